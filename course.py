@@ -1,0 +1,159 @@
+"""The course's one entry point: sets everything up in `.venv`, then opens or runs what you ask for.
+
+Standard library only. An old Python must be able to read this file (no f-strings, no annotations):
+then it says in a sentence what is missing instead of ending in a SyntaxError. The rest of the work
+is in tools/environment.py.
+"""
+# ruff: noqa: UP010, UP032, UP036
+
+from __future__ import print_function
+
+import sys
+
+if sys.version_info < (3, 11):
+    sys.exit(
+        "This course needs Python 3.11 or newer, you have {}.{}.{}; get it from "
+        "https://www.python.org/downloads/".format(*sys.version_info[:3])
+    )
+
+import collections
+import os
+import re
+import urllib.parse
+
+from tools.environment import Environment, Problem, explain_os_error
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FIRST_LESSON = "00_start_here"
+
+
+def lessons():
+    """The names that `lab` knows: 01_a2c, exercises/01_a2c, ..."""
+    found = []
+    for folder in ("", "exercises/"):
+        path = os.path.join(HERE, "notebooks", folder)
+        names = sorted(os.listdir(path)) if os.path.isdir(path) else []
+        found += [folder + name[:-6] for name in names if name.endswith(".ipynb")]
+    return found
+
+
+def find_lesson(wanted):
+    """01, 1, a2c, 01_a2c or a notebook's path -> 01_a2c; the same after exercises/."""
+    known = lessons()
+    if not known:
+        raise Problem("There are no lessons in notebooks/: fetch the course again.")
+    plain = re.sub(r"^(\./)?(notebooks/)?|\.ipynb$", "", wanted.replace("\\", "/"))
+    folder, name = os.path.split(plain)
+    for lesson in known:
+        its_folder, its_name = os.path.split(lesson)
+        number, _, title = its_name.partition("_")
+        if folder == its_folder and name in (its_name, number, number.lstrip("0") or "0", title):
+            return lesson
+    raise Problem("Unknown lesson '{}'; there are: {}.".format(wanted, ", ".join(known)), 2)
+
+
+def lab_arguments(arguments):
+    """`[lesson] [JupyterLab's own options]` -> JupyterLab's arguments."""
+    named = bool(arguments) and not arguments[0].startswith("-")
+    lesson = find_lesson(arguments[0] if named else FIRST_LESSON)
+    ours = [
+        "--ServerApp.root_dir=" + HERE,
+        "--LabApp.default_url=/lab/tree/notebooks/{}.ipynb".format(urllib.parse.quote(lesson)),
+        "--LabApp.news_url=None",  # no news from outside, and no question whether to show them
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        "--Application.log_level=WARN",  # of twenty lines at start, those with the address
+    ]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:  # a container: Jupyter refuses root otherwise
+        ours.append("--allow-root")
+    return ours + arguments[named:]
+
+
+# A command is one entry: how it is called, what it does, the Python module that does it, whether it
+# needs requirements-dev.txt, and what makes the module's arguments out of the user's.
+Command = collections.namedtuple("Command", "usage text module dev arguments")
+COMMANDS = {
+    "lab": Command(
+        "lab [lesson] [options]",
+        "Open JupyterLab on lesson 00, or on the one you name: 01, a2c, exercises/01.\n"
+        "Options go to JupyterLab: --no-browser, --port 9000. Without a command, this is meant.",
+        "jupyterlab",
+        False,
+        lab_arguments,
+    ),
+    "test": Command(
+        "test [options]",
+        "Run all tests, the notebooks among them. Options go to pytest: -k gae, -x.",
+        "pytest",
+        True,
+        list,
+    ),
+    "build": Command(
+        "build [--check] [lesson...]",
+        "Write notebooks/ from lessons/, running every cell; --check only compares.",
+        "tools.build",
+        True,
+        list,
+    ),
+    "study": Command(
+        "study ALGORITHM ENVIRONMENT --seeds 100-119 [--jobs 2] [--out FILE.json]",
+        "Train as the lesson does, once for each seed, and say how many seeds reach its bar.",
+        "helpers.study",
+        False,
+        list,
+    ),
+    "break-it": Command(
+        "break-it LESSON [--seeds 0-9] [--jobs 2]",
+        "Rerun a lesson's \"break it\" lab: its training with one idea at a time switched off.",
+        "helpers.break_it",
+        False,
+        list,
+    ),
+}
+
+
+def usage(names):
+    lines = ["Usage: python course.py [command]", ""]
+    for name in names:
+        lines.append("  " + COMMANDS[name].usage)
+        lines += ["      " + line for line in COMMANDS[name].text.split("\n")]
+    lines += ["", "The first run sets up everything in the folder .venv, which takes some minutes."]
+    return "\n".join(lines)
+
+
+def main(argv):
+    """Run one command line; returns the exit status."""
+    if argv and argv[0] in ("-h", "--help", "help"):
+        print(usage(COMMANDS))
+        return 0
+    bare = not argv or argv[0].startswith("-")  # options without a command are lab's
+    name, arguments = ("lab", argv) if bare else (argv[0], argv[1:])
+    if name not in COMMANDS:
+        known = ", ".join(COMMANDS)
+        raise Problem("Unknown command '{}'; there are: {}.".format(name, known), 2)
+    command = COMMANDS[name]
+    environment = Environment(HERE)
+    wants_help = "-h" in arguments or "--help" in arguments
+    if wants_help and (name == "lab" or not environment.is_ready(command.dev)):
+        print(usage([name]))  # asking for help installs nothing
+        return 0
+    arguments = command.arguments(arguments)
+    environment.set_up(command.dev)
+    if name == "lab":
+        print("Starting JupyterLab; to stop it, press Ctrl-C twice here.")
+    return environment.run(command.module, arguments)
+
+
+if __name__ == "__main__":
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # a folder's name may not fit the console's code page
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except Problem as problem:
+        print(problem, file=sys.stderr)
+        sys.exit(problem.status)
+    except OSError as error:
+        print(explain_os_error(error), file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("\nStopped; run the same command again to go on.", file=sys.stderr)
+        sys.exit(130)

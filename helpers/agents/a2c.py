@@ -1,0 +1,222 @@
+"""Advantage actor-critic (A2C): many environments at once, short rollouts, GAE.
+
+Sources: Mnih et al. 2016, "Asynchronous Methods for Deep Reinforcement Learning" (the algorithm,
+its entropy bonus); Schulman et al. 2016, "High-Dimensional Continuous Control Using Generalized
+Advantage Estimation" (GAE).
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from torch import nn
+
+from helpers.agents.base import Agent, EpisodeLog, gradient_step
+from helpers.agents.policies import CategoricalPolicy, GaussianPolicy
+from helpers.envs import EnvLike, check_finite, make_vector_env
+from helpers.networks import make_critic
+
+
+def actor_loss(log_probs: torch.Tensor, advantages: torch.Tensor) -> torch.Tensor:
+    """The policy gradient as a loss: minus the mean of log pi(a|s) times advantage. A scalar.
+
+    `log_probs` and `advantages` (B,). The gradient reaches the policy only through `log_probs`.
+    """
+    # 1. The advantage is a weight, not something to differentiate.
+    weights = advantages.detach()
+    # 2. Optimisers go down, we want to go up: a minus sign.
+    return -(log_probs * weights).mean()
+
+
+def critic_loss(critic: nn.Module, obs: torch.Tensor, returns: torch.Tensor) -> torch.Tensor:
+    """Mean squared error between V(s) and the returns. A scalar.
+
+    `obs` (B, obs_size), `returns` (B,).
+    """
+    # 1. The critic gives (B, 1), the returns are (B,): bring the values to (B,).
+    values = critic(obs).squeeze(-1)
+    # 2. The returns are targets: no gradient flows into them.
+    targets = returns.detach()
+    # 3. The mean over the batch of the squared differences.
+    return ((values - targets) ** 2).mean()
+
+
+def gae(
+    rewards: np.ndarray,
+    values: np.ndarray,
+    terminated: np.ndarray,
+    truncated: np.ndarray,
+    gamma: float,
+    lam: float,
+) -> np.ndarray:
+    """Generalized advantage estimation over T steps of N environments (Schulman et al. 2016).
+
+    `rewards`, `terminated`, `truncated` (T, N); `values` (T + 1, N): V of the observation before
+    every step, and of the one after the last. Returns advantages (T, N).
+    """
+    advantages = np.zeros_like(rewards)
+    advantage = np.zeros_like(rewards[0])
+    for t in reversed(range(len(rewards))):
+        # 1. The TD error. After a termination there is no future; after a truncation there would
+        # be.
+        future = gamma * values[t + 1] * (1 - terminated[t])
+        delta = rewards[t] + future - values[t]
+        # 2. Add the discounted advantage of the next step, unless that belongs to another episode.
+        same_episode = 1 - (terminated[t] | truncated[t])
+        advantage = delta + gamma * lam * same_episode * advantage
+        advantages[t] = advantage
+    return advantages
+
+
+def learnable_rows(done: np.ndarray, done_before: np.ndarray) -> np.ndarray:
+    """Which steps are experience, and which are filler rows of the autoreset: (T, N) booleans.
+
+    gymnasium's vector environments return an episode's last observation as it is and start the next
+    episode in the step *after* it: that step ignores the action and gives reward 0. `done` (T, N)
+    is true where an episode ended (terminated or truncated), `done_before` (N,) is the same for the
+    step before the first of these.
+    """
+    # 1. A row is filler if the row before it ended an episode; before row 0 comes `done_before`.
+    filler = np.concatenate([done_before[None], done[:-1]])
+    # 2. Learn from all others.
+    return ~filler
+
+
+@dataclass
+class Rollout:
+    """T steps of N environments; `obs` has one row more (T + 1): what the last step led to."""
+
+    obs: np.ndarray
+    actions: np.ndarray
+    rewards: np.ndarray
+    terminated: np.ndarray
+    truncated: np.ndarray
+    learnable: np.ndarray
+
+
+class A2C(Agent):
+    """Advantage actor-critic: many environments, short rollouts, GAE and an entropy bonus.
+
+    Discrete actions get a softmax policy, Box actions a Gaussian one. `critic_steps` gradient steps
+    of the critic go with one of the actor. Rewards are multiplied by `reward_scale` before
+    learning; with 1 - gamma a value is the weighted mean of future rewards, of the same size as one
+    reward.
+    """
+
+    action_kinds: ClassVar = (spaces.Discrete, spaces.Box)
+    saved: ClassVar = ("policy", "critic", "policy_optimizer", "critic_optimizer")
+
+    def __init__(
+        self,
+        env: EnvLike,
+        *,
+        n_envs: int = 16,
+        n_steps: int = 32,
+        gamma: float = 0.99,
+        lam: float = 0.95,
+        learning_rate: float = 1e-3,
+        critic_steps: int = 4,
+        entropy_coef: float = 0.01,
+        reward_scale: float = 1.0,
+        max_grad_norm: float = 0.5,
+        hidden: int = 64,
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(env, seed)
+        self.n_envs, self.n_steps, self.gamma, self.lam = n_envs, n_steps, gamma, lam
+        self.critic_steps, self.entropy_coef = critic_steps, entropy_coef
+        self.reward_scale, self.max_grad_norm = reward_scale, max_grad_norm
+        discrete = isinstance(self.action_space, spaces.Discrete)
+        policy_kind = CategoricalPolicy if discrete else GaussianPolicy
+        with self.seeded():
+            self.policy = policy_kind(self.obs_size, self.action_space, hidden)
+            self.critic = make_critic(self.obs_size, hidden)
+        # fused: one kernel for all parameters, about 10 % of an update.
+        self.policy_optimizer = torch.optim.Adam(
+            self.policy.parameters(), learning_rate, fused=True
+        )
+        self.critic_optimizer = torch.optim.Adam(
+            self.critic.parameters(), learning_rate, fused=True
+        )
+        self.envs = None
+
+    def act(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
+        return self.policy.to_env(self.policy.sample(obs, rng))
+
+    def train_step(self) -> None:
+        """One rollout, one step of the actor, a few of the critic."""
+        rollout = self.collect()
+        self.steps += int(rollout.learnable.sum())
+        self.update(rollout)
+
+    def collect(self) -> Rollout:
+        """Let the present policy act for n_steps in every environment."""
+        if self.envs is None:
+            self._start_envs()
+        obs, actions, rewards, terminated, truncated = [self._obs], [], [], [], []
+        done_before = self._done
+        for _ in range(self.n_steps):
+            with torch.no_grad():
+                action = self.policy.sample(self.flat(self._obs), self.rng)
+            self._obs, reward, ended, cut, _ = self.envs.step(self.policy.to_env(action))
+            self.episodes.add(self, reward, ended | cut, counts=~self._done)
+            self._done = ended | cut
+            obs.append(self._obs)
+            actions.append(action)
+            rewards.append(reward)
+            terminated.append(ended)
+            truncated.append(cut)
+        terminated, truncated = np.array(terminated), np.array(truncated)
+        check_finite(np.array(rewards), self._obs, self.steps)
+        return Rollout(
+            obs=np.array(obs),
+            actions=np.array(actions),
+            rewards=np.array(rewards, dtype=np.float32) * self.reward_scale,
+            terminated=terminated,
+            truncated=truncated,
+            learnable=learnable_rows(terminated | truncated, done_before),
+        )
+
+    def update(self, rollout: Rollout) -> None:
+        """Learn from one rollout: advantages, a step of the actor, `critic_steps` of the critic."""
+        obs = torch.as_tensor(rollout.obs, dtype=torch.float32)
+        obs = obs.reshape(*obs.shape[:2], self.obs_size)
+        with torch.no_grad():
+            values = self.critic(obs).squeeze(-1).numpy()
+        advantages = gae(
+            rollout.rewards,
+            values,
+            rollout.terminated,
+            rollout.truncated,
+            self.gamma,
+            self.lam,
+        )
+        rows = torch.as_tensor(rollout.learnable)
+        obs, actions = obs[:-1][rows], torch.as_tensor(rollout.actions)[rows]
+        advantages = torch.as_tensor(advantages)[rows]
+        returns = advantages + torch.as_tensor(values[:-1])[rows]
+
+        log_probs, entropies = self.policy.evaluate(obs, actions)
+        # The scale of advantages changes as the critic learns; the size of the step should not.
+        weights = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
+        policy_loss = actor_loss(log_probs, weights)
+        bonus = self.entropy_coef * entropies.mean()
+        gradient_step(self.policy_optimizer, policy_loss - bonus, self.max_grad_norm)
+        for _ in range(self.critic_steps):
+            value_loss = critic_loss(self.critic, obs, returns)
+            gradient_step(self.critic_optimizer, value_loss)
+        self.log(
+            actor_loss=policy_loss.item(),
+            critic_loss=value_loss.item(),
+            entropy=entropies.mean().item(),
+        )
+
+    def _start_envs(self) -> None:
+        self.envs = make_vector_env(self.env_source, self.n_envs)
+        self._obs, _ = self.envs.reset(
+            seed=self.seed
+        )  # seeded once: later episodes start elsewhere
+        self._done = np.zeros(self.n_envs, dtype=bool)
+        self.episodes = EpisodeLog(self.n_envs)

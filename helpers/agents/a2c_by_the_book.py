@@ -1,0 +1,97 @@
+"""A2C by the book: one environment, whole episodes, Monte-Carlo returns, a critic as baseline."""
+
+from typing import ClassVar
+
+import numpy as np
+import torch
+from gymnasium import spaces
+
+from helpers.agents.a2c import actor_loss, critic_loss
+from helpers.agents.base import Agent, gradient_step
+from helpers.agents.policies import log_prob, sample_actions
+from helpers.envs import EnvLike, check_finite, make_env
+from helpers.networks import make_actor, make_critic
+from helpers.returns import discounted_returns
+
+
+def bootstrapped_returns(rewards: np.ndarray, final_value: float, gamma: float) -> np.ndarray:
+    """Discounted returns when the future after the last reward is worth `final_value`.
+
+    `rewards` (T,); returns (T,): G_t = r_t + gamma r_{t+1} + ... + gamma^(T-t) final_value. Give 0
+    where the episode terminated and V(last observation) where it was only cut off (truncated).
+    """
+    # 1. Treat the value of the future as one more reward after the last.
+    extended = np.append(rewards, final_value)
+    # 2. The returns of that longer episode, without the added entry.
+    return discounted_returns(extended, gamma)[:-1]
+
+
+class A2CByTheBook(Agent):
+    """Actor-critic in its simplest form, for Discrete actions: one update after each episode."""
+
+    action_kinds: ClassVar = (spaces.Discrete,)
+    saved: ClassVar = ("actor", "critic", "actor_optimizer", "critic_optimizer")
+
+    def __init__(
+        self,
+        env: EnvLike,
+        *,
+        gamma: float = 0.99,
+        learning_rate: float = 1e-3,
+        reward_scale: float = 1.0,
+        hidden: int = 64,
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(env, seed)
+        self.gamma, self.reward_scale = gamma, reward_scale
+        with self.seeded():
+            self.actor = make_actor(self.obs_size, int(self.action_space.n), hidden)
+            self.critic = make_critic(self.obs_size, hidden)
+        self.actor_optimizer = torch.optim.Adam(self.actor.parameters(), learning_rate)
+        self.critic_optimizer = torch.optim.Adam(self.critic.parameters(), learning_rate)
+        self.env = None
+
+    def act(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
+        logits = self.actor(obs).numpy()
+        actions = logits.argmax(axis=-1) if rng is None else sample_actions(logits, rng)
+        return actions + self.action_space.start
+
+    def train_step(self) -> None:
+        """Play one episode, then one step of the actor and one of the critic."""
+        observations, actions, rewards, terminated = self.play_episode()
+        self.steps += len(rewards)
+        self.log(**{"return": sum(rewards), "length": len(rewards)})
+        obs = self.flat(observations)
+        with torch.no_grad():
+            values = self.critic(obs).squeeze(-1)
+        final_value = 0.0 if terminated else values[-1].item()
+        returns = bootstrapped_returns(
+            np.array(rewards) * self.reward_scale, final_value, self.gamma
+        )
+        returns = torch.as_tensor(returns, dtype=torch.float32)
+
+        log_probs = log_prob(self.actor(obs[:-1]), torch.as_tensor(actions))
+        policy_loss = actor_loss(log_probs, returns - values[:-1])
+        gradient_step(self.actor_optimizer, policy_loss)
+        value_loss = critic_loss(self.critic, obs[:-1], returns)
+        gradient_step(self.critic_optimizer, value_loss)
+        self.log(actor_loss=policy_loss.item(), critic_loss=value_loss.item())
+
+    def play_episode(self) -> tuple[np.ndarray, list[int], list[float], bool]:
+        """One episode: T + 1 observations, T action indices, T rewards; did it terminate?"""
+        if self.env is None:
+            self.env = make_env(self.env_source)
+            obs, _ = self.env.reset(seed=self.seed)  # seeded once: later episodes start elsewhere
+        else:
+            obs, _ = self.env.reset()
+        observations, actions, rewards = [obs], [], []
+        terminated = truncated = False
+        while not (terminated or truncated):
+            with torch.no_grad():
+                action = int(self.act(self.flat(obs[None]), self.rng)[0])
+            obs, reward, terminated, truncated, _ = self.env.step(action)
+            observations.append(obs)
+            actions.append(action - int(self.action_space.start))
+            rewards.append(float(reward))
+        check_finite(np.array(rewards), np.array(observations), self.steps)
+        return np.array(observations), actions, rewards, terminated

@@ -1,0 +1,277 @@
+"""What all agents share: seeding, the training loop's bookkeeping, predicting, saving, loading."""
+
+import inspect
+import os
+import pickle
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import ClassVar, Self
+
+import gymnasium as gym
+import numpy as np
+import torch
+from gymnasium import spaces
+from torch import nn
+
+from helpers.envs import EnvLike, check_action_space, make_env, observation_size
+
+FORMAT, VERSION = "actor-critic-course agent", 1
+
+Callback = Callable[["Agent"], bool | None]
+
+
+class Agent(ABC):
+    """A learner with the course's public interface: `learn`, `predict`, `save`, `load`.
+
+    A subclass builds its networks in `__init__` (inside `with self.seeded():`), names in `saved`
+    the attributes that make up its state, and implements `train_step` and `act`.
+
+    Attributes that lessons, curves and studies read:
+    `steps`: environment steps learned from so far, over all calls of `learn`;
+    `history`: name -> list of (step, value): 'return' and 'length' of every finished training
+    episode, and what the algorithm logs at each update, such as 'actor_loss'.
+    """
+
+    saved: ClassVar[tuple[str, ...]] = ()
+    action_kinds: ClassVar[tuple[type, ...]] = (spaces.Box,)
+
+    def __new__(cls, *args, **kwargs) -> Self:
+        agent = super().__new__(cls)
+        # Remember every hyperparameter once, here, so that `save` can write what `load` needs.
+        bound = inspect.signature(cls.__init__).bind(agent, *args, **kwargs)
+        bound.apply_defaults()
+        agent.hyperparameters = {
+            name: value for name, value in bound.arguments.items() if name not in ("self", "env")
+        }
+        return agent
+
+    def __init__(self, env: EnvLike, seed: int | None = None) -> None:
+        with_spaces = env if isinstance(env, gym.Env) else make_env(env)
+        self.env_source = env
+        self.observation_space = with_spaces.observation_space
+        self.action_space = with_spaces.action_space
+        if with_spaces is not env:
+            with_spaces.close()
+        self.obs_size = observation_size(self.observation_space)
+        check_action_space(type(self).__name__, self.action_space, self.action_kinds)
+        self.seed = int(np.random.SeedSequence().entropy % 2**31) if seed is None else seed
+        self.hyperparameters["seed"] = self.seed
+        # Two streams, so that an exploring `predict` between two `learn` calls changes no training.
+        self.rng, self.predict_rng = np.random.default_rng(self.seed).spawn(2)
+        self.steps = 0
+        self.history: dict[str, list[tuple[int, float]]] = defaultdict(list)
+
+    @abstractmethod
+    def train_step(self) -> None:
+        """Collect some experience, learn from it, and raise `self.steps`."""
+
+    @abstractmethod
+    def act(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
+        """Actions for a batch of flat observations (B, obs_size), greedy if `rng` is None."""
+
+    def learn(self, total_steps: int, callback: Callback | None = None) -> Self:
+        """Train for at least `total_steps` more environment steps; can be called again to go on.
+
+        `callback(agent)` runs after every update; returning False ends the training. If it has
+        `start(agent, total_steps)` and `stop(agent)`, they run before and after. Stopping the cell
+        (KeyboardInterrupt) ends the training as well: what was learned is kept.
+        """
+        if total_steps < 1:
+            raise ValueError(f"total_steps must be at least 1, got {total_steps}.")
+        goal = self.steps + total_steps
+        getattr(callback, "start", _nothing)(self, total_steps)
+        try:
+            with one_thread():
+                while self.steps < goal:
+                    self.train_step()
+                    if callback is not None and callback(self) is False:
+                        break
+        except KeyboardInterrupt:
+            print(
+                f"Stopped at step {self.steps:,}: the agent keeps what it learned; "
+                "call learn again to go on."
+            )
+        finally:
+            getattr(callback, "stop", _nothing)(self)
+        return self
+
+    def predict(self, obs: np.ndarray, deterministic: bool = True) -> np.ndarray | int:
+        """The action for one observation, or actions for a batch (B, *observation shape).
+
+        In the units of the environment that the agent was given. `deterministic=False` explores as
+        in training. Raises `ValueError` if the shape fits neither one observation nor a batch of
+        them.
+        """
+        obs = np.asarray(obs)
+        shape = self.observation_space.shape
+        if obs.shape not in (shape, (len(obs) if obs.ndim else 0, *shape)):
+            raise ValueError(
+                f"predict got an observation of shape {obs.shape}; this agent takes {shape}, "
+                f"or a batch of them, one a row."
+            )
+        one = obs.shape == shape
+        with torch.no_grad():
+            actions = self.act(
+                self.flat(obs[None] if one else obs), None if deterministic else self.predict_rng
+            )
+        if not one:
+            return actions
+        return int(actions[0]) if isinstance(self.action_space, spaces.Discrete) else actions[0]
+
+    def flat(self, obs: np.ndarray) -> torch.Tensor:
+        """A batch of observations (B, *shape) of any float type as float32 (B, obs_size)."""
+        return torch.as_tensor(np.asarray(obs, dtype=np.float32)).reshape(len(obs), self.obs_size)
+
+    def log(self, **values: float) -> None:
+        """Append values to the history at the present step."""
+        for name, value in values.items():
+            self.history[name].append((self.steps, float(value)))
+
+    @contextmanager
+    def seeded(self) -> Iterator[None]:
+        """Initialise networks from the agent's seed; torch's own random state is left alone."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.seed)
+            yield
+
+    # ---- saving and loading ---------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write weights, optimisers, hyperparameters, spaces, random state and counts to one file.
+
+        The file appears whole or not at all. It holds tensors and plain values only, so that `load`
+        can refuse everything else.
+        """
+        path = Path(path)
+        content = {
+            "format": FORMAT,
+            "version": VERSION,
+            "agent": type(self).__name__,
+            "env_id": _env_id(self.env_source),
+            "spaces": self._space_summary(),
+            "hyperparameters": self.hyperparameters,
+            "steps": self.steps,
+            "history": {name: list(values) for name, values in self.history.items()},
+            "rng": self.rng.bit_generator.state,
+            "state": {name: getattr(self, name).state_dict() for name in self.saved},
+        }
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_name(path.name + ".unfinished")
+        torch.save(content, unfinished)
+        os.replace(unfinished, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike, env: EnvLike | None = None) -> Self:
+        """Read an agent that `save` wrote; `env` defaults to the id it was trained on.
+
+        Runs no code from the file. Raises `FileNotFoundError` or `ValueError` with one sentence for
+        a missing, damaged or foreign file, another agent's file, or an environment whose spaces
+        differ.
+        """
+        content = _read(Path(path))
+        if content["agent"] != cls.__name__:
+            raise ValueError(
+                f"{path} holds a {content['agent']} agent: load it with {content['agent']}.load."
+            )
+        env = env if env is not None else content["env_id"]
+        if env is None:
+            raise ValueError(
+                f"{path} names no environment: pass one, {cls.__name__}.load(path, env=...)."
+            )
+        try:
+            agent = cls(env, **content["hyperparameters"])
+            if agent._space_summary() != content["spaces"]:
+                raise ValueError(
+                    f"{path} was trained with {_describe(content['spaces'])}, this environment has "
+                    f"{_describe(agent._space_summary())}."
+                )
+            for name in cls.saved:
+                getattr(agent, name).load_state_dict(content["state"][name])
+            agent.rng.bit_generator.state = content["rng"]
+        except (KeyError, TypeError, RuntimeError) as error:
+            raise ValueError(f"{path} does not fit {cls.__name__}: {error}") from error
+        agent.steps = content["steps"]
+        agent.history.update({name: list(values) for name, values in content["history"].items()})
+        return agent
+
+    def _space_summary(self) -> dict[str, str]:
+        spaces = {"observation": self.observation_space, "action": self.action_space}
+        return {name: " ".join(str(space).split()) for name, space in spaces.items()}
+
+
+class EpisodeLog:
+    """Adds up rewards of one or several environments into the returns of finished episodes."""
+
+    def __init__(self, n_envs: int = 1) -> None:
+        self.returns, self.lengths = np.zeros(n_envs), np.zeros(n_envs, dtype=int)
+
+    def add(self, agent: Agent, rewards: np.ndarray, done: np.ndarray, counts: np.ndarray) -> None:
+        """Count one step (all arrays (n_envs,)); steps where `counts` is False are filler rows."""
+        self.returns += rewards
+        self.lengths += counts
+        for i in np.flatnonzero(done):
+            agent.log(**{"return": self.returns[i], "length": self.lengths[i]})
+            self.returns[i], self.lengths[i] = 0.0, 0
+
+
+def gradient_step(
+    optimizer: torch.optim.Optimizer, loss: torch.Tensor, max_grad_norm: float | None = None
+) -> None:
+    """One step of `optimizer` down the gradient of `loss`, its norm clipped to `max_grad_norm`."""
+    optimizer.zero_grad()
+    loss.backward()
+    if max_grad_norm is not None:
+        parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        nn.utils.clip_grad_norm_(parameters, max_grad_norm)
+    optimizer.step()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let torch use one thread: for small networks more threads only wait for each other."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _nothing(*_args) -> None:
+    """Stands in for a hook that a callback does not have."""
+
+
+def _env_id(env: EnvLike) -> str | None:
+    if isinstance(env, str):
+        return env
+    return env.spec.id if env.spec is not None else None
+
+
+def _describe(space_summary: dict[str, str]) -> str:
+    return f"observations {space_summary['observation']} and actions {space_summary['action']}"
+
+
+def _read(path: Path) -> dict:
+    """The content of a checkpoint, checked as far as can be without knowing the agent."""
+    if not path.exists():
+        raise FileNotFoundError(
+            f"There is no file {path}: save an agent there first, agent.save(path)."
+        )
+    foreign = (
+        f"{path} is not an agent of this course (or is damaged): save it again with agent.save."
+    )
+    try:
+        content = torch.load(path, weights_only=True)
+    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, KeyError) as error:
+        raise ValueError(foreign) from error
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise ValueError(foreign)
+    if content["version"] > VERSION:
+        raise ValueError(
+            f"{path} was written by a newer version of this course (format {content['version']}, "
+            f"this one reads up to {VERSION}): update the course."
+        )
+    return content

@@ -1,0 +1,129 @@
+"""Stochastic policies: for every observation a distribution over actions."""
+
+import math
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from torch import nn
+
+from helpers.networks import make_actor
+
+# ---- discrete actions: a categorical distribution ------------------------------------------------
+
+
+def log_prob(logits: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
+    """Log-probability of the actions taken, log pi(a|s).
+
+    `logits` (B, n_actions), `actions` (B,) integers; returns (B,).
+    """
+    # 1. From logits to log-probabilities of all actions, over the last axis.
+    all_log_probs = torch.log_softmax(logits, dim=-1)
+    # 2. In each row, the entry of the action that was taken.
+    return all_log_probs.gather(-1, actions.unsqueeze(-1)).squeeze(-1)
+
+
+def entropy(logits: torch.Tensor) -> torch.Tensor:
+    """Entropy of the policy in each state, H = -sum_a pi(a|s) log pi(a|s), in nats.
+
+    `logits` (B, n_actions); returns (B,): 0 for a certain choice, log(n_actions) for a uniform one.
+    """
+    # 1. Log-probabilities of all actions (log_softmax never takes the log of a rounded 0).
+    log_probs = torch.log_softmax(logits, dim=-1)
+    # 2. Their expectation under the policy itself, with a minus sign.
+    return -(log_probs.exp() * log_probs).sum(dim=-1)
+
+
+def sample_actions(logits: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw one action a row from softmax(logits): (B, n_actions) to (B,) integers.
+
+    The Gumbel-max trick: the index of the largest logit + Gumbel noise has exactly the softmax's
+    probabilities (Gumbel 1954; see Maddison et al. 2014, "A* sampling", section 2).
+    """
+    return np.argmax(logits + rng.gumbel(size=logits.shape), axis=-1)
+
+
+class CategoricalPolicy(nn.Module):
+    """pi(a|s) for a Discrete action space: a softmax over one logit an action."""
+
+    def __init__(self, obs_size: int, action_space: spaces.Discrete, hidden: int = 64) -> None:
+        super().__init__()
+        self.start = int(action_space.start)
+        self.actor = make_actor(obs_size, int(action_space.n), hidden)
+
+    def sample(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
+        """Action indices (B,) for observations (B, obs_size): drawn, or likeliest without `rng`."""
+        logits = self.actor(obs).numpy()
+        return logits.argmax(axis=-1) if rng is None else sample_actions(logits, rng)
+
+    def to_env(self, actions: np.ndarray) -> np.ndarray:
+        """Indices 0, 1, ... as the actions of the environment, which may start elsewhere."""
+        return actions + self.start
+
+    def evaluate(
+        self, obs: torch.Tensor, actions: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Log-probabilities of `actions` (B,) and entropies of the policy, both (B,)."""
+        logits = self.actor(obs)
+        return log_prob(logits, actions), entropy(logits)
+
+
+# ---- continuous actions: a Gaussian distribution -------------------------------------------------
+
+
+def gaussian_log_prob(
+    mean: torch.Tensor, log_std: torch.Tensor, actions: torch.Tensor
+) -> torch.Tensor:
+    """Log-density of actions under independent Gaussians, one an action dimension.
+
+    `mean` and `actions` (B, action_dim), `log_std` (action_dim,); returns (B,).
+    """
+    # 1. How many standard deviations each action lies from its mean.
+    z = (actions - mean) / log_std.exp()
+    # 2. The log-density of each dimension: -z^2 / 2 - log(std) - log(2 pi) / 2.
+    log_density = -0.5 * z**2 - log_std - 0.5 * math.log(2 * math.pi)
+    # 3. Independent dimensions: densities multiply, so log-densities add up.
+    return log_density.sum(dim=-1)
+
+
+class GaussianPolicy(nn.Module):
+    """pi(a|s) for a Box action space: a Gaussian whose mean a network gives, whose std is learned.
+
+    The policy lives in scaled units, where the space's bounds are [-1, 1] (an unbounded space is
+    not scaled). `log_std` is a free parameter, so the std can become as small as learning wants it.
+    """
+
+    def __init__(self, obs_size: int, action_space: spaces.Box, hidden: int = 64) -> None:
+        super().__init__()
+        self.shape = action_space.shape
+        self.low, self.high = action_space.low.ravel(), action_space.high.ravel()
+        bounded = np.isfinite(self.low) & np.isfinite(self.high)
+        self.center = np.where(bounded, (self.high + self.low) / 2, 0).astype(np.float32)
+        self.scale = np.where(bounded, (self.high - self.low) / 2, 1).astype(np.float32)
+        self.actor = make_actor(obs_size, len(self.low), hidden)
+        self.log_std = nn.Parameter(torch.zeros(len(self.low)))
+
+    def sample(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
+        """Actions (B, action_dim) in scaled units: drawn with `rng`, or the mean if None."""
+        mean = self.actor(obs).numpy()
+        if rng is None:
+            return mean
+        std = self.log_std.detach().exp().numpy()
+        return mean + std * rng.standard_normal(mean.shape, dtype=np.float32)
+
+    def to_env(self, actions: np.ndarray) -> np.ndarray:
+        """Scaled actions (B, action_dim) in environment units (B, *action shape), clipped."""
+        clipped = np.clip(actions * self.scale + self.center, self.low, self.high)
+        return clipped.astype(np.float32).reshape(-1, *self.shape)
+
+    def evaluate(
+        self, obs: torch.Tensor, actions: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Log-densities of `actions` in scaled units, and entropies; both (B,)."""
+        densities = gaussian_log_prob(self.actor(obs), self.log_std, actions)
+        return densities, gaussian_entropy(self.log_std).expand(len(obs))
+
+
+def gaussian_entropy(log_std: torch.Tensor) -> torch.Tensor:
+    """Entropy of independent Gaussians in nats: the sum of log(std) + log(2 pi e) / 2. A scalar."""
+    return (log_std + 0.5 * math.log(2 * math.pi * math.e)).sum()

@@ -1,0 +1,241 @@
+"""The "break it" labs: a lesson's training with one idea switched off, over several seeds.
+
+`python course.py break-it 01 --seeds 0-9 --jobs 2` trains every variant of lesson 01 and writes
+data/results/01_break_it.json, which the lesson shows.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import torch
+from joblib import Parallel, delayed
+from torch import nn
+
+from helpers.agents import a2c
+from helpers.agents.base import Agent
+from helpers.evaluation import evaluate
+from helpers.settings import Setting, get_setting
+from helpers.study import header, parse_seeds
+
+RESULTS = Path(__file__).resolve().parent.parent / "data" / "results"
+POINTS = 25
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One idea switched off: parameters changed, or functions replaced where they are used."""
+
+    name: str
+    setting: Setting
+    explanation: str
+    changes: dict[str, Any] = field(default_factory=dict)
+    replaced: dict[str, Callable] = field(
+        default_factory=dict
+    )  # "module:function" -> other version
+
+    def train(self, seed: int) -> Agent:
+        """The agent of this variant after the lesson's number of steps."""
+        patches = [patch(where.replace(":", "."), other) for where, other in self.replaced.items()]
+        for each in patches:
+            each.start()
+        try:
+            return self.setting.make(seed, **self.changes).learn(self.setting.steps)
+        finally:
+            for each in patches:
+                each.stop()
+
+
+# ---- lesson 01 -----------------------------------------------------------------------------------
+
+
+def gae_without_bootstrapping(rewards, values, terminated, truncated, gamma, lam):
+    """A truncation taken for a termination."""
+    return a2c.gae(rewards, values, terminated | truncated, truncated, gamma, lam)
+
+
+def gae_over_the_end(rewards, values, terminated, truncated, gamma, lam):
+    """The advantages of one episode run on into the one before it."""
+    advantages, advantage = np.zeros_like(rewards), np.zeros_like(rewards[0])
+    for t in reversed(range(len(rewards))):
+        delta = rewards[t] + gamma * values[t + 1] * (1 - terminated[t]) - values[t]
+        advantage = delta + gamma * lam * advantage
+        advantages[t] = advantage
+    return advantages
+
+
+def every_row(done, done_before):
+    """Filler rows learned from as if they were experience."""
+    return np.ones_like(done)
+
+
+class NoCritic(nn.Module):
+    """A critic that says 0 whatever it sees: REINFORCE without a baseline."""
+
+    def __init__(self, obs_size: int, hidden: int = 64) -> None:
+        super().__init__()
+        self.nothing = nn.Parameter(torch.zeros(()))  # an optimiser wants at least one parameter
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        return 0 * self.nothing * obs[..., :1]
+
+
+def lesson_01() -> list[Variant]:
+    """A2C on CartPole with one thing changed."""
+    fast = get_setting("a2c", "CartPole-v1")
+    book = get_setting("a2c-by-the-book", "CartPole-v1")
+    return [
+        Variant("A2C as taught", fast, "The lesson's own settings."),
+        Variant(
+            "one critic step",
+            fast,
+            "One gradient step of the critic for each of the actor, where the lesson takes four: "
+            "the critic falls behind the policy that it judges.",
+            changes={"critic_steps": 1},
+        ),
+        Variant(
+            "rewards not scaled",
+            fast,
+            "Values near 100, where the lesson scales them to about 1: the critic's output layer "
+            "has a long way to go, and the actor does not wait for it.",
+            changes={"reward_scale": 1.0},
+        ),
+        Variant(
+            "truncation as termination",
+            fast,
+            "The cut after 500 steps is taken for the end of the world: the better the policy, "
+            "the more often the critic is told that standing upright is worth nothing.",
+            replaced={"helpers.agents.a2c:gae": gae_without_bootstrapping},
+        ),
+        Variant(
+            "filler rows learned",
+            fast,
+            "The row in which the environment resets itself counts as a step: an action that "
+            "nobody took, a reward of 0, and a jump from one episode into the next.",
+            replaced={"helpers.agents.a2c:learnable_rows": every_row},
+        ),
+        Variant(
+            "advantages run over the end",
+            fast,
+            "The sum of TD errors is not cut where an episode ends: what happens in the next "
+            "episode is credited to the actions of the last one.",
+            replaced={"helpers.agents.a2c:gae": gae_over_the_end},
+        ),
+        Variant(
+            "lambda 0",
+            fast,
+            "Advantages from one TD error only: little variance, but all trust in the critic.",
+            changes={"lam": 0.0},
+        ),
+        Variant(
+            "lambda 1",
+            fast,
+            "Advantages from all rewards of the rollout: the critic's errors matter less, "
+            "the noise of the rewards more.",
+            changes={"lam": 1.0},
+        ),
+        Variant(
+            "no entropy bonus",
+            fast,
+            "Nothing keeps the policy undecided. CartPole explores well enough without; tasks in "
+            "which the first good idea is not the best do not.",
+            changes={"entropy_coef": 0.0},
+        ),
+        Variant("by the book", book, "One environment, whole episodes, one update an episode."),
+        Variant(
+            "by the book, no baseline",
+            book,
+            "REINFORCE: returns in place of advantages. On CartPole all returns are positive, so "
+            "every action is pushed up, and only the differences teach.",
+            replaced={"helpers.agents.a2c_by_the_book:make_critic": NoCritic},
+        ),
+    ]
+
+
+LABS: dict[str, Callable[[], list[Variant]]] = {"01": lesson_01}
+
+
+# ---- running and reading -------------------------------------------------------------------------
+
+
+def curve(agent: Agent, total_steps: int) -> list[float]:
+    """Mean return of the training episodes that ended in each of POINTS equal stretches of steps.
+
+    A stretch in which no episode ended repeats the one before it.
+    """
+    steps, returns = np.array(agent.history["return"]).T
+    stretch = np.minimum(steps * POINTS // total_steps, POINTS - 1).astype(int)
+    means: list[float] = []
+    for point in range(POINTS):
+        inside = returns[stretch == point]
+        means.append(float(inside.mean()) if len(inside) else means[-1] if means else 0.0)
+    return means
+
+
+def run(variant: Variant, seed: int) -> tuple[str, int, list[float], float]:
+    """Train one variant with one seed: its name, the seed, its curve, its greedy evaluation."""
+    agent = variant.train(seed)
+    return variant.name, seed, curve(agent, variant.setting.steps), evaluate(agent).mean
+
+
+def study(lesson: str, seeds: Sequence[int], jobs: int) -> dict[str, Any]:
+    """Every variant of a lesson's lab over `seeds`, in the form that `load_results` gives."""
+    variants = LABS[lesson]()
+    tasks = [(variant, seed) for variant in variants for seed in seeds]
+    done: dict[tuple[str, int], tuple[list[float], float]] = {}
+    pool = Parallel(n_jobs=jobs, return_as="generator_unordered")
+    for name, seed, points, final in pool(delayed(run)(*task) for task in tasks):
+        done[name, seed] = points, final
+        print(f"{len(done):3d}/{len(tasks)}  {name}, seed {seed}: {final:.1f}", flush=True)
+    record = header(variants[0].setting, seeds, jobs)
+    results: dict[str, Any] = {
+        "command": f"python course.py break-it {lesson} --seeds {seeds[0]}-{seeds[-1]}",
+        **{key: record[key] for key in ("date", "versions", "machine")},
+    }
+    for variant in variants:
+        stretch = variant.setting.steps / POINTS
+        results[variant.name] = {
+            "explanation": variant.explanation,
+            "bar": variant.setting.bar,
+            "seeds": list(seeds),
+            "steps": [round((point + 1) * stretch) for point in range(POINTS)],
+            "returns": [[round(x, 1) for x in done[variant.name, seed][0]] for seed in seeds],
+            "evaluations": [round(done[variant.name, seed][1], 1) for seed in seeds],
+        }
+    return results
+
+
+def load_results(name: str) -> dict[str, Any]:
+    """A stored result, such as `load_results("01_break_it")`. Raises `FileNotFoundError`."""
+    path = RESULTS / f"{name}.json"
+    if not path.exists():
+        known = ", ".join(sorted(file.stem for file in RESULTS.glob("*.json"))) or "none"
+        raise FileNotFoundError(f"There are no stored results {name!r}; there are: {known}.")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python course.py break-it",
+        description='Train every variant of a lesson\'s "break it" lab and store the results.',
+    )
+    parser.add_argument("lesson", choices=sorted(LABS), help="such as 01")
+    parser.add_argument("--seeds", default="0-9", help="0-9, 3 or 0-4,7 (default 0-9)")
+    parser.add_argument("--jobs", type=int, default=2, help="seeds trained side by side")
+    options = parser.parse_args(arguments)
+    results = study(options.lesson, parse_seeds(options.seeds), options.jobs)
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    path = RESULTS / f"{options.lesson}_break_it.json"
+    path.write_text(json.dumps(results) + "\n", encoding="utf-8", newline="\n")
+    print(f"Written to data/results/{path.name}.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,186 @@
+"""`check` and `grade`: try a student's version of an exercise, and say what came of it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from helpers.checks.compare import Leaf, Snapshot, convert, same_types
+from helpers.checks.diagnose import diagnose, not_started
+from helpers.checks.display import Report, as_html, as_text, report
+from helpers.checks.exercise import Exercise, call, find
+from helpers.checks.running import Outcome, Raised, expected, run, unlike
+from helpers.page import in_kernel
+
+MINE = "Later cells use your version."
+FALLBACK = "Later cells use the course's version until yours passes."
+
+
+class CheckFailed(AssertionError):
+    """Raised instead of shown under an autograder."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What `grade` found.
+
+    Attributes:
+        status: "passed", "failed" or "not started".
+        message: what to tell the student, in a few sentences.
+        diagnosis: the mistake's name, None where it has none; "not-started" for an empty blank.
+        report: the smallest case that differs, None where there is none to show.
+        version: what later cells should use: the student's when it passed, else the course's.
+    """
+
+    id: str
+    title: str
+    status: str
+    message: str
+    diagnosis: str | None
+    version: Callable
+    report: Report | None = None
+    footer: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return self.status == "passed"
+
+    def __str__(self) -> str:
+        return as_text(self)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/html": as_html(self), "text/plain": as_text(self)}
+
+
+def check(exercise_id: str, candidate: Callable) -> Callable:
+    """Try a student's version of an exercise, show the verdict, give back what later cells use.
+
+    That is the student's version when it is right and the course's otherwise, so that a notebook
+    runs to its end whatever is in its blanks.
+
+    Raises:
+        ValueError: no exercise has this id.
+        CheckFailed: not passed, under an autograder (`NBGRADER_EXECUTION` is set and not empty).
+    """
+    result = grade(exercise_id, candidate)
+    if os.environ.get("NBGRADER_EXECUTION") and not result.passed:
+        raise CheckFailed(as_text(result, footer=False))
+    if in_kernel():
+        from IPython.display import display
+
+        display(result)
+    else:
+        print(result)
+    return result.version
+
+
+def grade(exercise_id: str, candidate: Callable) -> Result:
+    """Try a student's version of an exercise without showing anything.
+
+    Raises:
+        ValueError: no exercise has this id.
+    """
+    return judge(find(exercise_id), candidate)
+
+
+def judge(exercise: Exercise, candidate: Callable) -> Result:
+    """`grade` for an exercise that need not be in the catalogue."""
+    expected(exercise)  # before the student's code, so that an interrupt below can only be theirs
+    if not callable(candidate):
+        message = (
+            f"`check` was given a value of type `{type(candidate).__name__}` instead of "
+            f"`{exercise.name}` itself: pass the name alone, without brackets, and run the cell "
+            "that defines it."
+        )
+        return _failed(exercise, "not callable", message)
+    try:
+        got = run(exercise, candidate)
+    except KeyboardInterrupt:
+        message = (
+            "You stopped the check while your function was running. If it did not end by itself, "
+            "look for a loop whose condition never becomes false."
+        )
+        return _failed(exercise, "interrupted", message)
+    if not_started(got):
+        return _not_started(exercise)
+    problem = diagnose(exercise, candidate, got)
+    if problem is None:
+        return _passed(exercise, candidate, got)
+    shown = None
+    if problem.case is not None:
+        found = unlike(exercise, expected(exercise), got)[problem.case]
+        case, printed = exercise.inputs()[problem.case], got.printed[problem.case]
+        shown = report(exercise, case, found[0], printed)
+    return _failed(exercise, problem.name, problem.message, shown)
+
+
+# --- Verdicts -------------------------------------------------------------------------------------
+
+
+def _passed(exercise: Exercise, candidate: Callable, got: Outcome) -> Result:
+    title, version, footer = exercise.card.title, candidate, ""
+    if candidate is exercise.reference:
+        message = (
+            "This is the course's version, which an earlier check gave back. To try your own, run "
+            "the cell that defines it again, and then this one."
+        )
+    else:
+        cases = len(got.observations)
+        message = f"Right on {'all ' * (cases > 1)}{cases} case{'s' * (cases > 1)}."
+        version, footer = _usable(exercise, candidate, got)
+    return Result(exercise.id, title, "passed", message, None, version, footer=footer)
+
+
+def _failed(
+    exercise: Exercise, diagnosis: str | None, message: str, shown: Report | None = None
+) -> Result:
+    title, version = exercise.card.title, exercise.reference
+    return Result(exercise.id, title, "failed", message, diagnosis, version, shown, FALLBACK)
+
+
+def _not_started(exercise: Exercise) -> Result:
+    message = (
+        "Write your lines in place of each `...`, delete the line that raises "
+        "`NotImplementedError`, and run the cell again."
+    )
+    title, version = exercise.card.title, exercise.reference
+    return Result(
+        exercise.id, title, "not started", message, "not-started", version, footer=FALLBACK
+    )
+
+
+# --- The right numbers in another type ------------------------------------------------------------
+
+
+def _usable(exercise: Exercise, candidate: Callable, got: Outcome) -> tuple[Callable, str]:
+    """A version whose output later cells can use, and a sentence that says so."""
+    wanted = expected(exercise).observations
+    if exercise.observe is not call or inspect.isclass(candidate):
+        return candidate, MINE
+    pairs = [
+        (want, have)
+        for want, have in zip(wanted, got.observations, strict=True)
+        if not isinstance(want, Raised)
+    ]
+    if all(same_types(want, have) for want, have in pairs):
+        return candidate, MINE
+    template = pairs[0][0]
+    if not all(same_types(template, want) for want, _ in pairs):
+        return candidate, MINE  # the reference's own type follows its inputs
+
+    @functools.wraps(candidate)
+    def converted(*args: Any, **kwargs: Any) -> Any:
+        return convert(candidate(*args, **kwargs), template)
+
+    return converted, f"{MINE[:-1]}, with its output made {_type_name(template)}."
+
+
+def _type_name(template: Snapshot) -> str:
+    if not isinstance(template, Leaf):
+        return "the types that they expect"
+    names = {"array": "a numpy array", "tensor": "a torch tensor", "number": "a plain number"}
+    return f"{names.get(template.kind, template.kind)} ({template.dtype})"

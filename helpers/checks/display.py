@@ -1,0 +1,215 @@
+"""The verdict as a student sees it: a card on a notebook's page, plain text anywhere else."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import reprlib
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from torch import nn
+
+from helpers.checks.compare import Difference, Leaf, Snapshot, snapshot
+from helpers.checks.exercise import Case, Exercise, call
+
+if TYPE_CHECKING:
+    from helpers.checks.core import Result
+    from helpers.checks.running import Raised
+
+# Colours are only laid over the page, half transparent, and text takes the page's own colour: the
+# card reads well in light and dark themes. Okabe and Ito's green and orange, and grey.
+LOOKS = {
+    "passed": ("✓", "passed", "0, 158, 115"),
+    "failed": ("↻", "not yet", "230, 159, 0"),
+    "not started": ("○", "not started yet", "128, 134, 140"),
+}
+
+
+@dataclass(frozen=True)
+class Report:
+    """The smallest case that differs. A row is a label, a value, and its shape and type."""
+
+    note: str
+    rows: list[tuple[str, str, str]]
+
+
+def report(exercise: Exercise, case: Case, difference: Difference, printed: str = "") -> Report:
+    """Write a failing case down: inputs, expected, got, the largest gap, what was printed."""
+    rows = [(name, *pretty(snapshot(value), value)) for name, value in _inputs(exercise, case)]
+    if difference.where:
+        rows.append(("compared", f"the {difference.where}", ""))
+    rows.append(("expected", *pretty(difference.expected)))
+    rows.append(("yours", *pretty(difference.got)))
+    worst = _worst(difference)
+    rows += [("largest gap", worst, "")] if worst else []
+    if printed.strip():
+        lines = printed.strip().splitlines()
+        rows.append(("printed", "\n".join(lines[:5] + ["..."] * (len(lines) > 5)), ""))
+    return Report(case.note, rows)
+
+
+# --- Values ---------------------------------------------------------------------------------------
+
+
+def pretty(value: Snapshot | Raised, original: Any = None) -> tuple[str, str]:
+    """A snapshot as text, at most six numbers of each axis; and its shape and type."""
+    if isinstance(value, Leaf) and value.numeric and value.kind != "number":
+        return _array(value), _kind(value)
+    return _plain(value, original), ""
+
+
+def _plain(value: Snapshot | Raised, original: Any) -> str:
+    if isinstance(original, nn.Module):
+        return str(original)
+    if isinstance(value, dict | list):
+        parts = value.items() if isinstance(value, dict) else enumerate(value, 1)
+        return "\n".join(f"{key}: {'   '.join(pretty(part))}".rstrip() for key, part in parts)
+    if not isinstance(value, Leaf):
+        return str(value)
+    if not value.numeric:
+        if value.kind == "object" and original is not None:
+            return getattr(original, "__name__", None) or reprlib.repr(original)
+        return repr(value.value) if value.kind == "text" else value.value
+    number = value.value.item()
+    return f"{number:.6g}" if isinstance(number, float) else str(number)
+
+
+def _array(value: Leaf) -> str:
+    numbers = value.value
+    return np.array2string(
+        numbers,
+        threshold=0,
+        edgeitems=3 if numbers.ndim < 3 else 2,
+        precision=4,
+        floatmode="maxprec_equal",
+        suppress_small=True,
+        separator=", ",
+        max_line_width=72,
+    )
+
+
+def short(value: Snapshot) -> str:
+    """A snapshot in a few words, for the middle of a sentence."""
+    if isinstance(value, dict):
+        return "a dict with " + ", ".join(f"`{key}`" for key in value)
+    if isinstance(value, list):
+        return f"{len(value)} parts"
+    if value.kind in ("number", "none"):
+        return f"`{_plain(value, None)}`"
+    if value.numeric:
+        kind = f"a{'n' * (value.kind == 'array')} {_kind(value)}"
+        small = value.value.size <= 4 and value.value.ndim == 1
+        return f"`{_array(value)}` ({kind})" if small else kind
+    return f"{'the text' if value.kind == 'text' else 'of type'} `{value.value}`"
+
+
+def _kind(value: Leaf) -> str:
+    shape = f"({', '.join(map(str, value.value.shape))}{',' * (value.value.ndim == 1)})"
+    return f"{value.kind} of shape {shape}, {value.dtype}"
+
+
+def _worst(difference: Difference) -> str:
+    """The entry that is furthest off, for arrays too large to read."""
+    want, have = difference.expected, difference.got
+    if difference.kind != "value" or not want.numeric or max(want.value.shape, default=0) <= 6:
+        return ""
+    with np.errstate(all="ignore"):
+        gap = np.abs(have.value.astype(float) - want.value.astype(float))
+    at = np.unravel_index(np.argmax(np.where(np.isnan(gap), np.inf, gap)), gap.shape)
+    index = ", ".join(str(int(i)) for i in at)
+    return f"at [{index}]: expected {want.value[at]:.6g}, yours {have.value[at]:.6g}"
+
+
+def _inputs(exercise: Exercise, case: Case) -> list[tuple[str, Any]]:
+    """Arguments with their names: those of the function, or of `observe` where it has its own."""
+    plain = exercise.observe is call
+    owner, skipped = (exercise.reference, []) if plain else (exercise.observe, [None])
+    try:
+        bound = inspect.signature(owner).bind(*skipped, *case.args, **case.kwargs)
+    except (TypeError, ValueError):
+        return [(f"input {i + 1}", value) for i, value in enumerate(case.args)]
+    return list(bound.arguments.items())[len(skipped) :]
+
+
+# --- Text and HTML --------------------------------------------------------------------------------
+
+
+def as_text(result: Result, footer: bool = True) -> str:
+    """The verdict in plain text."""
+    icon, verdict, _ = LOOKS[result.status]
+    name = f" ({result.diagnosis})" if result.status == "failed" and result.diagnosis else ""
+    lines = [f"{icon} {result.id} {result.title}: {verdict}{name}", f"  {result.message}"]
+    if result.report:
+        lines.append(f"  The smallest case that differs{_noted(result.report.note)}")
+        width = max(len(label) for label, _, _ in result.report.rows)
+        for label, text, kind in result.report.rows:
+            between = ("\n" if "\n" in text else "   ") * bool(kind)
+            indented = f"{text}{between}{kind}".replace("\n", "\n" + " " * (width + 6))
+            lines.append(f"    {label:<{width}}  {indented}")
+    if footer and result.footer:
+        lines.append(f"  {result.footer}")
+    return "\n".join(lines)
+
+
+def as_html(result: Result) -> str:
+    """The verdict as a card. Everything a student wrote is escaped."""
+    icon, verdict, rgb = LOOKS[result.status]
+    name = result.diagnosis if result.status == "failed" else None
+    pill = (
+        f'<span style="margin-left: .6em; padding: .1em .6em; border-radius: 1em; '
+        f'font-size: .82em; background: rgba({rgb}, .18)">{escape(name)}</span>'
+        if name
+        else ""
+    )
+    parts = [
+        f'<div style="border-left: 4px solid rgb({rgb}); border-radius: 4px; '
+        f"background: rgba({rgb}, .08); padding: .7em 1em; margin: .3em 0; max-width: 54em; "
+        'line-height: 1.5">',
+        f'<div><span style="color: rgb({rgb}); font-weight: 700; margin-right: .5em">{icon}</span>'
+        f"<strong>{escape(result.id)} {escape(result.title)}</strong>"
+        f'<span style="opacity: .7; margin-left: .6em">{verdict}</span>{pill}</div>',
+        f'<div style="margin-top: .35em">{_marked(result.message)}</div>',
+    ]
+    if result.report:
+        parts.append(_details(result.report, is_open=result.diagnosis is None))
+    if result.footer:
+        footer = _marked(result.footer)
+        parts.append(
+            f'<div style="margin-top: .45em; font-size: .88em; opacity: .7">{footer}</div>'
+        )
+    return "\n".join([*parts, "</div>"])
+
+
+def _details(shown: Report, is_open: bool) -> str:
+    mono = "font-family: ui-monospace, Menlo, Consolas, monospace; font-size: .88em"
+    left = f"{mono}; opacity: .65; white-space: nowrap"
+    right = f"{mono}; white-space: pre-wrap; overflow-wrap: anywhere; min-width: 0"
+    rows = "\n".join(
+        f'<div style="{left}">{escape(label)}</div>'
+        f'<div style="{right}">{escape(text)}{_muted(kind)}</div>'
+        for label, text, kind in shown.rows
+    )
+    return (
+        f'<details style="margin-top: .5em"{" open" if is_open else ""}>'
+        f'<summary style="cursor: pointer">The smallest case that differs'
+        f"{escape(_noted(shown.note))}</summary>\n"
+        '<div style="display: grid; grid-template-columns: max-content minmax(0, 1fr); '
+        f'gap: .3em 1.2em; margin: .5em 0 .2em">\n{rows}\n</div></details>'
+    )
+
+
+def _muted(kind: str) -> str:
+    style = "opacity: .55; white-space: nowrap; margin-left: 1em"
+    return f' <span style="{style}">{escape(kind)}</span>' if kind else ""
+
+
+def _noted(note: str) -> str:
+    return f": {note}" if note else ""
+
+
+def _marked(message: str) -> str:
+    """Escape a message and set its `code` as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(message))

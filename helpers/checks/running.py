@@ -1,0 +1,166 @@
+"""Run somebody's function on an exercise's cases, safely, and write down what it did."""
+
+from __future__ import annotations
+
+import io
+import linecache
+import random
+import sysconfig
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from copy import deepcopy
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from helpers.checks.compare import Difference, Snapshot, differences, snapshot
+from helpers.checks.exercise import Exercise
+
+PRINTED = 400  # characters of a function's own printing that are kept for one case
+_HELPERS = str(Path(__file__).resolve().parents[1])
+_LIBRARIES = (_HELPERS, sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))
+_INSTALLED = ("site-packages", "dist-packages", "<frozen", "<__array_function__")
+
+
+@dataclass(frozen=True, eq=False)
+class Raised:
+    """An error in place of an output.
+
+    `line` and `source` say where in the student's own code; None where the error came from
+    elsewhere, as when a check could not use what the function returned.
+    """
+
+    type: type[BaseException]
+    text: str
+    line: int | None = None
+    source: str = ""
+    innermost: bool = False  # raised by the student's own line, not by something that it called
+
+    def __str__(self) -> str:
+        return f"{self.type.__name__}: {self.text}" if self.text else self.type.__name__
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a function did: an observation for each case, and the properties that did not hold."""
+
+    observations: list[Snapshot | Raised]
+    printed: list[str]
+    broken: dict[str, Raised | None] = field(default_factory=dict)
+
+    @property
+    def errors(self) -> list[Raised]:
+        seen = [*self.observations, *self.broken.values()]
+        return [entry for entry in seen if isinstance(entry, Raised)]
+
+
+def run(exercise: Exercise, function: Callable) -> Outcome:
+    """Try `function` on every case and property. KeyboardInterrupt passes through."""
+    observations, printed = [], []
+    for number, case in enumerate(exercise.inputs()):
+        args, kwargs = deepcopy((case.args, dict(case.kwargs)))
+        with isolated(exercise.seed + number), redirect_stdout(_FirstCharacters()) as out:
+            try:
+                seen = snapshot(exercise.observe(function, *args, **kwargs))
+            except (Exception, SystemExit) as error:
+                seen = _raised(error, exercise.observe)
+        observations.append(seen)
+        printed.append(out.getvalue())
+    broken: dict[str, Raised | None] = {}
+    for number, check in enumerate(exercise.properties):
+        rng = np.random.default_rng([exercise.seed, number])
+        with isolated(exercise.seed), redirect_stdout(_FirstCharacters()):
+            try:
+                if not check.test(function, rng):
+                    broken[check.name] = None
+            except (Exception, SystemExit) as error:
+                broken[check.name] = _raised(error, check.test)
+    return Outcome(observations, printed, broken)
+
+
+@cache
+def expected(exercise: Exercise) -> Outcome:
+    """What the reference does; worked out once."""
+    return _quietly(exercise, exercise.reference)
+
+
+@cache
+def mistaken(exercise: Exercise) -> list[Outcome]:
+    """What each misconception does; worked out at the first wrong answer."""
+    return [_quietly(exercise, wrong.function) for wrong in exercise.misconceptions]
+
+
+def unlike(exercise: Exercise, wanted: Outcome, got: Outcome) -> list[list[Difference]]:
+    """The differences between two outcomes, case by case."""
+    return [
+        _unlike(exercise, want, have)
+        for want, have in zip(wanted.observations, got.observations, strict=True)
+    ]
+
+
+def _unlike(exercise: Exercise, want: Snapshot, have: Snapshot) -> list[Difference]:
+    if isinstance(have, Raised):
+        alike = isinstance(want, Raised) and issubclass(have.type, want.type)
+        return [] if alike else [Difference("", "raised", want, have)]
+    if isinstance(want, Raised):
+        return [Difference("", "did not raise", want, have)]
+    return differences(want, have, exercise.rtol, exercise.atol)
+
+
+def _quietly(exercise: Exercise, function: Callable) -> Outcome:
+    """Our own wrong versions divide by zero; the student need not hear of it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return run(exercise, function)
+
+
+@contextmanager
+def isolated(seed: int) -> Iterator[None]:
+    """Known random numbers inside; the notebook's own ones, and its gradient mode, untouched."""
+    numpy_state, python_state = np.random.get_state(), random.getstate()  # noqa: NPY002
+    try:
+        with torch.random.fork_rng(devices=[]), torch.enable_grad():
+            torch.default_generator.manual_seed(seed)
+            np.random.seed(seed % 2**32)  # noqa: NPY002 (a student may draw from it)
+            random.seed(seed)
+            yield
+    finally:
+        np.random.set_state(numpy_state)  # noqa: NPY002
+        random.setstate(python_state)
+
+
+class _FirstCharacters(io.StringIO):
+    """Keeps the beginning of what is printed: an endless loop must not fill the memory."""
+
+    def write(self, text: str) -> int:
+        if self.tell() < PRINTED:
+            super().write(text[:PRINTED])
+        return len(text)
+
+
+def _raised(error: BaseException, ours: Callable) -> Raised:
+    """Find the student's line. Theirs is what `ours`, the check's own function, called."""
+    frames = list(traceback.walk_tb(error.__traceback__))
+    code = getattr(ours, "__code__", None)
+    own = [
+        (frame, line)
+        for frame, line in frames
+        if _students(frame.f_code.co_filename) and frame.f_code is not code
+    ]
+    text = str(error)
+    if not own:
+        return Raised(type(error), text)
+    frame, line = own[-1]
+    source = linecache.getline(frame.f_code.co_filename, line, frame.f_globals).strip()
+    return Raised(type(error), text, line, source, innermost=frame is frames[-1][0])
+
+
+def _students(filename: str) -> bool:
+    """Whether a file is a notebook's cell or another file of the student's."""
+    installed = any(part in filename for part in _INSTALLED)
+    return not installed and not filename.startswith(_LIBRARIES)

@@ -1,0 +1,94 @@
+"""Environments: made from an id or an instance, one or many, with errors that say what to do."""
+
+from collections.abc import Callable
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+
+EnvLike = str | gym.Env
+
+
+def make_env(env: EnvLike, **kwargs) -> gym.Env:
+    """A fresh environment like `env`: from its id, or from the recipe (`spec`) an instance carries.
+
+    `kwargs` go to `gymnasium.make` (for example `render_mode="rgb_array"`). Raises `ValueError`
+    with one sentence for an unknown id, a missing dependency, or an instance without a recipe.
+    """
+    recipe = env if isinstance(env, str) else _recipe(env)
+    if recipe is None:
+        raise ValueError(
+            f"{env} was not made by gymnasium.make, so it cannot be copied: register it "
+            "with gymnasium.register and pass its id."
+        )
+    try:
+        return gym.make(recipe, **kwargs)
+    except gym.error.DependencyNotInstalled as error:
+        raise ValueError(f"{_name(recipe)} needs a package that is missing: {error}") from error
+    except (gym.error.UnregisteredEnv, gym.error.VersionNotFound, gym.error.DeprecatedEnv) as error:
+        raise ValueError(
+            f"gymnasium knows no environment {_name(recipe)!r} ({error}): "
+            "check the spelling and the version, for example 'CartPole-v1'."
+        ) from error
+
+
+def make_vector_env(env: EnvLike, n_envs: int) -> gym.vector.SyncVectorEnv:
+    """`n_envs` copies of `env` stepped together, with gymnasium's next-step autoreset.
+
+    In that mode an episode's last observation is returned as it is; the step after it ignores the
+    action, gives reward 0 and returns the first observation of the next episode: the *filler row*
+    (`helpers.agents.a2c.learnable_rows`).
+    """
+    if n_envs < 1:
+        raise ValueError(f"n_envs must be at least 1, got {n_envs}.")
+    make: Callable[[], gym.Env] = lambda: make_env(env)  # noqa: E731
+    if n_envs == 1 and not isinstance(env, str) and _recipe(env) is None:
+        make = lambda: env  # noqa: E731  # it cannot be copied, and one is all we need
+    return gym.vector.SyncVectorEnv(
+        [make] * n_envs, autoreset_mode=gym.vector.AutoresetMode.NEXT_STEP
+    )
+
+
+def observation_size(space: spaces.Space) -> int:
+    """How many numbers one observation has. Raises `ValueError` unless `space` is a Box."""
+    if not isinstance(space, spaces.Box):
+        raise ValueError(
+            f"The agents take Box observations (arrays of numbers), this environment has {space}: "
+            "wrap it in gymnasium.wrappers.FlattenObservation."
+        )
+    return int(np.prod(space.shape))
+
+
+def check_action_space(agent: str, space: spaces.Space, supported: tuple[type, ...]) -> None:
+    """Raise `ValueError` unless `space` is one of the `supported` kinds; a Box must hold floats."""
+    if not isinstance(space, supported):
+        names = " or ".join(kind.__name__ for kind in supported)
+        raise ValueError(f"{agent} takes {names} actions, this environment has {space}.")
+    if isinstance(space, spaces.Box) and not np.issubdtype(space.dtype, np.floating):
+        raise ValueError(f"{agent} takes Box actions of floats, this environment has {space}.")
+
+
+def check_finite(rewards: np.ndarray, observations: np.ndarray, steps: int) -> None:
+    """Raise `ValueError` on NaN or infinity: one such number would ruin every weight."""
+    for name, values in (("reward", rewards), ("observation", observations)):
+        if not np.isfinite(values).all():
+            bad = np.asarray(values)[~np.isfinite(values)].flat[0]
+            raise ValueError(
+                f"The environment returned the {name} {bad} after step {steps}: mend the "
+                "environment; the agent has not learned from it."
+            )
+
+
+def _recipe(env: gym.Env) -> gym.envs.registration.EnvSpec | None:
+    """The spec from which an equal environment can be made, or None if there is no such spec."""
+    try:
+        spec = env.spec
+    except Exception:  # a wrapper without recorded arguments has no recipe
+        return None
+    if spec is None or any(wrapper.kwargs is None for wrapper in spec.additional_wrappers):
+        return None
+    return spec
+
+
+def _name(recipe: str | gym.envs.registration.EnvSpec) -> str:
+    return recipe if isinstance(recipe, str) else recipe.id

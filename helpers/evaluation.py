@@ -1,0 +1,75 @@
+"""Evaluation: how good is an agent now? Fresh starts, no exploration, no learning."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from helpers.envs import EnvLike, make_env
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Undiscounted returns and lengths of whole episodes, both of shape (episodes,)."""
+
+    returns: np.ndarray
+    lengths: np.ndarray
+
+    @property
+    def mean(self) -> float:
+        """Mean return."""
+        return float(self.returns.mean())
+
+    @property
+    def std(self) -> float:
+        """Standard deviation of the returns over episodes (not of the mean)."""
+        return float(self.returns.std())
+
+    def __str__(self) -> str:
+        return (
+            f"{self.mean:.1f} ± {self.std:.1f} over {len(self.returns)} episodes "
+            f"(worst {self.returns.min():.1f}, best {self.returns.max():.1f})"
+        )
+
+
+def evaluate(
+    policy, env: EnvLike | None = None, episodes: int = 20, seed: int = 10_000
+) -> Evaluation:
+    """Run `policy` greedily for whole episodes from `episodes` different starts.
+
+    `policy` is an agent (`predict(obs, deterministic=True)`) or a function from observation to
+    action. The environment is a fresh copy of `env`, by default of the one that the agent was
+    given, so the training environment is not touched. Episode i starts from `reset(seed=seed + i)`:
+    the same starts for every policy, and none that training has seen (training seeds once and goes
+    on from there).
+    """
+    if episodes < 1:
+        raise ValueError(f"episodes must be at least 1, got {episodes}.")
+    if env is None:
+        env = getattr(policy, "env_source", None)
+    if env is None:
+        raise ValueError('A plain function needs its environment: evaluate(policy, "CartPole-v1").')
+    act = as_function(policy)
+    arena = make_env(env)
+    returns, lengths = np.zeros(episodes), np.zeros(episodes, dtype=int)
+    try:
+        for episode in range(episodes):
+            obs, _ = arena.reset(seed=seed + episode)
+            over = False
+            while not over:
+                obs, reward, terminated, truncated, _ = arena.step(act(obs))
+                returns[episode] += reward
+                lengths[episode] += 1
+                over = terminated or truncated
+    finally:
+        arena.close()
+    return Evaluation(returns, lengths)
+
+
+def as_function(policy) -> Callable[[np.ndarray], np.ndarray | int]:
+    """The greedy policy of an agent, or the function itself."""
+    if hasattr(policy, "predict"):
+        return lambda obs: policy.predict(obs, deterministic=True)
+    if callable(policy):
+        return policy
+    raise TypeError(f"{policy!r} is neither an agent nor a function from observation to action.")

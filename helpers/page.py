@@ -1,0 +1,129 @@
+"""What a helper puts on a notebook's page: bundles on display handles, and progress bars."""
+
+from __future__ import annotations
+
+import base64
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from html import escape
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+UPDATES_PER_SECOND = 5  # of a bar or a picture: more is flicker, and messages cost training time
+SECONDS_BETWEEN_LINES = 5  # in a terminal
+
+
+def in_kernel() -> bool:
+    """Whether there is a notebook page to show things on (a terminal's IPython is not one)."""
+    module = sys.modules.get("IPython")  # a kernel has imported it; a script need not pay for it
+    shell = module.get_ipython() if module else None
+    return getattr(shell, "kernel", None) is not None
+
+
+def current_cell() -> Any:
+    """What tells one execution of a cell from the next, or None without a kernel."""
+    if not in_kernel():
+        return None
+    from IPython import get_ipython
+
+    return get_ipython().execution_count
+
+
+def png_bundle(
+    png: bytes, alt: str, width: float | None = None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the page shows for a PNG: `(data, metadata)` by MIME type; `width` in CSS pixels."""
+    data = {"image/png": base64.b64encode(png).decode("ascii"), "text/plain": alt}
+    return data, {"image/png": {"width": round(width)}} if width else {}
+
+
+def publish(data: dict[str, Any], metadata: dict[str, Any], handle: Any = None) -> Any:
+    """Show a bundle, or renew the one that `handle` stands for. Gives the handle back."""
+    from IPython.display import display
+
+    if handle is None:
+        return display(data, raw=True, metadata=metadata, display_id=True)
+    handle.update(data, raw=True, metadata=metadata)
+    return handle
+
+
+def progress(iterable: Iterable[T], label: str = "", total: int | None = None) -> Iterator[T]:
+    """Loop over `iterable` with a progress bar: `for seed in progress(range(5), "seeds"): ...`.
+
+    `total` is needed where the iterable has no length (a generator).
+    """
+    if total is None:
+        total = len(iterable)  # type: ignore[arg-type]
+    bar, done = ProgressBar(total, unit=label or "rounds"), 0
+    try:
+        for item in iterable:
+            yield item
+            done += 1
+            bar.update(done)
+    finally:  # also when the loop is left by break, an error or the stop button
+        bar.finish(done)
+
+
+class ProgressBar:
+    """How far a long computation is: percent, speed, time used and left.
+
+    On a page it is an HTML `<progress>` on its own display handle, renewed at most 5 times a
+    second. In a terminal it is a line of text at most every 5 seconds; otherwise (a pipe, a test)
+    it is quiet.
+    """
+
+    def __init__(self, total: int, unit: str = "steps") -> None:
+        self.total, self.unit, self.handle = total, unit, None
+        self.restart(total)
+
+    def restart(self, total: int, fresh: bool = True) -> None:
+        """Begin at 0 again; `fresh` on a new handle, since an old cell's output may be gone."""
+        self.total, self.began = max(1, total), time.perf_counter()
+        self.handle = None if fresh else self.handle
+        self.next_show = 0.0
+        self.update(0)
+
+    def update(self, done: int, note: str = "") -> None:
+        now = time.perf_counter()
+        if now < self.next_show:
+            return
+        self._show(done, self._text(done, now - self.began, note))
+        self.next_show = now + (1 / UPDATES_PER_SECOND if in_kernel() else SECONDS_BETWEEN_LINES)
+
+    def finish(self, done: int, note: str = "", advice: str = "") -> None:
+        """The last word: 100 %, or where it stopped, and `advice` on going on."""
+        self._show(done, self._text(done, time.perf_counter() - self.began, note, advice, True))
+
+    def _text(
+        self, done: int, seconds: float, note: str, advice: str = "", final: bool = False
+    ) -> str:
+        share = min(1.0, done / self.total)
+        parts = [f"{int(100 * share)} %", f"{done:,} / {self.total:,} {self.unit}"]
+        if final and done < self.total:
+            parts[0] = f"stopped at {parts[0]}" + (f"; {advice}" if advice else "")
+        if done and seconds > 0.5:
+            rate = done / seconds
+            parts.append(f"{rate:{',.0f' if rate >= 10 else '.2g'}} {self.unit}/s")
+        clock = _clock(seconds)
+        if done and not final:
+            clock += f", {_clock(seconds * (1 - share) / share)} left"
+        return " · ".join([*parts, clock, *([note] if note else [])])
+
+    def _show(self, done: int, text: str) -> None:
+        if in_kernel():
+            html = (
+                f'<progress value="{min(done, self.total)}" max="{self.total}" '
+                'style="width: 180px; vertical-align: middle"></progress> '
+                f'<span style="font-variant-numeric: tabular-nums">{escape(text)}</span>'
+            )
+            self.handle = publish({"text/html": html, "text/plain": text}, {}, self.handle)
+        elif sys.stdout is not None and sys.stdout.isatty():
+            print(text, flush=True)
+
+
+def _clock(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"

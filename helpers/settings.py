@@ -1,0 +1,75 @@
+"""Every lesson's training settings and bars; lessons, studies, tests and benchmarks read them here.
+
+A bar is the mean return of 20 greedy evaluation episodes. The settings were tuned on seeds 0-9;
+results are reported on seeds 100-119 (`python course.py study`).
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import helpers.agents
+from helpers.agents.base import Agent
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What one lesson trains: an algorithm on an environment, how long, and what it must reach."""
+
+    algorithm: str
+    env_id: str
+    agent: str
+    lesson: str
+    steps: int
+    bar: float
+    seconds: float
+    params: dict[str, Any] = field(default_factory=dict)
+
+    def make(self, seed: int, **changes: Any) -> Agent:
+        """The untrained agent; `changes` replace parameters, to switch an idea off."""
+        kind = getattr(helpers.agents, self.agent)
+        return kind(self.env_id, seed=seed, **{**self.params, **changes})
+
+
+SETTINGS: dict[tuple[str, str], Setting] = {
+    (setting.algorithm, setting.env_id): setting
+    for setting in [
+        Setting(
+            algorithm="a2c-by-the-book",
+            env_id="CartPole-v1",
+            agent="A2CByTheBook",
+            lesson="01_a2c",
+            steps=200_000,
+            bar=475,
+            seconds=60,
+            params={"reward_scale": 0.01},
+        ),
+        Setting(
+            algorithm="a2c",
+            env_id="CartPole-v1",
+            agent="A2C",
+            lesson="01_a2c",
+            steps=250_000,
+            bar=475,
+            seconds=20,
+            params={"reward_scale": 0.01},
+        ),
+        Setting(
+            algorithm="a2c",
+            env_id="Pendulum-v1",
+            agent="A2C",
+            lesson="01_a2c",
+            steps=400_000,
+            bar=-200,
+            seconds=60,
+            params={"gamma": 0.95, "reward_scale": 0.01, "entropy_coef": 0.0},
+        ),
+    ]
+}
+
+
+def get_setting(algorithm: str, env_id: str) -> Setting:
+    """The setting of a lesson. Raises `ValueError` with the known ones if there is none."""
+    if (algorithm, env_id) not in SETTINGS:
+        known = ", ".join(f"{a} {e}" for a, e in SETTINGS)
+        raise ValueError(f"No lesson trains {algorithm} on {env_id}; there are: {known}.")
+    return SETTINGS[algorithm, env_id]

@@ -1,0 +1,244 @@
+"""A real JupyterLab in a real browser: for tests, and to look at notebooks.
+
+    python -m tests.browser notebooks/00_start_here.ipynb /tmp/pictures --run --dark
+
+writes screenshots of the whole notebook, a page each. Tests use the fixtures with
+
+    pytest_plugins = ("tests.browser",)
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+TOKEN = "course"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+class NoBrowser(RuntimeError):
+    """What is missing to run browser tests here."""
+
+
+# --- The server -------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def lab_server(folder: Path, dark: bool = False) -> Iterator[str]:
+    """JupyterLab on `folder`, with settings of its own; yields its address."""
+    with tempfile.TemporaryDirectory() as private:
+        port = _free_port()
+        url = f"http://127.0.0.1:{port}"
+        command = [
+            sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root",
+            "--expose-app-in-browser", "--ip=127.0.0.1", f"--port={port}",
+            "--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}",
+            f"--ServerApp.root_dir={folder}",
+        ]  # fmt: skip
+        with Path(private, "log").open("w+") as log:
+            server = subprocess.Popen(
+                command, env=_environment(Path(private), dark), stdout=log, stderr=log
+            )
+            try:
+                _wait_for(url, server, Path(private, "log"))
+                yield url
+            finally:
+                server.terminate()
+                try:
+                    server.wait(10)
+                except subprocess.TimeoutExpired:
+                    server.kill()
+
+
+def _environment(private: Path, dark: bool) -> dict[str, str]:
+    """Nothing of the person's own settings, and the course importable in kernels."""
+    settings = {
+        # All cells stand in the page, so that screenshots and queries see them.
+        "notebook-extension/tracker": {"windowingMode": "none"},
+        "apputils-extension/notification": {
+            "fetchNews": "false",
+            "checkForUpdates": False,
+            "doNotDisturbMode": True,
+        },
+        "apputils-extension/themes": {
+            "theme": "JupyterLab Dark" if dark else "JupyterLab Light",
+        },
+    }
+    for name, value in settings.items():
+        path = private / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(value))
+    return os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
+        "JUPYTERLAB_SETTINGS_DIR": str(private / "settings"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(private / "workspaces"),
+        "JUPYTER_CONFIG_DIR": str(private / "config"),
+        "JUPYTER_RUNTIME_DIR": str(private / "runtime"),
+        "IPYTHONDIR": str(private / "ipython"),
+    }
+
+
+def _free_port() -> int:
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def _wait_for(url: str, server: subprocess.Popen, log: Path, seconds: float = 40) -> None:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and server.poll() is None:
+        with contextlib.suppress(OSError):
+            urllib.request.urlopen(f"{url}/api", timeout=1)
+            return
+        time.sleep(0.1)
+    raise RuntimeError(f"JupyterLab did not start:\n{log.read_text()[-2000:]}")
+
+
+# --- The browser ------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def open_browser() -> Iterator[Any]:
+    """A headless Chromium: the system's, else playwright's own."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError as error:
+        raise NoBrowser("playwright is not installed") from error
+    with sync_playwright() as playwright:
+        path = next((p for p in map(shutil.which, BROWSERS) if p), None)
+        path = path or playwright.chromium.executable_path
+        if not Path(path).exists():
+            raise NoBrowser("no Chromium: install one, or run `playwright install chromium`")
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Lab:
+    """One JupyterLab seen through one browser. `page` is playwright's `Page`."""
+
+    def __init__(self, url: str, folder: Path, browser: Any) -> None:
+        self.url, self.folder = url, folder
+        self.page = browser.new_page(viewport={"width": 1180, "height": 1400})
+        self.page.set_default_timeout(20_000)
+
+    def open_notebook(self, path: Path, kernel: bool = True) -> Any:
+        """Copy a notebook into the server's folder and open it alone on the page."""
+        target = self.folder / path.name
+        if target.resolve() != path.resolve():
+            shutil.copy(path, target)
+        self.page.goto(f"{self.url}/doc/tree/{path.name}?token={TOKEN}")
+        self.page.wait_for_selector(".jp-Notebook .jp-Cell")
+        self.page.wait_for_function(
+            "() => window.jupyterapp?.shell.currentWidget?.context?.isReady"
+        )
+        if kernel:
+            self.page.wait_for_function(f"() => {KERNEL}?.status === 'idle'", timeout=60_000)
+        return self.page
+
+    def run_all(self, timeout: float = 600) -> None:
+        """Run every cell, as Run > Run All Cells does, and wait for the last."""
+        self.page.evaluate(
+            "() => { window.ran = false;"
+            " window.jupyterapp.commands.execute('notebook:run-all-cells')"
+            " .then(() => { window.ran = true; }) }"
+        )
+        self.page.wait_for_function(
+            f"() => window.ran && {KERNEL}.status === 'idle'", timeout=timeout * 1000
+        )
+
+    def cell(self, index: int) -> Any:
+        """The cell with that number, as a playwright locator."""
+        return self.page.locator(".jp-Notebook .jp-Cell").nth(index)
+
+    def screenshot(self, path: Path) -> Path:
+        """What is on the screen now."""
+        self.page.screenshot(path=str(path))
+        return path
+
+    def screenshots(self, folder: Path, stem: str) -> list[Path]:
+        """The whole notebook, scrolled through: STEM-00.png, STEM-01.png, ..."""
+        folder.mkdir(parents=True, exist_ok=True)
+        scroller = self.page.locator(".jp-WindowedPanel-outer").first
+        page, end = scroller.evaluate(
+            "e => [e.clientHeight, e.scrollTop - e.getBoundingClientRect().top"
+            " + [...e.querySelectorAll('.jp-Cell')].pop().getBoundingClientRect().bottom]"
+        )
+        paths = []
+        for i, top in enumerate(range(0, int(end), page - 20)):
+            scroller.evaluate("(e, top) => e.scrollTo(0, top)", top)
+            self.page.wait_for_timeout(300)
+            paths.append(folder / f"{stem}-{i:02}.png")
+            scroller.screenshot(path=str(paths[-1]))
+        return paths
+
+
+KERNEL = "window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel"
+
+
+# --- Fixtures ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """A JupyterLab with its browser. Without a browser: skipped here, failed in CI."""
+    folder = tmp_path_factory.mktemp("lab")
+    try:
+        with open_browser() as browser, lab_server(folder) as url:
+            yield Lab(url, folder, browser)
+    except NoBrowser as reason:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"browser tests: {reason}")
+
+
+# --- Looking ----------------------------------------------------------------------------------
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Screenshots of a notebook in JupyterLab.")
+    parser.add_argument("notebook", type=Path)
+    parser.add_argument("outdir", type=Path)
+    parser.add_argument("--run", action="store_true", help="run all cells first")
+    parser.add_argument("--dark", action="store_true", help="in the dark theme")
+    args = parser.parse_args()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        open_browser() as browser,
+        lab_server(Path(folder), args.dark) as url,
+    ):
+        lab = Lab(url, Path(folder), browser)
+        lab.open_notebook(args.notebook, kernel=args.run)
+        if args.run:
+            lab.run_all()
+        lab.page.wait_for_timeout(1000)
+        for path in lab.screenshots(args.outdir, args.notebook.stem):
+            print(path)
+
+
+if __name__ == "__main__":
+    main()

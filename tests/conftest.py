@@ -1,0 +1,46 @@
+"""What all tests share: quiet threads, and an order that keeps two cores busy to the end."""
+
+import os
+from itertools import zip_longest
+
+import pytest
+from xdist.scheduler import LoadGroupScheduling
+
+# Before anything imports torch: two workers with two threads each would fight for two cores.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")  # the kernel of this environment
+
+
+class FilesAndGroups(LoadGroupScheduling):
+    """A file's tests stay on one worker, in their order: a notebook's cells share a kernel.
+
+    A test with `@pytest.mark.xdist_group(name)` is apart from its file: it may run elsewhere.
+    """
+
+    def _split_scope(self, nodeid):
+        group = super()._split_scope(nodeid)
+        return group.split("::")[0] if group == nodeid else group
+
+
+def pytest_xdist_make_scheduler(config, log):
+    return FilesAndGroups(config, log) if config.getvalue("dist") == "loadgroup" else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long groups first: notebooks, then tests that stand alone, each followed by a file.
+
+    A worker always holds one test more than it runs. Two that train for as long as a lesson does
+    must not be neighbours, or one worker would hold both while the other has nothing left.
+    """
+    groups: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        mark = item.get_closest_marker("xdist_group")
+        groups.setdefault(mark.args[0] if mark else item.nodeid.split("::")[0], []).append(item)
+    names = sorted(groups, key=lambda name: -len(groups[name]))
+    notebooks = [name for name in names if name.endswith(".ipynb")]
+    files = [name for name in names if name.endswith(".py")]
+    files.sort(key=lambda name: "browser" not in name)  # it starts servers: the longest of them
+    alone = [name for name in names if name not in notebooks and name not in files]
+    mixed = [name for pair in zip_longest(alone, files) for name in pair if name]
+    items[:] = [item for name in notebooks + mixed for item in groups[name]]

@@ -1,0 +1,797 @@
+"""The checks: every exercise refuses what is wrong by name, and accepts whatever is right."""
+
+import random
+import re
+import time
+from collections import Counter
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from right_answers import RIGHT_ANSWERS
+from torch import nn
+
+from helpers.checks import (
+    Card,
+    Case,
+    CheckFailed,
+    Exercise,
+    Misconception,
+    Property,
+    check,
+    core,
+    exercises,
+    fill_parameters,
+    grade,
+    gradient,
+    no_mutation,
+)
+from helpers.checks.compare import convert, differences, same_types, snapshot
+from helpers.checks.core import judge
+from helpers.checks.display import as_html, as_text
+from helpers.checks.running import Raised, expected, run, unlike
+from helpers.returns import discounted_returns
+
+EXERCISES = exercises()
+
+
+def named(exercise):
+    return exercise.id
+
+
+def sentences(text):
+    return len(re.findall(r"[.!?](?=\s|$)", re.sub(r"`[^`]*`", "code", text)))
+
+
+# --- Every exercise of the course -----------------------------------------------------------------
+
+
+def test_ids_are_unique_and_in_order():
+    ids = [exercise.id for exercise in EXERCISES]
+    assert len(set(ids)) == len(ids)
+    assert ids == sorted(ids, key=lambda name: [int(part) for part in name.split(".")])
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=named)
+class TestEveryExercise:
+    def test_refuses_the_stub_as_not_started(self, exercise):
+        def stub(*args, **kwargs):
+            raise NotImplementedError(f"exercise {exercise.id}")
+
+        result = grade(exercise.id, stub)
+        assert not result.passed
+        assert result.diagnosis == "not-started"
+        assert result.version is exercise.reference
+
+    def test_accepts_the_reference(self, exercise):
+        result = grade(exercise.id, exercise.reference)
+        assert result.passed, str(result)
+
+    def test_accepts_right_answers_written_differently(self, exercise):
+        assert RIGHT_ANSWERS.get(exercise.id), "add one to tests/right_answers.py"
+        for answer in RIGHT_ANSWERS[exercise.id]:
+            result = grade(exercise.id, answer)
+            assert result.passed, f"{answer.__name__}: {result}"
+
+    def test_names_every_misconception_as_itself(self, exercise):
+        assert len(exercise.misconceptions) >= 3
+        for wrong in exercise.misconceptions:
+            result = grade(exercise.id, wrong.function)
+            assert not result.passed, f"{wrong.name} passes"
+            assert result.diagnosis == wrong.name
+            assert result.message == wrong.message
+
+    def test_names_are_told_apart(self, exercise):
+        names = Counter(
+            [entry.name for entry in exercise.misconceptions]
+            + [entry.name for entry in exercise.properties]
+        )
+        assert max(names.values()) == 1, names.most_common(1)
+
+    def test_has_a_card_and_two_hints(self, exercise):
+        card = exercise.card
+        assert all(text.strip() for text in (card.title, card.what, card.why))
+        assert 1 <= card.difficulty <= 5
+        assert card.minutes > 0
+        assert len(exercise.hints) == 2
+        assert all(hint.strip() for hint in exercise.hints)
+        assert exercise.name in card.what
+        assert int(exercise.lesson[:2]) == int(exercise.id.split(".")[0])
+
+    def test_messages_are_short(self, exercise):
+        for entry in [*exercise.misconceptions, *exercise.properties]:
+            assert 1 <= sentences(entry.message) <= 3, entry.message
+
+    def test_cases_are_the_same_every_time_and_give_values(self, exercise):
+        first, again = run(exercise, exercise.reference), run(exercise, exercise.reference)
+        assert not any(unlike(exercise, first, again))
+        assert not all(isinstance(seen, Raised) for seen in first.observations)
+        assert not first.broken
+
+    def test_is_quick(self, exercise):
+        grade(exercise.id, lambda *args, **kwargs: "warm the cache")
+        start = time.perf_counter()
+        grade(exercise.id, exercise.misconceptions[0].function)
+        assert time.perf_counter() - start < 2  # 0.3 s on a quiet machine
+
+
+# --- Exercises like those of later lessons, to try the framework on -------------------------------
+
+CARD = Card("Title", "what `f` is", "why", difficulty=1, minutes=1)
+
+
+def exercise_of(reference, cases, **settings):
+    return Exercise("99.1", "99_test", reference, CARD, ("a", "b"), cases, **settings)
+
+
+def double(x):
+    return 2 * x
+
+
+def double_cases(rng):
+    yield Case((np.array([1.0]),), note="one number")
+    yield (np.array([1.0, -2.0, 3.0]),)
+    yield (rng.normal(size=(4, 2)),)
+
+
+DOUBLE = exercise_of(double, double_cases)
+
+
+def actor_loss(log_probs, advantages):
+    return -(log_probs * advantages.detach()).mean()
+
+
+def loss_and_gradients(function, log_probs, advantages):
+    loss = function(log_probs, advantages)
+    return {
+        "loss": loss,
+        "gradient to the log-probabilities": gradient(loss, log_probs),
+        "gradient to the advantages": gradient(loss, advantages),
+    }
+
+
+def loss_cases(rng):
+    for size in (1, 5):
+        log_probs = torch.tensor(rng.normal(size=size), dtype=torch.float32, requires_grad=True)
+        advantages = torch.tensor(rng.normal(size=size), dtype=torch.float32, requires_grad=True)
+        yield log_probs, advantages
+
+
+LOSS = exercise_of(
+    actor_loss,
+    loss_cases,
+    observe=loss_and_gradients,
+    misconceptions=[
+        Misconception("kept", lambda lp, adv: -(lp * adv).mean(), "Detach the advantages."),
+    ],
+)
+
+
+def critic(obs_size):
+    return nn.Sequential(nn.Linear(obs_size, 8), nn.ReLU(), nn.Linear(8, 1))
+
+
+class Critic(nn.Module):
+    """The layers are declared last to first."""
+
+    def __init__(self, obs_size):
+        super().__init__()
+        self.head = nn.Linear(8, 1)
+        self.body = nn.Linear(obs_size, 8)
+
+    def forward(self, obs):
+        return self.head(torch.relu(self.body(obs)))
+
+
+def network_output(function, obs):
+    network = fill_parameters(function(obs.shape[-1]), obs)
+    return {"output": network(obs), "parameters": sum(p.numel() for p in network.parameters())}
+
+
+NETWORK = exercise_of(
+    critic,
+    lambda rng: [(torch.tensor(rng.normal(size=(n, 3)), dtype=torch.float32),) for n in (1, 4)],
+    observe=network_output,
+    misconceptions=[
+        Misconception(
+            "no activation",
+            lambda n: nn.Sequential(nn.Linear(n, 8), nn.Linear(8, 1)),
+            "Without a bend between them, two linear layers are one.",
+        ),
+    ],
+)
+
+
+class Ring:
+    """Keeps the last `capacity` numbers."""
+
+    def __init__(self, capacity):
+        self.items, self.capacity = [], capacity
+
+    def add(self, item):
+        self.items = [*self.items, item][-self.capacity :]
+
+    def all(self):
+        return sorted(self.items)
+
+
+class NeverForgets(Ring):
+    def add(self, item):
+        self.items.append(item)
+
+
+def add_and_look(function, capacity, items):
+    ring = function(capacity)
+    seen = []
+    for item in items:
+        ring.add(item)
+        seen.append(ring.all())
+    return {"after each item": tuple(seen), "at the end": ring.all()}
+
+
+RING = exercise_of(
+    Ring,
+    lambda rng: [(1, [3.0]), (2, [5.0, 1.0, 4.0])],
+    observe=add_and_look,
+    misconceptions=[Misconception("never forgets", NeverForgets, "Drop the oldest.")],
+)
+
+
+# --- What passes ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda x: x + x,
+        lambda x: (2 * x).tolist(),
+        lambda x: [2 * row for row in x],
+        lambda x: [torch.tensor(2 * row) for row in x],
+        lambda x: 2 * torch.tensor(x),
+        lambda x: 2 * torch.tensor(x, dtype=torch.float32),
+        lambda x: (2 * x).astype(np.float32),
+    ],
+)
+def test_the_type_of_an_output_does_not_matter(answer):
+    result = judge(DOUBLE, answer)
+    assert result.passed, str(result)
+    output = result.version(np.array([1.0, 2.0]))
+    assert isinstance(output, np.ndarray)
+    np.testing.assert_allclose(output, [2, 4])
+
+
+def test_a_right_function_comes_back_itself():
+    def mine(x):
+        return x * 2
+
+    assert judge(DOUBLE, mine).version is mine
+
+
+def test_arrays_become_tensors_and_lists_of_tensors_keep_their_gradient():
+    in_torch = exercise_of(
+        lambda x: 2 * x, lambda rng: [(torch.tensor([1.0, 2.0], requires_grad=True),)]
+    )
+    version = judge(in_torch, lambda x: [2 * entry for entry in x]).version
+    x = torch.tensor([1.0, 3.0], requires_grad=True)
+    version(x).sum().backward()
+    assert x.grad.tolist() == [2, 2]
+    detached = judge(in_torch, lambda x: 2 * x.detach().numpy())
+    assert detached.diagnosis == "no gradient"
+
+    plain = exercise_of(lambda x: 2 * x, lambda rng: [(torch.tensor([1.0, 2.0]),)])
+    version = judge(plain, lambda x: 2.0 * x.double().numpy()).version
+    assert version(torch.ones(2)).dtype == torch.float32
+
+
+def test_tuples_named_tuples_and_dataclasses():
+    class Pair(NamedTuple):
+        low: np.ndarray
+        high: np.ndarray
+
+    both = exercise_of(lambda x: (x, x + 1), double_cases)
+    assert judge(both, lambda x: [x, x + 1]).passed
+    assert judge(both, lambda x: Pair(x, x + 1)).passed
+    assert judge(both, lambda x: np.stack([x, x + 1])).passed
+    version = judge(both, lambda x: (x.tolist(), x + 1)).version
+    assert all(isinstance(part, np.ndarray) for part in version(np.ones(2)))
+    result = judge(both, lambda x: (x, x + 2))
+    assert "part 2 of 2" in result.message
+
+    @dataclass
+    class Named:
+        low: float
+
+    named = exercise_of(lambda x: {"low": x}, lambda rng: [(1.5,)])
+    assert judge(named, lambda x: Named(x)).passed
+
+
+def test_masks_come_back_as_masks():
+    mask = exercise_of(lambda x: x > 0, double_cases)
+    version = judge(mask, lambda x: (x > 0).astype(int)).version
+    assert version(np.array([1.0, -1.0])).dtype == bool
+
+
+def test_a_network_may_declare_its_layers_in_any_order():
+    assert judge(NETWORK, Critic).passed
+    assert judge(NETWORK, NETWORK.misconceptions[0].function).diagnosis == "no activation"
+    wide = judge(NETWORK, lambda n: nn.Sequential(nn.Linear(n, 9), nn.ReLU(), nn.Linear(9, 1)))
+    assert not wide.passed
+    assert wide.diagnosis is None
+
+
+def test_a_stateful_class():
+    class Deque:
+        def __init__(self, capacity):
+            from collections import deque
+
+            self.items = deque(maxlen=capacity)
+
+        def add(self, item):
+            self.items.append(item)
+
+        def all(self):
+            return np.array(sorted(self.items))
+
+    result = judge(RING, Deque)
+    assert result.passed, str(result)
+    assert result.version is Deque
+    assert judge(RING, NeverForgets).diagnosis == "never forgets"
+
+
+def test_an_error_can_be_the_right_answer():
+    def strict(x):
+        if x < 0:
+            raise ValueError("x must not be negative")
+        return x
+
+    exercise = exercise_of(strict, lambda rng: [(1.0,), (-1.0,)])
+    assert judge(exercise, lambda x: strict(x)).passed
+    assert judge(exercise, lambda x: x).diagnosis == "no error"
+
+
+# --- What does not, and what it is called ---------------------------------------------------------
+
+
+def forgot(x):
+    2 * x
+
+
+def unfinished(x):
+    ...
+    return x
+
+
+def other_arguments(x, y):
+    return 2 * x
+
+
+def stumbles(x):
+    return x[10]
+
+
+def mutates(x):
+    x *= 2
+    return x
+
+
+@pytest.mark.parametrize(
+    ("wrong", "diagnosis", "says"),
+    [
+        (forgot, "no return", "did you forget `return`"),
+        (unfinished, "unfinished", "`...`"),
+        (lambda x: ..., "unfinished", "`...`"),
+        (other_arguments, "other arguments", "`(x)`"),
+        (stumbles, "error", "at `return x[10]` (line "),
+        (lambda x: 2 * x / 0 * 0, "nan", "NaN"),
+        (lambda x: (2 * x)[:, None], "shape", "instead of `(3,)`"),
+        (lambda x: (2 * x).squeeze(), "shape", "`squeeze()`"),
+        (lambda x: 2 * x[..., None] + 0 * x, "shape", "broadcast"),
+        (lambda x: -2 * x, "sign", "up to its sign"),
+        (lambda x: 6 * x, "factor", "3 times"),
+        (lambda x: np.zeros_like(x), "all zeros", "zero everywhere"),
+        (lambda x: (2 * x).astype(int), "whole numbers", "`int64`"),
+        (lambda x: (i for i in x), "other type", "`generator`"),
+        (lambda x: {"x": x}, "other type", "a dict with `x`"),
+        (lambda x: x + 1, None, "2 of 3 cases"),
+        (7, "not callable", "`int`"),
+        (None, "not callable", "`NoneType`"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*encountered in")
+def test_mistakes_of_any_function(wrong, diagnosis, says):
+    exercise = DOUBLE
+    if diagnosis == "whole numbers":
+        exercise = exercise_of(double, lambda rng: [(np.array([0.8, 1.3]),), (np.array([2.4]),)])
+    result = judge(exercise, wrong)
+    assert not result.passed
+    assert result.diagnosis == diagnosis, str(result)
+    assert says in result.message
+    assert result.version is double
+
+
+def test_the_smallest_failing_case_is_shown_with_what_was_printed():
+    def wrong(x):
+        print("so far:", x)
+        return 2 * x + (len(x) > 1)
+
+    text = str(judge(DOUBLE, wrong))
+    assert re.search(r"x +\[ 1., -2.,  3.\]   array of shape \(3,\), float64", text)
+    assert re.search(r"expected +\[ 2., -4.,  6.\]", text)
+    assert re.search(r"yours +\[ 3., -3.,  7.\]", text)
+    assert re.search(r"printed +so far: \[ 1. -2.  3.\]", text)
+
+
+def test_printing_is_not_shown_and_does_not_fill_the_memory(capsys):
+    def chatty(x):
+        for _ in range(1000):
+            print("again and again")
+        return 2 * x
+
+    result = judge(DOUBLE, chatty)
+    assert result.passed
+    assert capsys.readouterr().out == ""
+    assert max(map(len, run(DOUBLE, chatty).printed)) < 1000
+
+
+def test_a_gradient_that_should_not_flow_is_named():
+    assert judge(LOSS, lambda lp, adv: (lp * adv.detach()).mean().neg()).passed
+    assert judge(LOSS, LOSS.misconceptions[0].function).diagnosis == "kept"
+
+    def half(lp, adv):
+        return -(lp * (adv / 2 + adv.detach() / 2)).mean()
+
+    result = judge(LOSS, half)
+    assert result.diagnosis is None
+    assert "gradient to the advantages should be none, and yours is" in result.message
+
+    cut = judge(LOSS, lambda lp, adv: -(lp.detach() * adv.detach()).mean())
+    assert cut.diagnosis == "no gradient"
+    item = judge(LOSS, lambda lp, adv: -(lp * adv.detach()).mean().item())
+    assert item.diagnosis == "no gradient"
+
+
+def test_none_where_the_check_needs_a_tensor_is_a_forgotten_return():
+    backward = exercise_of(
+        actor_loss, loss_cases, observe=lambda f, lp, adv: f(lp, adv).backward() or lp.grad
+    )
+    assert judge(backward, lambda lp, adv: None).diagnosis == "no return"
+    assert judge(backward, lambda lp, adv: 3.0).diagnosis == "unusable output"
+
+
+def test_properties_show_what_values_cannot():
+    careful = exercise_of(double, double_cases, properties=[no_mutation(double_cases)])
+    assert judge(careful, lambda x: 2 * x).passed
+    result = judge(careful, mutates)
+    assert result.diagnosis == "changes its inputs"
+    assert result.report is None
+
+    known = exercise_of(
+        double,
+        double_cases,
+        properties=[no_mutation(double_cases)],
+        misconceptions=[Misconception("in place", mutates, "Copy first.")],
+    )
+    assert judge(known, mutates).diagnosis == "in place"
+
+
+def test_a_property_that_raises_does_not_hold():
+    fragile = Property("empty input", lambda f, rng: len(f(np.zeros(0))) == 0, "Allow no numbers.")
+    exercise = exercise_of(double, double_cases, properties=[fragile])
+    result = judge(exercise, lambda x: x[0] * 0 + 2 * x)
+    assert result.diagnosis == "empty input"
+    assert "It stopped with `IndexError" in result.message
+
+
+def test_a_misconception_is_known_by_its_value_even_where_a_property_broke_as_well():
+    def add_one(x):
+        return x + 1
+
+    def add_one_in_place(x):
+        x += 1
+        return x
+
+    exercise = exercise_of(
+        double,
+        double_cases,
+        properties=[no_mutation(double_cases)],
+        misconceptions=[Misconception("adds", add_one, "Multiply.")],
+    )
+    assert judge(exercise, add_one_in_place).diagnosis == "adds"
+
+
+def test_a_misconception_that_raises_is_recognised_by_its_error():
+    def breaks(x):
+        if x.ndim > 1:
+            raise IndexError("too many axes")
+        return 2 * x
+
+    exercise = exercise_of(
+        double, double_cases, misconceptions=[Misconception("one axis only", breaks, "Any shape.")]
+    )
+    assert judge(exercise, lambda x: 2 * x if x.ndim == 1 else [][0]).diagnosis == "one axis only"
+
+
+# --- Not started, stuck, interrupted --------------------------------------------------------------
+
+
+def test_only_the_students_own_line_means_not_started():
+    class NoForward(nn.Module):  # torch raises NotImplementedError for it
+        def __init__(self, obs_size):
+            super().__init__()
+
+    result = judge(NETWORK, NoForward)
+    assert result.status == "failed"
+    assert result.diagnosis == "unusable output"
+
+    class Started(Ring):
+        def all(self):
+            raise NotImplementedError("exercise 2.3")
+
+    assert judge(RING, Started).diagnosis == "not-started"
+
+
+def test_stopping_an_endless_loop_gives_a_verdict():
+    def endless(rewards, gamma):
+        raise KeyboardInterrupt
+
+    assert check("0.1", endless) is discounted_returns
+    assert grade("0.1", endless).diagnosis == "interrupted"
+
+
+def test_a_function_that_exits_does_not_end_the_notebook():
+    assert judge(DOUBLE, lambda x: exit()).diagnosis == "error"
+
+
+def test_check_shows_the_verdict_and_gives_what_later_cells_use(capsys):
+    def stub(rewards, gamma):
+        raise NotImplementedError("exercise 0.1")
+
+    assert check("0.1", stub) is discounted_returns
+    out = capsys.readouterr().out
+    assert "not started yet" in out
+    assert "Later cells use the course's version until yours passes." in out
+
+    def mine(rewards, gamma):
+        return discounted_returns(rewards, gamma)
+
+    assert check("0.1", mine) is mine
+    assert "Right on all" in capsys.readouterr().out
+
+
+def test_checking_what_an_earlier_check_gave_back_says_so():
+    assert "This is the course's version" in grade("0.1", discounted_returns).message
+
+
+def test_an_unknown_exercise_is_one_clear_sentence():
+    with pytest.raises(ValueError, match=r"no exercise '9\.99'; the course has 0\.1"):
+        check("9.99", discounted_returns)
+
+
+def test_an_autograder_gets_an_error(monkeypatch, capsys):
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    wrong = EXERCISES[0].misconceptions[0]
+    with pytest.raises(CheckFailed, match="without discounting") as failure:
+        check("0.1", wrong.function)
+    assert isinstance(failure.value, AssertionError)
+    assert check("0.1", discounted_returns) is discounted_returns
+    monkeypatch.setenv("NBGRADER_EXECUTION", "")
+    capsys.readouterr()
+    assert check("0.1", wrong.function) is discounted_returns
+    assert wrong.name in capsys.readouterr().out
+
+
+# --- Good manners ---------------------------------------------------------------------------------
+
+
+def test_random_numbers_and_gradient_mode_are_left_alone():
+    def meddles(x):
+        torch.manual_seed(1)
+        np.random.seed(1)  # noqa: NPY002
+        random.seed(1)
+        torch.set_grad_enabled(False)
+        return 2 * x
+
+    def draw():
+        return torch.rand(3).tolist(), np.random.rand(3).tolist(), random.random()  # noqa: NPY002
+
+    torch.manual_seed(5)
+    np.random.seed(5)  # noqa: NPY002
+    random.seed(5)
+    wanted = draw()
+    torch.manual_seed(5)
+    np.random.seed(5)  # noqa: NPY002
+    random.seed(5)
+    assert judge(DOUBLE, meddles).passed
+    assert draw() == wanted
+    assert torch.is_grad_enabled()
+    with torch.no_grad():
+        assert judge(LOSS, actor_loss).passed
+        assert not torch.is_grad_enabled()
+
+
+def test_random_layers_are_the_same_for_everybody():
+    exercise = exercise_of(
+        lambda size: nn.Linear(size, 2), lambda rng: [(2,), (3,)], observe=lambda f, n: f(n).weight
+    )
+    assert judge(exercise, lambda size: nn.Linear(size, 2)).passed
+
+
+def test_reference_and_misconceptions_run_once():
+    calls = Counter()
+
+    def counted(x):
+        calls["reference"] += 1
+        return 2 * x
+
+    def wrong(x):
+        calls["wrong"] += 1
+        return x
+
+    exercise = exercise_of(counted, double_cases, misconceptions=[Misconception("w", wrong, "W.")])
+    for _ in range(3):
+        judge(exercise, double)
+    assert calls == {"reference": 3}
+    for _ in range(3):
+        judge(exercise, lambda x: x)
+    assert calls == {"reference": 3, "wrong": 3}
+
+
+def test_a_function_that_gives_the_same_array_again_is_still_compared_case_by_case():
+    buffer = np.zeros(3)
+
+    def reuses(x):
+        buffer[:] = 2 * x
+        return buffer
+
+    exercise = exercise_of(double, lambda rng: [(np.ones(3),), (np.arange(3.0),)])
+    assert judge(exercise, reuses).passed
+
+
+def test_seeds_do_not_depend_on_the_session():
+    assert EXERCISES[0].id == "0.1"
+    assert EXERCISES[0].seed == 2180199828
+    first, again = EXERCISES[0].inputs(), EXERCISES[0].inputs()
+    for one, other in zip(first, again, strict=True):
+        np.testing.assert_array_equal(one.args[0], other.args[0])
+
+
+# --- The verdict ----------------------------------------------------------------------------------
+
+
+def test_html_is_escaped():
+    def wrong(x):
+        print("<script>alert(1)</script>")
+        raise ValueError("<b>bold</b>")
+
+    html = as_html(judge(DOUBLE, wrong))
+    assert "<script>" not in html
+    assert "<b>" not in html
+    assert "&lt;b&gt;bold" in html
+
+
+def test_the_card_has_html_and_text(monkeypatch):
+    import IPython.display
+
+    shown = []
+    monkeypatch.setattr(core, "in_kernel", lambda: True)
+    monkeypatch.setattr(IPython.display, "display", shown.append)
+    check("0.1", EXERCISES[0].misconceptions[0].function)
+    bundle = shown[0]._repr_mimebundle_()
+    assert set(bundle) == {"text/html", "text/plain"}
+    html = bundle["text/html"]
+    assert html.count("<div") == html.count("</div>")
+    assert "<details" in html
+    assert "<style" not in html
+    assert not re.search(r"[; \"]color: (black|white|#)", html)
+    assert bundle["text/plain"] == as_text(shown[0])
+
+
+# --- Comparing ------------------------------------------------------------------------------------
+
+ARRAYS = hnp.arrays(
+    np.float64,
+    hnp.array_shapes(max_dims=3, max_side=4),
+    elements=st.floats(-1e3, 1e3, allow_subnormal=False),
+)
+quick = settings(max_examples=60, deadline=None)
+
+
+def kinds(want, have):
+    return [difference.kind for difference in differences(snapshot(want), snapshot(have))]
+
+
+@quick
+@given(ARRAYS)
+def test_the_same_numbers_agree_in_every_type(array):
+    versions = [
+        array,
+        array.tolist(),
+        torch.tensor(array),
+        array.astype(np.float32),
+        torch.tensor(array, dtype=torch.float32),
+        [torch.tensor(row) for row in array],
+    ]
+    for want in versions[:1] + versions[2:3]:
+        for have in versions:
+            assert kinds(want, have) == []
+            changed = convert(have, snapshot(want))
+            assert same_types(snapshot(want), snapshot(changed))
+            assert kinds(want, changed) == []
+
+
+@quick
+@given(ARRAYS, st.data())
+def test_one_wrong_entry_is_found(array, data):
+    place = data.draw(st.tuples(*(st.integers(0, side - 1) for side in array.shape)))
+    scale = max(1.0, np.abs(array).max())
+    changed = array.copy()
+    changed[place] += data.draw(st.sampled_from([-1, 1])) * 1e-3 * scale
+    assert kinds(array, changed) == ["value"]
+    changed[place] = np.nan
+    assert kinds(array, changed) == ["nan"]
+    assert kinds(changed, changed) == []
+
+
+@quick
+@given(ARRAYS)
+def test_another_shape_is_found(array):
+    assert kinds(array, array[None]) == ["reshaped"]
+    assert kinds(array, np.append(array.ravel(), 1.0)) == ["shape"]
+    assert kinds({"part": array}, {"other": array}) == ["type"]
+    assert kinds((array, "text"), (array, "texts")) == ["value"]
+    assert kinds((array, 1.0), (array,)) == ["type"]
+
+
+def test_no_gradient_agrees_with_a_gradient_of_zeros_but_a_missing_output_does_not():
+    zeros = torch.zeros(3)
+    assert kinds({"gradient": None}, {"gradient": zeros}) == []
+    assert kinds({"gradient": None}, {"gradient": zeros + 1}) == ["unexpected"]
+    assert kinds({"gradient": zeros}, {"gradient": None}) == ["none"]
+    assert kinds(np.zeros(3), None) == ["none"]
+
+
+def test_special_values():
+    inf = np.array([np.inf, -np.inf, 1.0])
+    assert kinds(inf, inf.copy()) == []
+    assert kinds(inf, -inf) == ["value"]
+    assert kinds(np.array([1.0]), np.array([np.inf])) == ["value"]
+    assert kinds(np.zeros((0, 2)), np.zeros((0, 2))) == []
+    assert kinds(np.zeros(2), np.zeros(0)) == ["shape"]
+    assert kinds(1.0, np.float32(1.0)) == []
+    assert kinds(1.0, torch.tensor(1.0)) == []
+    assert kinds(True, np.bool_(True)) == []
+    assert kinds(torch.float32, torch.float32) == []
+    assert kinds(torch.ones(2, dtype=torch.bfloat16), [1, 1]) == []
+    assert kinds(np.ones(2), ["one", "two"]) == ["type"]
+    assert kinds(np.ones(2), object()) == ["type"]
+    assert kinds(np.ones(2), [10**400, 1]) == ["type"]
+
+
+def test_expected_is_cached_per_exercise():
+    assert expected(EXERCISES[0]) is expected(EXERCISES[0])
+
+
+# --- discounted_returns ---------------------------------------------------------------------------
+
+
+@quick
+@given(
+    hnp.arrays(np.float64, st.integers(0, 30), elements=st.floats(-10, 10)),
+    st.floats(0, 1),
+)
+def test_discounted_returns_follow_the_recursion(rewards, gamma):
+    returns = discounted_returns(rewards, gamma)
+    assert returns.shape == rewards.shape
+    assert returns.dtype == np.float64
+    following = np.append(returns[1:], 0.0)[: len(returns)]
+    np.testing.assert_allclose(returns, rewards + gamma * following)
+
+
+def test_discounted_returns_by_hand():
+    np.testing.assert_allclose(discounted_returns(np.array([1, 2, 3]), 0.5), [2.75, 3.5, 3])
+    np.testing.assert_allclose(discounted_returns([1, 2, 3], 0.5), [2.75, 3.5, 3])

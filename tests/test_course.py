@@ -1,0 +1,493 @@
+"""course.py and tools/environment.py, with a stand-in for pip: nothing is downloaded."""
+
+import ast
+import errno
+import importlib.util
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import course
+from tools import environment
+from tools.environment import Environment, Problem, explain, explain_os_error, pip_stage
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Stands in for pip in .venv: notes what it is asked for and answers as its notes tell it.
+PIP = """\
+import json, pathlib, sys, time
+notes = pathlib.Path(__file__).parent
+with open(notes / "calls", "a") as file:
+    file.write(json.dumps(sys.argv[1:]) + "\\n")
+says = notes / "says"
+if says.exists():
+    text, status, seconds = json.loads(says.read_text())
+    print(text, flush=True)
+    time.sleep(seconds)
+    sys.exit(status)
+print("Collecting numpy==1\\n  Downloading numpy-1-py3-none-any.whl (12.3 MB)", flush=True)
+print("Installing collected packages: a, b, numpy", flush=True)
+"""
+
+
+@pytest.fixture
+def env(tmp_path, monkeypatch):
+    """A course folder, with a space and an accent in its name, whose .venv gets the stand-in."""
+    root = tmp_path / "my cours é"
+    root.mkdir()
+    (root / "requirements.txt").write_text("numpy==1\n")
+    (root / "requirements-dev.txt").write_text("-r requirements.txt\npytest==1\n")
+    call = Environment.call
+
+    def call_without_pip(self, command, stage):
+        if "venv" not in command:
+            return call(self, command, stage)
+        status, output = call(self, [*command, "--without-pip"], stage)
+        pip_folder(self).mkdir(parents=True)
+        (pip_folder(self) / "__init__.py").write_text("")
+        (pip_folder(self) / "__main__.py").write_text(PIP)
+        return status, output
+
+    monkeypatch.setattr(Environment, "call", call_without_pip)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(1, 1, 5e12))
+    return Environment(root)
+
+
+def pip_folder(env):
+    if os.name == "nt":
+        return env.folder / "Lib/site-packages/pip"
+    return env.folder / "lib/python{}.{}/site-packages/pip".format(*sys.version_info)
+
+
+def calls(env):
+    """What pip was asked for: one line for each call."""
+    file = pip_folder(env) / "calls"
+    return file.read_text().splitlines() if file.exists() else []
+
+
+def let_pip_say(env, text, status=1, seconds=0):
+    (pip_folder(env) / "says").write_text(json.dumps([text, status, seconds]))
+
+
+def is_a_sentence(text):
+    text = str(text)
+    return (text[0].isupper() or text[0] == "'") and text.endswith(".") and "\n" not in text
+
+
+# Setting up
+
+
+def test_second_run_installs_nothing(env, capsys):
+    assert not env.is_ready(dev=False)
+    env.set_up(dev=False)
+    assert env.is_ready(dev=False)
+    assert len(calls(env)) == 1
+    said = capsys.readouterr().out
+    assert "some minutes" in said
+    assert "downloading numpy (12.3 MB)" in said
+    assert "unpacking 3 packages" in said
+    env.set_up(dev=False)
+    assert len(calls(env)) == 1
+    assert capsys.readouterr().out == ""
+
+
+def test_dev_is_added_once_and_lab_is_content_with_it(env):
+    env.set_up(dev=False)
+    assert not env.is_ready(dev=True)
+    env.set_up(dev=True)
+    assert env.is_ready(dev=True)
+    assert env.is_ready(dev=False)
+    assert "requirements-dev.txt" in calls(env)[1]
+    env.set_up(dev=True)
+    env.set_up(dev=False)
+    assert len(calls(env)) == 2
+
+
+def test_changed_requirements_are_installed_without_a_new_venv(env, capsys):
+    env.set_up(dev=True)
+    (env.root / "requirements.txt").write_text("numpy==2\n")
+    assert not env.is_ready(dev=True)
+    env.set_up(dev=False)
+    assert len(calls(env)) == 2
+    assert "again" not in capsys.readouterr().out
+    assert not env.is_ready(dev=True)
+
+
+def test_line_endings_of_a_checkout_change_nothing(env):
+    env.set_up(dev=False)
+    (env.root / "requirements.txt").write_bytes(b"numpy==1\r\n")
+    assert env.is_ready(dev=False)
+
+
+def test_an_installation_that_was_cut_off_is_made_again(env, capsys):
+    env.set_up(dev=False)
+    env.mark.touch()  # as a power cut leaves it
+    (env.folder / "half a package").touch()
+    assert not env.is_ready(dev=False)
+    env.set_up(dev=False)
+    assert env.is_ready(dev=False)
+    assert not (env.folder / "half a package").exists()
+    assert "cut off" in capsys.readouterr().out
+
+
+def test_failure_before_anything_changed_keeps_the_venv(env):
+    env.set_up(dev=False)
+    let_pip_say(env, "ERROR: No matching distribution found for pytest==1")
+    with pytest.raises(Problem, match="no build"):
+        env.set_up(dev=True)
+    assert not env.is_ready(dev=False)
+    (pip_folder(env) / "says").unlink()
+    env.set_up(dev=True)
+    assert env.is_ready(dev=True)
+    assert len(calls(env)) == 3  # the same .venv, since pip's notes are still there
+
+
+def test_failure_in_the_middle_is_made_again(env):
+    env.set_up(dev=False)
+    let_pip_say(env, "Installing collected packages: a\n[Errno 28] No space left on device")
+    with pytest.raises(Problem, match="disk is full"):
+        env.set_up(dev=True)
+    env.set_up(dev=True)
+    assert len(calls(env)) == 1
+
+
+def test_python_that_does_not_start_is_replaced(env, capsys):
+    env.set_up(dev=False)
+    env.python.unlink()
+    env.python.write_text("not a program")
+    env.set_up(dev=False)
+    assert env.is_ready(dev=False)
+    assert "does not start" in capsys.readouterr().out
+
+
+def test_missing_pip_is_replaced(env, capsys):
+    env.set_up(dev=False)
+    shutil.rmtree(pip_folder(env))
+    env.stamp.unlink()
+    env.set_up(dev=False)
+    assert "pip in .venv is missing" in capsys.readouterr().out
+
+
+def test_moved_folder_still_works(env):
+    env.set_up(dev=False)
+    moved = env.root.with_name("elsewhere")
+    env.root.rename(moved)
+    assert Environment(moved).is_ready(dev=False)
+
+
+def test_somebodys_own_folder_is_not_deleted(env):
+    (env.folder / "photos").mkdir(parents=True)
+    with pytest.raises(Problem, match="rename") as problem:
+        env.set_up(dev=False)
+    assert is_a_sentence(problem.value)
+    assert (env.folder / "photos").exists()
+
+
+def test_empty_folder_is_no_obstacle(env):
+    env.folder.mkdir()
+    env.set_up(dev=False)
+    assert env.is_ready(dev=False)
+
+
+def test_damaged_stamp_counts_as_none(env):
+    env.set_up(dev=False)
+    env.stamp.write_text("{[")
+    assert not env.is_ready(dev=False)
+
+
+def test_course_runs_a_module_in_the_venv(env, monkeypatch, capfd):
+    env.set_up(dev=False)
+    (env.root / "helpers").mkdir()
+    (env.root / "helpers" / "study.py").write_text("import sys; print(sys.argv[1:]); sys.exit(7)")
+    monkeypatch.setenv("PYTHONPATH", "nonsense")
+    assert env.run("helpers.study", ["a b", "é"]) == 7
+    assert "['a b', 'é']" in capfd.readouterr().out
+
+
+# On Linux: torch for CPUs first, if it can be had
+
+
+@pytest.fixture
+def linux(env, monkeypatch):
+    (env.root / "requirements.txt").write_text("torch==2.0\n")
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(environment.platform, "machine", lambda: "x86_64")
+    return env
+
+
+def test_linux_asks_for_torch_without_cuda(linux):
+    linux.set_up(dev=False)
+    assert environment.TORCH_CPU in calls(linux)[0]
+    assert "torch==2.0" in calls(linux)[0]
+    assert environment.TORCH_CPU not in calls(linux)[1]
+
+
+def test_linux_takes_the_usual_torch_where_the_other_is_out_of_reach(linux, monkeypatch, capsys):
+    pip = Environment.pip
+
+    def unreachable(self, *arguments):
+        if environment.TORCH_CPU in arguments:
+            return 1, "ERROR: No matching distribution found for torch==2.0"
+        return pip(self, *arguments)
+
+    monkeypatch.setattr(Environment, "pip", unreachable)
+    linux.set_up(dev=False)
+    assert linux.is_ready(dev=False)
+    assert "larger" in capsys.readouterr().out
+
+
+def test_linux_with_that_torch_asks_for_nothing_special(linux, monkeypatch):
+    monkeypatch.setattr(Environment, "has_torch", lambda self, version: version == "2.0")
+    linux.set_up(dev=False)
+    assert len(calls(linux)) == 1
+
+
+# What can be wrong with a machine
+
+
+def test_full_disk_is_said_before_it_is_full(env, monkeypatch):
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(1, 1, 1.2e9))
+    with pytest.raises(Problem, match=r"Only 1\.2 GB .* 3 GB") as problem:
+        env.set_up(dev=False)
+    assert is_a_sentence(problem.value)
+    assert not env.folder.exists()
+
+
+@pytest.mark.parametrize("module", ["venv", "ensurepip"])
+def test_missing_venv_names_the_package(env, monkeypatch, module):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == module else found(name)
+    )
+    with pytest.raises(Problem, match=r"apt install python3\.\d+-venv") as problem:
+        env.set_up(dev=False)
+    assert is_a_sentence(problem.value)
+
+
+@pytest.mark.parametrize(
+    ("output", "told"),
+    [
+        (
+            "WARNING: Retrying (Retry(total=1)) after connection broken by 'NewConnectionError("
+            "<...>: Failed to establish a new connection: [Errno -3] Temporary failure in name "
+            "resolution'): /simple/torch/\nERROR: No matching distribution found for torch==2",
+            "pypi.org",
+        ),
+        ("pip._vendor.urllib3.exceptions.ReadTimeoutError: Read timed out.", "pypi.org"),
+        ("ERROR: Could not install packages: [Errno 28] No space left on device", "full"),
+        ("ERROR: [WinError 112] There is not enough space on the disk", "full"),
+        ("ERROR: [Errno 30] Read-only file system: '/course'", "folder of your own"),
+        ("ERROR: [WinError 5] Access is denied: 'C:\\\\torch.dll'", "close JupyterLab"),
+        ("OSError: [Errno 2] ... HINT: enable Windows Long Path support", "short one"),
+        ("ERROR: No matching distribution found for torch==2.13.0", "Python 3.11 to 3.14"),
+        ("hm\nERROR: the dog {ate} it.\n", "the dog {ate} it."),
+        ("", "nothing"),
+    ],
+)
+def test_what_pip_says_is_told_in_a_sentence(output, told):
+    sentence = "Installing failed: " + explain(output, ROOT)
+    assert told in sentence
+    assert "\n" not in sentence
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EIO])
+def test_what_the_system_refuses_is_told_in_a_sentence(number):
+    error = OSError(number, os.strerror(number), "/course/.venv")
+    assert is_a_sentence(explain_os_error(error))
+
+
+def test_stages_come_from_either_form_of_pip():
+    assert pip_stage("  Downloading numpy-2.4.6-cp311.whl (16.4 MB)\n") == (
+        "downloading numpy (16.4 MB)"
+    )
+    assert pip_stage("Downloading https://x.org/a/numpy-2.whl (16.4 MB)") == (
+        "downloading numpy (16.4 MB)"
+    )
+    assert pip_stage("Downloading small-1.whl (12 kB)") is None
+    assert pip_stage("Installing collected packages: torch") == "unpacking torch"
+    assert pip_stage("Collecting numpy") is None
+
+
+def test_progress_on_a_terminal_is_one_line(monkeypatch):
+    screen = io.StringIO()
+    screen.isatty = lambda: True
+    monkeypatch.setattr(sys, "stdout", screen)
+    progress = environment.Progress()
+    progress.show("downloading a long name")
+    progress.show("unpacking")
+    progress.clear()
+    assert "\n" not in screen.getvalue()
+    assert "downloading a long name ..." in screen.getvalue()
+    assert screen.getvalue().endswith("\r")
+
+
+# Commands and lessons
+
+
+@pytest.fixture
+def shelf(tmp_path, monkeypatch):
+    """A course folder with three notebooks in it."""
+    (tmp_path / "notebooks" / "exercises").mkdir(parents=True)
+    for name in ("00_start_here", "01_a2c", "exercises/01_a2c"):
+        (tmp_path / "notebooks" / f"{name}.ipynb").touch()
+    monkeypatch.setattr(course, "HERE", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", ["01", "1", "a2c", "01_a2c", "notebooks/01_a2c.ipynb"])
+def test_a_lesson_has_many_names(shelf, name):
+    assert course.find_lesson(name) == "01_a2c"
+
+
+@pytest.mark.parametrize("name", ["exercises/01", "exercises/a2c", "notebooks\\exercises\\1"])
+def test_so_has_an_exercise_edition(shelf, name):
+    assert course.find_lesson(name) == "exercises/01_a2c"
+
+
+def test_unknown_lesson_lists_the_known(shelf):
+    with pytest.raises(Problem, match=r"'sac'; .* 00_start_here, 01_a2c, exercises/01_a2c") as it:
+        course.main(["lab", "sac"])
+    assert is_a_sentence(it.value)
+    assert it.value.status == 2
+
+
+def test_no_lessons_at_all(shelf):
+    shutil.rmtree(shelf / "notebooks")
+    with pytest.raises(Problem, match="no lessons"):
+        course.main([])
+
+
+def test_unknown_command_lists_the_known():
+    with pytest.raises(Problem, match="'tset'; there are: lab, test, build, study") as problem:
+        course.main(["tset"])
+    assert problem.value.status == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "module", "dev", "passed"),
+    [
+        ([], "jupyterlab", False, "00_start_here.ipynb"),
+        (["lab"], "jupyterlab", False, "00_start_here.ipynb"),
+        (["--no-browser", "--port", "9000"], "jupyterlab", False, "--no-browser --port 9000"),
+        (["lab", "exercises/1", "--no-browser"], "jupyterlab", False, "exercises/01_a2c.ipynb"),
+        (["test", "-k", "gae"], "pytest", True, "-k gae"),
+        (["build", "--check"], "tools.build", True, "--check"),
+        (["study", "a2c", "CartPole-v1"], "helpers.study", False, "a2c CartPole-v1"),
+    ],
+)
+def test_each_command_runs_its_module(shelf, monkeypatch, arguments, module, dev, passed):
+    seen = []
+    monkeypatch.setattr(Environment, "set_up", lambda self, dev: seen.append(dev))
+    monkeypatch.setattr(
+        Environment, "run", lambda self, module, arguments: seen.append((module, arguments)) or 5
+    )
+    assert course.main(arguments) == 5
+    assert seen[0] == dev
+    assert seen[1][0] == module
+    assert passed in " ".join(seen[1][1])
+
+
+@pytest.mark.parametrize("name", [None, *course.COMMANDS])
+def test_help_installs_nothing(tmp_path, monkeypatch, capsys, name):
+    monkeypatch.setattr(course, "HERE", str(tmp_path))
+    (tmp_path / "requirements.txt").touch()
+    (tmp_path / "requirements-dev.txt").touch()
+    assert course.main([*([name] if name else []), "--help"]) == 0
+    said = capsys.readouterr().out
+    shown = [command for command in course.COMMANDS if f"\n  {command} " in said]
+    assert shown == ([name] if name else list(course.COMMANDS))
+    assert not (tmp_path / ".venv").exists()
+
+
+# As a program
+
+
+@pytest.fixture
+def program(env):
+    """course.py itself in a folder whose .venv is there already; pip in it is the stand-in."""
+    env.set_up(dev=True)
+    for file in ("course.py", "tools/__init__.py", "tools/environment.py"):
+        (env.root / file).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / file, env.root / file)
+    return env
+
+
+def start(env, *arguments, **options):
+    return subprocess.Popen(
+        [sys.executable, env.root / "course.py", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        **options,
+    )
+
+
+def test_a_problem_is_one_line_without_traceback(program):
+    child = start(program, "nonsense", cwd=program.root.parent)
+    out, err = child.communicate(timeout=60)
+    assert (child.returncode, out) == (2, "")
+    assert is_a_sentence(err.strip())
+
+
+def test_a_command_starts_at_once_when_all_is_set_up(program):
+    (program.root / "helpers").mkdir()
+    (program.root / "helpers" / "study.py").write_text("print('studied')")
+    started = time.perf_counter()
+    out, err = start(program, "study").communicate(timeout=60)
+    assert (out.strip(), err) == ("studied", "")
+    assert time.perf_counter() - started < 5
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
+def test_ctrl_c_while_installing(program):
+    (program.root / "requirements.txt").write_text("numpy==3\n")
+    let_pip_say(program, "Installing collected packages: a, b", seconds=60)
+    child = start(program, "study", start_new_session=True)
+    for line in child.stdout:
+        if "unpacking" in line:
+            break
+    os.killpg(child.pid, signal.SIGINT)
+    _, err = child.communicate(timeout=30)
+    assert child.returncode == 130
+    assert err.strip() == "Stopped; run the same command again to go on."
+    assert not program.is_ready(dev=False)
+    assert program.mark.exists()
+
+
+def test_old_python_can_read_the_file():
+    """Best effort for any machine: the syntax of 3.4, and the guard before all other imports."""
+    tree = ast.parse((ROOT / "course.py").read_text(encoding="utf-8"), feature_version=(3, 4))
+    kinds = [type(node) for node in tree.body]
+    assert kinds.index(ast.If) == 3  # docstring, __future__, sys
+    assert not [node for node in ast.walk(tree) if isinstance(node, (ast.JoinedStr, ast.AnnAssign))]
+
+
+def old_pythons():
+    found = [shutil.which(f"python{version}") for version in ("2.7", "3.6", "3.8", "3.9", "3.10")]
+    found += sorted((Path.home() / ".pyenv" / "versions").glob("*/bin/python"))
+    command = ["-c", "import sys; sys.exit(sys.version_info >= (3, 11))"]
+    return {
+        str(python)
+        for python in found
+        if python and subprocess.run([python, *command], capture_output=True).returncode == 0
+    }
+
+
+def test_old_python_is_told_what_is_missing():
+    pythons = old_pythons()
+    if not pythons:
+        pytest.skip("no old Python on this machine")
+    for python in pythons:
+        done = subprocess.run([python, ROOT / "course.py"], capture_output=True, text=True)
+        assert done.returncode == 1
+        assert "needs Python 3.11 or newer, you have" in done.stderr
+        assert "python.org" in done.stderr
+        assert len(done.stderr.splitlines()) == 1

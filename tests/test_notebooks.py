@@ -1,0 +1,158 @@
+"""The committed notebooks: fit to be shown, equal to what the builder writes, and solvable.
+
+That their cells run is tested by nbval, which executes every notebook in the same pytest run.
+"""
+
+import ast
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbclient
+import nbformat
+import pytest
+
+from helpers.checks import exercises
+
+ROOT = Path(__file__).resolve().parent.parent
+LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+BLANKS = sorted((ROOT / "notebooks" / "exercises").glob("*.ipynb"))
+WIDGET = "application/vnd.jupyter.widget-view+json"
+CELL_TIMEOUT = 300  # seconds
+NOT_STARTED = re.compile(r'raise NotImplementedError\("exercise ([\d.]+)"\)')
+MACHINE_PATH = re.compile(
+    r"(?<![\w./])/(home|Users|root|tmp|work|usr|opt|var|mnt|private|content)/[\w.]"
+    r"|\b[A-Z]:\\+(Users|Windows|Program)|file://"
+)
+
+
+def notebooks(paths):
+    """Parametrise over notebooks, named as they are in the folder; none is a skip, no error."""
+    names = [path.relative_to(ROOT / "notebooks").with_suffix("").as_posix() for path in paths]
+    return pytest.mark.parametrize("path", paths, ids=names)
+
+
+def outputs(notebook):
+    return [output for cell in notebook.cells for output in cell.get("outputs", [])]
+
+
+def texts(output):
+    """All that is readable in an output: stream text and every bundle entry but pictures."""
+    bundle = output.get("data", {})
+    yield output.get("text", "")
+    yield from (str(value) for mime, value in bundle.items() if not mime.startswith("image/"))
+
+
+# As files
+
+
+@notebooks(LESSONS + BLANKS)
+def test_is_valid_and_small(path):
+    notebook = nbformat.read(path, as_version=nbformat.NO_CONVERT)
+    nbformat.validate(notebook)
+    assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
+    assert path.stat().st_size <= 1_500_000
+    ids = [cell.id for cell in notebook.cells]
+    assert len(set(ids)) == len(ids)
+    assert "widgets" not in notebook.metadata
+    assert notebook.metadata.kernelspec.name == "python3"
+
+
+@notebooks(LESSONS + BLANKS)
+def test_shows_nothing_of_the_machine(path):
+    notebook = nbformat.read(path, as_version=4)
+    shown = [cell.source for cell in notebook.cells]
+    shown += [text for output in outputs(notebook) for text in texts(output)]
+    shown = [re.sub(r"base64,[A-Za-z0-9+/=\s]+", "", text) for text in shown]
+    found = [match[0] for text in shown for match in MACHINE_PATH.finditer(text)]
+    assert not found
+
+
+@notebooks(LESSONS)
+def test_lesson_has_clean_outputs(path):
+    notebook = nbformat.read(path, as_version=4)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert all(cell.execution_count for cell in code if cell.source.strip())
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+    assert outputs(notebook)
+    for output in outputs(notebook):
+        assert output.output_type != "error"
+        assert output.get("name") != "stderr"
+        assert "Warning" not in "\n".join(texts(output))
+        assert WIDGET not in output.get("data", {}) or "image/png" in output.data
+
+
+@notebooks(BLANKS)
+def test_exercise_edition_is_blank(path):
+    notebook = nbformat.read(path, as_version=4)
+    assert not outputs(notebook)
+    assert not any(cell.get("execution_count") for cell in notebook.cells)
+    asked = {number for cell in notebook.cells for number in NOT_STARTED.findall(cell.source)}
+    assert asked == {exercise.id for exercise in exercises() if exercise.lesson == path.stem}
+
+
+@pytest.mark.skipif(not LESSONS, reason="no notebooks yet")
+def test_no_name_is_undefined():
+    """Included code runs in the notebook's own namespace: whatever it uses must stand above."""
+    rules = "E9,F63,F7,F821,F822,F823"
+    command = [sys.executable, "-m", "ruff", "check", "--isolated", "--no-cache", "--select", rules]
+    done = subprocess.run(
+        [*command, "--target-version=py311", *LESSONS, *BLANKS], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.skipif(not LESSONS, reason="no notebooks yet")
+def test_is_what_the_builder_writes():
+    done = subprocess.run(
+        [sys.executable, "-m", "tools.build", "--check"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+# Solved: every blank filled with the reference, run to the end with the student's own functions
+
+
+def solve(notebook, lesson):
+    """Fill the blanks in place; returns the names of the functions that were filled in."""
+    references = {each.id: each.reference for each in exercises() if each.lesson == lesson}
+    names = []
+    for cell in notebook.cells:
+        numbers = NOT_STARTED.findall(cell.source) if cell.cell_type == "code" else []
+        if numbers:
+            module = inspect.getmodule(references[numbers[0]])
+            blanks = [part.name for part in ast.parse(cell.source).body if hasattr(part, "name")]
+            cell.source = "\n\n".join(inspect.getsource(getattr(module, name)) for name in blanks)
+            names += [references[number].__name__ for number in numbers]
+    return names
+
+
+def run(notebook, folder):
+    """Execute all cells where the notebook lies; an error in any of them is raised."""
+    client = nbclient.NotebookClient(
+        notebook,
+        timeout=CELL_TIMEOUT,
+        kernel_name="python3",
+        store_widget_state=False,
+        resources={"metadata": {"path": str(folder)}},
+    )
+    client.execute()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.stem, marks=pytest.mark.xdist_group(f"solved {path.stem}"))
+        for path in BLANKS
+    ],
+)
+def test_solved_exercises_reach_the_bar(path):
+    """The cell that asks whether the agent learned raises when it did not."""
+    notebook = nbformat.read(path, as_version=4)
+    names = solve(notebook, path.stem)
+    own = "\n".join(f"assert {name}.__module__ == '__main__', '{name}'" for name in names)
+    notebook.cells.append(nbformat.v4.new_code_cell(own))
+    run(notebook, path.parent)
+    assert len(names) == sum(exercise.lesson == path.stem for exercise in exercises())

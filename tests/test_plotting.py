@@ -1,0 +1,311 @@
+"""Figures, progress bars and live curves."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+import subprocess
+import sys
+import timeit
+from collections import defaultdict
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from PIL import Image
+
+from helpers import plotting
+from helpers.page import ProgressBar
+from helpers.plotting import (
+    WINDOW,
+    LiveCurves,
+    band,
+    label,
+    legend_above,
+    margins,
+    new_figure,
+    progress,
+    show,
+    thousands,
+    to_png,
+)
+from helpers.statistics import interquartile_mean
+
+pytest_plugins = ("tests.fakes",)
+
+
+class Agent:
+    """Keeps the callback's contract; an episode of `length` steps earns its number."""
+
+    def __init__(self, length: int = 10) -> None:
+        self.steps, self.length = 0, length
+        self.history = defaultdict(list)
+
+    def learn(self, total_steps: int, callback, fail_at: int | None = None) -> Agent:
+        callback.start(self, total_steps)
+        try:
+            for _ in range(total_steps):
+                self.steps += 1
+                if self.steps == fail_at:
+                    raise KeyboardInterrupt
+                self.history["critic_loss"].append((self.steps, 1 / self.steps))
+                if self.steps % self.length == 0:
+                    self.history["return"].append((self.steps, self.steps / self.length))
+                callback(self)
+        finally:
+            callback.stop(self)
+        return self
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that only tests move."""
+
+    class Clock:
+        now = 100.0
+
+    for module in ("helpers.plotting", "helpers.page"):
+        monkeypatch.setattr(f"{module}.time.perf_counter", lambda: Clock.now)
+    return Clock
+
+
+def image(png: bytes | str) -> Image.Image:
+    return Image.open(io.BytesIO(base64.b64decode(png) if isinstance(png, str) else png))
+
+
+# --- Figures ----------------------------------------------------------------------------------
+
+
+def test_new_figure_gives_one_axes_or_an_array():
+    fig, ax = new_figure()
+    assert ax.figure is fig
+    _, axes = new_figure(ncols=3, nrows=2, sharex=True)
+    assert axes.shape == (2, 3)
+
+
+def test_png_is_sharp_white_and_of_the_size_asked_for():
+    fig, ax = new_figure(width=4, height=2)
+    label(ax, "title", "x", "y")
+    picture = image(to_png(fig, scale=2))
+    assert picture.size == (800, 400)
+    assert picture.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
+    assert fig.dpi == 100, "rendering must not change the figure"
+
+
+def test_the_theme_changes_no_global_setting():
+    before = dict(mpl.rcParams)
+    fig, axes = new_figure(2, layout=None)
+    margins(fig)
+    axes[0].plot([0, 20_000], [1, 2], label="line")
+    legend_above(label(axes[0], "t", "x", "y"))
+    thousands(axes[0])
+    to_png(fig)
+    assert dict(mpl.rcParams) == before
+    assert "20k" in [t.get_text() for t in axes[0].get_xticklabels()]
+
+
+def test_helpers_do_without_pyplot():
+    code = (
+        "import sys, helpers.plotting, helpers.video, helpers.widgets;"
+        "helpers.widgets.plot_discount();"
+        "print([m for m in ('matplotlib.pyplot', 'ipywidgets', 'IPython') if m in sys.modules])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == "[]"
+
+
+def test_show_displays_one_picture_with_its_text(page):
+    fig, _ = new_figure(width=4, height=2)
+    assert show(fig, alt="An empty panel.") is None
+    [[bundle]] = page.outputs
+    assert bundle["text/plain"] == "An empty panel."
+    assert image(bundle["image/png"]).size == (600, 300)
+    assert page.metadata == [[{"image/png": {"width": 400}}]]
+
+
+def test_show_without_a_kernel_only_returns(capsys):
+    assert show(new_figure()[0]) is None
+    assert capsys.readouterr() == ("", "")
+
+
+def test_band_draws_the_interquartile_mean_inside_its_band():
+    _, ax = new_figure()
+    ys = np.random.default_rng(0).normal(size=(9, 20))
+    for interval in ("bootstrap", "quartiles"):
+        band(ax, np.arange(20), ys, "nine seeds", interval=interval)
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), interquartile_mean(ys))
+    assert ax.get_legend_handles_labels()[1] == ["nine seeds", "nine seeds"]
+    assert len(ax.collections) == 2
+
+
+def test_band_refuses_transposed_curves_and_unknown_intervals():
+    _, ax = new_figure()
+    with pytest.raises(ValueError, match=r"\(seeds, 20 points\)"):
+        band(ax, np.arange(20), np.zeros((20, 9)))
+    with pytest.raises(ValueError, match="quartiles"):
+        band(ax, np.arange(2), np.zeros((3, 2)), interval="std")
+
+
+# --- Progress ---------------------------------------------------------------------------------
+
+
+def bar_value(bundle: dict) -> float:
+    value, most = re.search(r'value="(\d+)" max="(\d+)"', bundle["text/html"]).groups()
+    return int(value) / int(most)
+
+
+def test_progress_counts_to_100_percent_on_one_handle(page):
+    assert list(progress(range(5), "seeds")) == [0, 1, 2, 3, 4]
+    [bundles] = page.outputs
+    assert bar_value(bundles[0]) == 0
+    assert bar_value(bundles[-1]) == 1
+    assert bundles[-1]["text/plain"].startswith("100 % · 5 / 5 seeds")
+
+
+def test_progress_says_where_a_loop_was_left(page):
+    for i in progress(range(4), "seeds"):
+        if i == 1:
+            break
+    assert page.outputs[0][-1]["text/plain"].startswith("stopped at 25 % · 1 / 4 seeds")
+
+
+def test_progress_takes_generators_with_a_total_and_empty_loops(page):
+    assert list(progress((i for i in range(3)), total=3)) == [0, 1, 2]
+    assert list(progress([])) == []
+
+
+def test_progress_bar_tells_speed_and_time_left(page, clock):
+    bar = ProgressBar(1000)
+    clock.now += 10
+    bar.update(200, "average return 7")
+    clock.now += 0.1
+    bar.update(201)  # too soon: not shown
+    text = page.outputs[0][-1]["text/plain"]
+    assert text == "20 % · 200 / 1,000 steps · 20 steps/s · 0:10, 0:40 left · average return 7"
+    assert len(page.outputs[0]) == 2
+
+
+def test_progress_is_quiet_in_a_pipe_and_a_line_in_a_terminal(capsys, monkeypatch, clock):
+    list(progress(range(3)))
+    assert capsys.readouterr().out == ""
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    for _ in progress(range(10), "seeds"):
+        clock.now += 2
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 1 + 3 + 1  # the beginning, every 5 of 20 seconds, the end
+    assert lines[-1].startswith("100 % · 10 / 10 seeds")
+
+
+# --- Live curves ------------------------------------------------------------------------------
+
+
+def test_live_curves_end_with_a_picture_and_100_percent(page):
+    curves = LiveCurves(bar=9, keys=("return", "critic_loss"), title="An agent")
+    Agent().learn(300, curves)
+    [pictures], [bars] = page.of("image/png"), page.of("text/html")
+    assert bar_value(bars[-1]) == 1
+    assert "average return 15.5" in bars[-1]["text/plain"]  # episodes 1 to 30
+    assert pictures[-1]["text/plain"] == "Learning curves after 300 steps: average return 15.5."
+    assert image(pictures[-1]["image/png"]).width == 1140
+    sizes = {image(p["image/png"]).width / image(p["image/png"]).height for p in pictures}
+    assert len(sizes) == 1, "the picture must keep its shape, or the page jumps"
+
+
+def test_live_curves_draw_dots_moving_average_and_bar(page):
+    curves = LiveCurves(bar=9)
+    Agent(length=1).learn(120, curves)
+    [panel] = curves._figure.panels
+    np.testing.assert_array_equal(panel.dots.get_xydata()[:, 1], np.arange(1, 121))
+    assert panel.line.get_ydata()[-1] == pytest.approx(np.mean(np.arange(121 - WINDOW, 121)))
+    texts = [t.get_text() for t in panel.ax.get_legend().get_texts()]
+    assert texts == ["episode", f"mean of last {WINDOW}", "bar: 9"]
+
+
+def test_learning_on_continues_the_curves_in_the_new_cell(page):
+    curves, agent = LiveCurves(), Agent()
+    agent.learn(100, curves)
+    page.cell = 2
+    agent.learn(200, curves)
+    assert len(page.of("image/png")) == 2
+    assert curves._figure.panels[0].x[-1] == 300
+    assert page.of("text/html")[1][-1]["text/plain"].startswith("100 % · 200 / 200 steps")
+    agent.learn(50, curves)  # a second call in the same cell uses the same handles
+    assert len(page.outputs) == 4
+
+
+def test_another_agent_starts_new_curves(page):
+    curves = LiveCurves()
+    Agent().learn(100, curves)
+    Agent().learn(50, curves)
+    assert curves._figure.panels[0].x[-1] == 50
+
+
+def test_an_interrupted_training_says_how_to_go_on(page):
+    curves = LiveCurves()
+    with pytest.raises(KeyboardInterrupt):
+        Agent().learn(100, curves, fail_at=43)
+    text = page.of("text/html")[0][-1]["text/plain"]
+    assert text.startswith("stopped at 43 %; call learn again to go on · 43 / 100 steps")
+    assert "42 steps" not in page.of("image/png")[0][-1]["text/plain"]
+
+
+def test_drawing_takes_at_most_a_tenth_of_the_time(page, clock, monkeypatch):
+    curves, agent = LiveCurves(), Agent()
+    curves.start(agent, 1000)
+    png = curves._figure.png
+
+    def slow(scale: float) -> bytes:
+        clock.now += 0.08
+        return png(scale)
+
+    monkeypatch.setattr(curves._figure, "png", slow)
+    clock.now += 1
+    before, began = len(page.of("image/png")[0]), clock.now
+    while clock.now < began + 10:
+        clock.now += 0.001
+        curves(agent)
+    drawn = len(page.of("image/png")[0]) - before
+    assert 10 <= drawn <= 13  # 0.08 s of drawing, then at least 0.72 s of training
+
+
+def test_pictures_come_at_most_five_times_a_second(page, clock):
+    curves, agent = LiveCurves(), Agent()
+    curves.start(agent, 1000)
+    for _ in range(3000):
+        clock.now += 0.001
+        curves(agent)
+    assert 10 <= len(page.of("image/png")[0]) <= 16
+
+
+def test_a_call_with_nothing_to_draw_is_quick(page):
+    curves, agent = LiveCurves(), Agent()
+    curves.start(agent, 1000)
+    curves._due = float("inf")
+    assert min(timeit.repeat(lambda: curves(agent), number=10_000, repeat=5)) / 10_000 < 2e-6
+
+
+def test_long_histories_are_thinned_and_odd_values_survive(page):
+    curves, agent = LiveCurves(keys=("return", "critic_loss", "entropy")), Agent(length=1)
+    curves.start(agent, 100_000)
+    agent.history["return"] = [(i, float(i)) for i in range(1, 100_001)]
+    agent.history["critic_loss"] = [(i, float(i)) for i in range(1, 100_001)]
+    agent.history["entropy"] = [(1, float("nan")), (2, float("inf"))]
+    agent.steps = 100_000
+    curves.stop(agent)
+    episodes, updates, _ = curves._figure.panels
+    assert len(episodes.x) <= episodes.limit
+    assert len(updates.x) <= updates.limit
+    np.testing.assert_allclose(updates.y, np.asarray(updates.x) - (updates.stride - 1) / 2)
+    assert episodes.mean[-1] == pytest.approx(np.mean(episodes.x[-1] - np.arange(WINDOW)))
+
+
+def test_live_curves_are_quiet_without_a_kernel(capsys):
+    Agent().learn(100, LiveCurves(bar=3))
+    assert capsys.readouterr() == ("", "")
+
+
+def test_the_palette_is_that_of_okabe_and_ito():
+    assert len(set(plotting.COLOURS)) == len(plotting.COLOURS) == 6

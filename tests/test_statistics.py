@@ -1,0 +1,91 @@
+"""Interquartile mean and bootstrap intervals."""
+
+import numpy as np
+import pytest
+
+from helpers.statistics import bootstrap_interval, interquartile_mean
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([5.0], 5.0),
+        ([1, 2, 6], 3.0),  # nothing is dropped of three
+        ([-900, 1, 2, 3], 1.5),  # one at either end of four
+        ([0, 1, 2, 3, 900], 2.0),
+        ([-900, -900, 4, 5, 6, 7, 8, 9, 900, 900], 6.5),
+    ],
+)
+def test_interquartile_mean_leaves_out_a_quarter_at_either_end(values, expected):
+    assert interquartile_mean(values) == pytest.approx(expected)
+    assert interquartile_mean(values[::-1]) == pytest.approx(expected)
+
+
+def test_interquartile_mean_works_along_any_axis_and_leaves_its_input_alone():
+    values = np.random.default_rng(0).normal(size=(8, 5, 3))
+    before = values.copy()
+    assert interquartile_mean(values, axis=1).shape == (8, 3)
+    np.testing.assert_allclose(
+        interquartile_mean(values)[2, 1], interquartile_mean(values[:, 2, 1])
+    )
+    np.testing.assert_array_equal(values, before)
+
+
+def test_bootstrap_interval_holds_the_statistic_and_narrows_with_seeds():
+    rng = np.random.default_rng(0)
+    few, many = rng.normal(size=8), rng.normal(size=200)
+    low, high = bootstrap_interval(few)
+    assert low < interquartile_mean(few) < high
+    assert np.ptp(bootstrap_interval(many)) < (high - low) / 2
+    assert np.ptp(bootstrap_interval(few, confidence=0.5)) < high - low
+
+
+def test_bootstrap_interval_of_the_mean_matches_theory():
+    values = np.random.default_rng(1).normal(size=400)
+    low, high = bootstrap_interval(values, np.mean, resamples=4000)
+    half = 1.96 * values.std() / 20
+    assert (low, high) == pytest.approx((values.mean() - half, values.mean() + half), abs=0.012)
+
+
+def test_bootstrap_interval_covers_the_truth_about_as_often_as_it_says():
+    rng = np.random.default_rng(2)
+    trials = rng.normal(size=(30, 400))  # 400 experiments of 30 seeds, the truth is 0
+    low, high = bootstrap_interval(trials, np.mean, resamples=300, rng=rng)
+    assert 0.88 < np.mean((low < 0) & (high > 0)) < 0.98
+
+
+def test_bootstrap_interval_draws_whole_curves():
+    curve = np.linspace(0, 1, 7)
+    low, high = bootstrap_interval(np.stack([curve, curve + 1, curve + 2]), np.mean)
+    np.testing.assert_allclose(np.diff(high - low), 0, atol=1e-12)  # the same runs at each point
+
+
+def test_bootstrap_interval_is_reproducible_and_takes_generators():
+    values = np.random.default_rng(0).normal(size=(5, 3))
+    np.testing.assert_array_equal(bootstrap_interval(values), bootstrap_interval(values))
+    one, two = (bootstrap_interval(values, rng=np.random.default_rng(s)) for s in (1, 2))
+    assert not np.array_equal(one, two)
+
+
+def test_chunks_give_the_same_interval(monkeypatch):
+    values = np.random.default_rng(0).normal(size=(6, 50))
+    whole = bootstrap_interval(values)
+    monkeypatch.setattr("helpers.statistics.CHUNK", 1000)
+    np.testing.assert_array_equal(bootstrap_interval(values), whole)
+
+
+def test_one_seed_gives_an_interval_of_no_width():
+    assert bootstrap_interval([3.0]) == (3.0, 3.0)
+
+
+@pytest.mark.parametrize("bad", [[], 3.0, np.zeros((0, 4))])
+def test_no_runs_is_an_error(bad):
+    with pytest.raises(ValueError, match="at least one run"):
+        bootstrap_interval(bad)
+
+
+def test_bad_confidence_and_empty_mean_are_errors():
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        bootstrap_interval([1.0, 2.0], confidence=95)
+    with pytest.raises(ValueError, match="at least one value"):
+        interquartile_mean([])

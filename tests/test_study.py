@@ -1,0 +1,174 @@
+"""`course.py study`, on a training that takes no time."""
+
+import json
+import signal
+from contextlib import suppress
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from helpers import study
+
+
+class Agent:
+    """Knows its seed; reaches 500 on even seeds and 400 on odd ones."""
+
+    def __init__(self, seed, stop_at=None):
+        self.seed, self.stop_at = seed, stop_at
+        self.steps = 0
+
+    def learn(self, steps):
+        self.threads = torch.get_num_threads()
+        self.steps = steps
+        if self.seed == self.stop_at:  # Ctrl-C; a training may end quietly then
+            with suppress(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+        return self
+
+
+@dataclass(frozen=True)
+class FakeSetting:
+    algorithm: str = "a2c"
+    env_id: str = "CartPole-v1"
+    steps: int = 1000
+    bar: float = 475.0
+    seconds: float = 8.0
+    params: dict = field(default_factory=lambda: {"gamma": 0.99, "hidden": (64, 64)})
+    lesson: str = "01_a2c"
+    stop_at: int | None = None
+
+    def make(self, seed):
+        return Agent(seed, self.stop_at)
+
+
+def fake_evaluate(agent, episodes, seed):
+    assert agent.threads == 1
+    returns = [500.0 - 100 * (agent.seed % 2)] * episodes
+    return SimpleNamespace(returns=returns, mean=returns[0])
+
+
+@pytest.fixture(autouse=True)
+def _fakes(monkeypatch):
+    def get_setting(algorithm, env_id):
+        if algorithm != "a2c":
+            raise ValueError(f"Unknown algorithm '{algorithm}'; there is: a2c.")
+        return FakeSetting()
+
+    monkeypatch.setattr(study, "evaluate", fake_evaluate)
+    monkeypatch.setattr(study, "get_setting", get_setting)
+
+
+@pytest.mark.parametrize(
+    ("text", "seeds"),
+    [("3", [3]), ("0-4", [0, 1, 2, 3, 4]), ("0-2,7", [0, 1, 2, 7]), ("7, 1-2,2", [1, 2, 7])],
+)
+def test_seeds(text, seeds):
+    assert study.parse_seeds(text) == seeds
+    assert study.parse_seeds(study.spell_seeds(seeds)) == seeds
+
+
+@pytest.mark.parametrize("text", ["", "a", "5-3", "1-", "-1", "1,,2", "0-4,x"])
+def test_bad_seeds(text):
+    with pytest.raises(ValueError, match="written as 0-9"):
+        study.parse_seeds(text)
+
+
+def test_a_line_a_seed_and_a_summary(capsys, tmp_path):
+    out = tmp_path / "a2c.json"
+    assert study.main(["a2c", "CartPole-v1", "--seeds", "10-13", "--out", str(out)]) == 0
+    *lines, last = capsys.readouterr().out.splitlines()
+    assert [line.split()[1] for line in lines] == ["10", "11", "12", "13"]
+    assert ["not passed" in line for line in lines] == [False, True, False, True]
+    assert last == "study a2c CartPole-v1: 2/4 seeds >= 475, median 0.0 s, worst 0.0 s"
+
+    record = json.loads(out.read_text())
+    assert record["command"] == (
+        "python course.py study a2c CartPole-v1 --seeds 10-13 --jobs 1 --out FILE.json"
+    )
+    assert record["settings"]["bar"] == 475
+    assert record["settings"]["params"]["gamma"] == 0.99
+    assert set(record["versions"]) == {"python", "torch", "numpy", "gymnasium"}
+    assert set(record["machine"]) == {"cpus", "system", "processor"}
+    assert record["date"].startswith("20")
+    assert record["summary"] == last
+    assert not record["stopped"]
+    row = record["results"][1]
+    assert (row["seed"], row["steps"], row["mean"], row["passed"]) == (11, 1000, 400, False)
+    assert row["returns"] == [400] * 20
+    assert row["seconds"] >= 0
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_file_is_whole_after_each_seed(tmp_path, monkeypatch):
+    out, seen = tmp_path / "a2c.json", []
+    save = study.save
+    monkeypatch.setattr(
+        study, "save", lambda *args: (save(*args), seen.append(json.loads(out.read_text())))
+    )
+    study.study(FakeSetting(), [0, 1, 2], out=out)
+    assert [len(record["results"]) for record in seen] == [1, 2, 3]
+
+
+def test_ctrl_c_keeps_what_is_done(tmp_path, capsys):
+    """Even where the training ends quietly: its seed is then not counted."""
+    out = tmp_path / "a2c.json"
+    before = signal.getsignal(signal.SIGINT)
+    record = study.study(FakeSetting(stop_at=2), range(5), out=out)
+    assert [row["seed"] for row in record["results"]] == [0, 1]
+    assert json.loads(out.read_text())["stopped"]
+    *_, stopped, last = capsys.readouterr().out.splitlines()
+    assert stopped == "Stopped after 2 of 5 seeds."
+    assert last.startswith("study a2c CartPole-v1: 1/2 seeds")
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_ctrl_c_before_the_first_seed_is_done(tmp_path, capsys):
+    record = study.study(FakeSetting(stop_at=0), range(5), out=tmp_path / "a2c.json")
+    assert record["stopped"]
+    assert not list(tmp_path.iterdir())
+    assert capsys.readouterr().out.splitlines()[-1] == "study a2c CartPole-v1: no seed finished"
+
+
+def fake_run_seed(setting, seed):
+    return {"seed": seed, "steps": 1, "seconds": 0.5, "mean": 500.0, "passed": True, "returns": []}
+
+
+def test_jobs_side_by_side_give_the_same_rows(monkeypatch):
+    monkeypatch.setattr(study, "run_seed", fake_run_seed)
+    record = study.study(FakeSetting(), range(6), jobs=2)
+    assert record["results"] == [fake_run_seed(None, seed) for seed in range(6)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["sac", "CartPole-v1"], "there is: a2c"),
+        (["a2c", "CartPole-v1", "--seeds", "9-0"], "written as"),
+        (["a2c", "CartPole-v1", "--jobs", "0"], "--jobs"),
+        (["a2c", "CartPole-v1", "--out", "no/such/folder/a.json"], "folder"),
+    ],
+)
+def test_bad_usage_is_one_sentence(arguments, told, capsys):
+    assert study.main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert told in err
+    assert out == ""
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("arguments", [[], ["a2c"], ["a2c", "CartPole-v1", "--jobs", "two"]])
+def test_missing_or_odd_arguments_are_one_sentence(arguments, capsys):
+    with pytest.raises(SystemExit) as stop:
+        study.main(arguments)
+    assert stop.value.code == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_threads_are_given_back():
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    study.run_seed(FakeSetting(), 0)
+    assert torch.get_num_threads() == 2
+    torch.set_num_threads(before)

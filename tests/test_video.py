@@ -1,0 +1,252 @@
+"""Rollouts: what is recorded, what is shown, what is saved."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import subprocess
+from base64 import b64decode
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from PIL import Image
+
+from helpers import video
+from helpers.video import APNG_BYTES, APNG_FRAMES, Recording, Video, record, side_by_side
+
+
+def left(_):
+    return 0
+
+
+def moving_square(n: int = 12, size: tuple[int, int] = (90, 120)) -> np.ndarray:
+    """Frames that all differ: a square that moves to the right."""
+    frames = np.full((n, *size, 3), 255, np.uint8)
+    for i, frame in enumerate(frames):
+        frame[20:40, 4 * i : 4 * i + 20] = (200, 30, 30)
+    return frames
+
+
+def durations(data: bytes) -> list[float]:
+    """Milliseconds of each frame of an animation."""
+    picture = Image.open(io.BytesIO(data))
+    result = []
+    for i in range(picture.n_frames):
+        picture.seek(i)
+        result.append(picture.info["duration"])
+    return result
+
+
+def probe(path) -> str:
+    """What ffmpeg says about a file."""
+    command = [video.find_ffmpeg(), "-hide_banner", "-i", str(path)]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stderr
+
+
+# --- Recording --------------------------------------------------------------------------------
+
+
+def test_record_keeps_first_and_last_state_and_every_reward():
+    recording = record(left, "CartPole-v1")
+    steps = len(recording.rewards)
+    assert recording.fps == 25  # CartPole runs at 50 frames a second: every second one is kept
+    assert len(recording.frames) == 1 + -(-steps // 2)
+    assert recording.frames.shape[1:] == (320, 480, 3)
+    assert recording.frames.dtype == np.uint8
+    assert recording.total_return == steps
+    assert recording.terminated
+    assert not recording.truncated
+
+
+def test_record_is_reproducible_and_starts_where_the_seed_says():
+    one, same, other = (record(left, "CartPole-v1", seed=s, max_steps=3) for s in (1, 1, 2))
+    np.testing.assert_array_equal(one.frames, same.frames)
+    assert (one.frames != other.frames).any()
+    assert not one.terminated
+    assert len(one.rewards) == 3
+
+
+def test_record_asks_an_agent_for_its_deterministic_action():
+    class Agent:
+        def predict(self, obs, deterministic=False):
+            assert deterministic
+            assert obs.shape == (3,)
+            return np.array([2.0])
+
+    class PairAgent(Agent):  # Stable-Baselines3 returns the action and a state
+        def predict(self, obs, deterministic=False):
+            return super().predict(obs, deterministic), None
+
+    one, two = (record(agent, "Pendulum-v1", max_steps=5) for agent in (Agent(), PairAgent()))
+    assert one.rewards == two.rewards
+    assert one.frames.shape == (6, 360, 360, 3)
+
+
+def test_record_leaves_a_given_environment_open_and_closes_its_own(monkeypatch):
+    closed = []
+    monkeypatch.setattr(
+        "gymnasium.envs.classic_control.cartpole.CartPoleEnv.close", lambda _: closed.append(1)
+    )
+    env = gym.make("CartPole-v1", render_mode="rgb_array")
+    record(left, env, max_steps=2)
+    assert not closed
+    record(left, "CartPole-v1", max_steps=2)
+    assert closed
+
+
+def test_record_wants_an_environment_that_renders_arrays():
+    with pytest.raises(ValueError, match='render_mode="rgb_array", not None'):
+        record(left, gym.make("CartPole-v1"))
+
+
+def test_record_says_what_to_install(monkeypatch):
+    def no_pygame(_):
+        raise gym.error.DependencyNotInstalled("pygame is not installed")
+
+    monkeypatch.setattr("gymnasium.envs.classic_control.cartpole.CartPoleEnv.render", no_pygame)
+    with pytest.raises(RuntimeError, match=r"pip install .gymnasium\[classic-control\]"):
+        record(left, "CartPole-v1")
+
+
+# --- Showing ----------------------------------------------------------------------------------
+
+
+def test_bundle_has_a_video_an_animation_and_a_text():
+    data, metadata = Video(moving_square(), fps=10, caption="a < b")._repr_mimebundle_()
+    html = data["text/html"]
+    tag = re.search(r"<video ([^>]*)>", html)[1]
+    assert tag.startswith('src="data:video/mp4;base64,'), "Lab's sanitizer drops <source>"
+    for attribute in ("controls", "autoplay", "muted", "playsinline", "loop"):
+        assert re.search(rf"\b{attribute}\b", tag.split('"', 2)[2])
+    assert "a &lt; b" in html
+    assert data["text/plain"] == "<Video of 1.2 s: a < b>"
+    assert metadata == {"image/png": {"width": 120}}
+    assert b64decode(data["image/png"])[:4] == b"\x89PNG"
+    json.dumps(data)
+
+
+@pytest.mark.parametrize(
+    ("playback", "frames", "loop"), [("loop", 12, 0), ("once", 12, 1), ("reflect", 22, 0)]
+)
+def test_playback(playback, frames, loop):
+    clip = Video(moving_square(), fps=10, playback=playback)
+    picture = Image.open(io.BytesIO(clip.apng))
+    assert (picture.n_frames, picture.info["loop"]) == (frames, loop)
+    assert (" loop>" in clip._html()) == (playback != "once")
+
+
+def test_reflect_plays_forward_then_backward():
+    picture = Image.open(io.BytesIO(Video(moving_square(5), 10, "reflect").apng))
+    shown = []
+    for i in range(picture.n_frames):
+        picture.seek(i)
+        shown.append(picture.convert("RGB").tobytes())
+    assert len(set(shown)) == 5
+    assert shown[5:] == shown[3:0:-1]
+
+
+def test_mp4_is_h264_yuv420p_of_even_size_at_the_right_speed(tmp_path):
+    path = Video(moving_square(size=(91, 121)), fps=10).save(tmp_path / "a.mp4")
+    said = probe(path)
+    assert re.search(r"Video: h264.*yuv420p.*120x90.*10 fps", said)
+    assert "Duration: 00:00:01.20" in said
+
+
+@pytest.mark.parametrize("fps", [25, 30, 7])
+def test_an_animation_lasts_as_long_as_the_rollout(fps):
+    clip = Video(moving_square(25), fps=fps)
+    for data in (clip.apng, clip._to_gif()):
+        assert sum(durations(data)) == pytest.approx(25_000 / fps, abs=130)
+    assert sum(durations(clip.apng)) == pytest.approx(25_000 / fps, abs=1)
+
+
+def test_a_long_rollout_is_thinned_at_the_right_speed():
+    clip = Video(moving_square(500, (12, 2100)), fps=30, width=2100)
+    times = durations(clip.apng)
+    assert 60 < len(times) <= APNG_FRAMES
+    assert sum(times) == pytest.approx(500 / 30 * 1000, rel=0.01)
+
+
+def test_an_animation_of_noise_is_shrunk_until_it_fits():
+    noise = np.random.default_rng(0).integers(0, 256, (60, 200, 300, 3), dtype=np.uint8)
+    clip = Video(noise, fps=30)
+    assert len(clip.apng) <= APNG_BYTES
+    assert sum(durations(clip.apng)) == pytest.approx(2000, rel=0.1)
+
+
+def test_real_rollouts_stay_small():
+    clip = Video(record(lambda obs: int(obs[2] + obs[3] > 0), "CartPole-v1", max_steps=200))
+    assert len(clip.apng) < 60_000
+    assert len(clip.mp4) < 60_000
+
+
+def test_without_ffmpeg_the_animation_remains(monkeypatch, tmp_path):
+    monkeypatch.setattr(video, "find_ffmpeg", lambda: None)
+    clip = Video(moving_square(), fps=10, caption="A square.")
+    data, _ = clip._repr_mimebundle_()
+    assert "<video" not in data["text/html"]
+    assert "A square." in data["text/html"]
+    assert "imageio-ffmpeg" in data["text/html"]
+    with pytest.raises(RuntimeError, match="pip install imageio-ffmpeg"):
+        clip.save(tmp_path / "a.mp4")
+
+
+def test_a_failing_ffmpeg_is_reported(monkeypatch):
+    monkeypatch.setattr(video, "find_ffmpeg", lambda: "/bin/false")
+    with pytest.raises(RuntimeError, match="could not write"):
+        _ = Video(moving_square(), fps=10).mp4
+
+
+def test_save_goes_by_the_suffix(tmp_path):
+    clip = Video(moving_square(), fps=10)
+    kinds = {s: Image.open(clip.save(tmp_path / f"a.{s}")).format for s in ("png", "gif")}
+    assert kinds == {"png": "PNG", "gif": "GIF"}
+    with pytest.raises(ValueError, match=r"\.mp4, \.png or \.gif"):
+        clip.save(tmp_path / "a.avi")
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [np.zeros((3, 4, 4), np.uint8), np.zeros((3, 4, 4, 3)), np.zeros((3, 4, 4, 4), np.uint8)],
+)
+def test_wrong_frames_are_refused(frames):
+    with pytest.raises(ValueError, match=r"\(T, height, width, 3\)"):
+        Video(frames, fps=10)
+
+
+def test_wrong_playback_is_refused():
+    with pytest.raises(ValueError, match="reflect"):
+        Video(moving_square(), 10, playback="twice")
+
+
+# --- Several rollouts -------------------------------------------------------------------------
+
+
+def test_side_by_side_waits_for_the_longest():
+    short, long = (Recording(moving_square(n), 10.0, [1.0] * n) for n in (4, 9))
+    clip = side_by_side([short, long])
+    assert len(clip.frames) == 9
+    left_half, right_half = np.split(clip.frames, 2, axis=2)
+    assert (left_half[4] == left_half[8]).all(), "the shorter one rests at its last frame"
+    assert (left_half[4] != left_half[3]).any(), "in pale"
+    assert (right_half[8] != right_half[7]).any()
+
+
+def test_side_by_side_wraps_into_rows():
+    clips = [Recording(moving_square(3), 10.0, []) for _ in range(4)]
+    tall = side_by_side(clips, list("abcd"), columns=2)
+    flat = side_by_side(clips, list("abcd"), columns=4)
+    assert tall.frames.shape[1] == 2 * flat.frames.shape[1]
+    assert tall.frames.shape[2] == flat.frames.shape[2] / 2
+
+
+def test_side_by_side_refuses_what_does_not_fit_together():
+    one = Recording(moving_square(3), 10.0, [])
+    with pytest.raises(ValueError, match="1 recordings and 2 labels"):
+        side_by_side([one], ["a", "b"])
+    with pytest.raises(ValueError, match="same speed"):
+        side_by_side([one, Recording(one.frames, 20.0, [])])
+    with pytest.raises(ValueError, match="0 recordings"):
+        side_by_side([])

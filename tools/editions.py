@@ -1,0 +1,252 @@
+"""Turn a lesson's text into its two editions; CONTRIBUTING.md says how the text is written."""
+
+import copy
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import jupytext
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from tools.sources import BuildError, blank, definition, giveaways, leak
+
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"file_extension": ".py", "name": "python", "pygments_lexer": "ipython3"},
+}
+OURS = {"include", "exercise", "setup", "slug"}  # cell options that the builder uses up
+STANDARD = {"tags", "jupyter", "name", "collapsed", "scrolled", "editable", "deletable"}
+EDITIONS = {"lesson-only", "exercise-only"}
+
+SETUP_FIND = """\
+import sys
+from pathlib import Path
+
+folders = [Path.cwd(), *Path.cwd().parents]
+course = next((f for f in folders if (f / "helpers" / "agents").is_dir()), None)
+if course is None:
+    raise FileNotFoundError("Open this notebook from inside the course's folder.")
+if str(course) not in sys.path:
+    sys.path.insert(0, str(course))"""
+
+# Colab has everything that the course imports. Should it come to lack something, install that one
+# thing here.
+SETUP_FETCH = """\
+import subprocess
+import sys
+from pathlib import Path
+
+folders = [Path.cwd(), *Path.cwd().parents, Path.cwd() / "course"]
+course = next((f for f in folders if (f / "helpers" / "agents").is_dir()), folders[-1])
+if not course.exists():  # opened on its own, as on Colab: fetch the course
+    subprocess.run("git clone --depth 1 --quiet {url} course", shell=True)
+if not (course / "helpers" / "agents").is_dir():
+    raise RuntimeError(f"Could not fetch {url}: go online, delete {{course}}, run this again.")
+if str(course) not in sys.path:
+    sys.path.insert(0, str(course))"""
+
+CARD = """\
+### Exercise {id}: {card.title}
+
+{card.what}
+
+**Why it matters.** {card.why}
+
+Difficulty {dots} · about {card.minutes} min"""
+
+FOLDED = "<details>\n<summary>{}</summary>\n\n{}\n\n</details>"
+
+
+def editions(
+    root: Path, name: str, exercises: Mapping[str, Any], repository: str = ""
+) -> tuple[NotebookNode, NotebookNode]:
+    """The lesson edition and the exercise edition of `lessons/<name>.md`, both without outputs.
+
+    `exercises` maps an id to an object with `lesson`, `name`, `reference`, `card` and `hints`.
+    """
+    full: list[NotebookNode] = []
+    blanks: list[NotebookNode] = []
+    placed: dict[str, dict[str, str]] = {}  # exercise id -> what would give it away
+    for cell in read_lesson(root, name, repository):
+        options, tags = cell.metadata, cell.metadata.get("tags", [])
+        cell.metadata = {key: value for key, value in options.items() if key not in OURS | {"tags"}}
+        if rest := [tag for tag in tags if tag not in EDITIONS]:
+            cell.metadata["tags"] = rest
+        if "exercise-only" not in tags:
+            full.append(copy.deepcopy(cell))
+        if "lesson-only" in tags:
+            continue
+        if cell.cell_type == "markdown":
+            cell.source = _one_folder_down(cell.source)
+        if "exercise" in options:
+            with _located(name, cell):
+                key = options["exercise"]
+                if key in placed:
+                    raise BuildError(f"exercise {key} already has a cell above.")
+                exercise = _registered(key, options["include"], name, exercises)
+                placed[key] = giveaways(cell.source)
+                blanks += _around(cell, key, exercise, name.split("_")[0])
+        else:
+            blanks.append(cell)
+    if lost := [k for k, e in exercises.items() if e.lesson == name and k not in placed]:
+        raise BuildError(f"{name}: exercise {', '.join(lost)} stands in no cell of the text.")
+    _check_leaks(name, blanks, placed)
+    for cells, folder in ((full, ""), (blanks, "exercises/")):
+        _under_title(cells[0], f"{name}.ipynb", folder, repository)
+    metadata = (copy.deepcopy(METADATA), copy.deepcopy(METADATA))
+    return (
+        new_notebook(cells=full, metadata=metadata[0]),
+        new_notebook(cells=blanks, metadata=metadata[1]),
+    )
+
+
+def read_lesson(root: Path, name: str, repository: str = "") -> list[NotebookNode]:
+    """All cells of a lesson, with their ids, included code and setup; options still on them.
+
+    A cell's id is its slug, or its section's heading and its place there: an edit changes no ids
+    outside its own section.
+    """
+    text = (root / "lessons" / f"{name}.md").read_text(encoding="utf-8")
+    try:
+        cells = jupytext.reads(text, fmt="md:myst").cells
+    except Exception as error:  # YAML, JSON or notebook schema: each has its own class
+        reason = str(error).splitlines()[0]
+        raise BuildError(f"{name}: the text cannot be read: {reason}") from error
+    if not cells or not re.match(r"# \S", cells[0].source):
+        raise BuildError(f"{name}: the text must begin with its title, '# ...'.")
+    section, place, used = "", 0, set()
+    for cell in cells:
+        headings = _headings(cell)
+        if headings and cell.source.startswith("#"):
+            section, place = headings[0], 0
+        place += 1
+        slug = "setup" if "setup" in cell.metadata else f"{section}-{place}"
+        cell.id = f"{name.split('_')[0]}-{cell.metadata.get('slug', slug)}"
+        with _located(name, cell):
+            if not re.fullmatch(r"[a-zA-Z0-9-_]{1,64}", cell.id):
+                raise BuildError("a slug is at most 60 letters, digits and hyphens.")
+            if cell.id in used:
+                raise BuildError("this id is taken: rename one of the headings, or set a slug.")
+            _check_options(cell)
+            if "setup" in cell.metadata:
+                url = f"https://github.com/{repository}"
+                cell.source = SETUP_FETCH.format(url=url) if repository else SETUP_FIND
+            elif "include" in cell.metadata:
+                specs = cell.metadata["include"].split()
+                cell.source = "\n\n\n".join(definition(root, spec) for spec in specs)
+        used.add(cell.id)
+        if headings and headings[-1] != section:
+            section, place = headings[-1], 0
+    return cells
+
+
+@contextmanager
+def _located(name: str, cell: NotebookNode) -> Iterator[None]:
+    """Say which lesson and cell an error is about."""
+    try:
+        yield
+    except BuildError as error:
+        raise BuildError(f"{name}, cell {cell.id}: {error}") from error
+
+
+def _headings(cell: NotebookNode) -> list[str]:
+    """Slugs of the headings in a Markdown cell, in order."""
+    if cell.cell_type != "markdown":
+        return []
+    prose = re.sub(r"(?ms)^(```+|~~~+).*?^\1", "", cell.source)
+    slugs = []
+    for heading in re.findall(r"(?m)^#{1,6} +(.+)$", prose):
+        plain = unicodedata.normalize("NFKD", heading).encode("ascii", "ignore").decode().lower()
+        slugs.append(re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:40].strip("-") or "section")
+    return slugs
+
+
+def _check_options(cell: NotebookNode) -> None:
+    """Refuse what an author cannot have meant."""
+    options, include = cell.metadata, cell.metadata.get("include", "")
+    if unknown := sorted(set(options) - OURS - STANDARD):
+        known = ", ".join(sorted(OURS | STANDARD))
+        raise BuildError(f"unknown option '{unknown[0]}'; there are: {known}.")
+    if set(options.get("tags", [])) >= EDITIONS:
+        raise BuildError("tagged lesson-only and exercise-only, it would stand nowhere.")
+    if ("include" in options or "setup" in options) and cell.source.strip():
+        raise BuildError("the builder writes this cell; leave its body empty.")
+    if "include" in options and not (isinstance(include, str) and include.strip()):
+        raise BuildError("its include is empty; write helpers.module:name.")
+    if "exercise" in options and not isinstance(options["exercise"], str):
+        raise BuildError(f'write the id in quotes, :exercise: "{options["exercise"]}".')
+    if "exercise" in options and len(include.split()) != 1:
+        raise BuildError("an exercise includes exactly one definition.")
+    if cell.cell_type == "markdown" and re.search(r"(?m)^\s*(`{3,}|:{3,}) *\{", cell.source):
+        raise BuildError("only an unindented code-cell directive becomes anything in Jupyter.")
+
+
+def _registered(key: str, spec: str, name: str, exercises: Mapping[str, Any]) -> Any:
+    """The registered exercise of a cell, which must be of this lesson and about this definition."""
+    if key not in exercises:
+        raise BuildError(f"exercise {key} has no card and check in helpers.checks.")
+    exercise, included = exercises[key], re.split(r"[:.]", spec)[-1]
+    reference = f"{exercise.reference.__module__}:{exercise.reference.__qualname__}"
+    if exercise.lesson != name:
+        raise BuildError(f"exercise {key} belongs to lesson {exercise.lesson}.")
+    if exercise.name != included:
+        raise BuildError(f"exercise {key} is '{exercise.name}', but '{included}' is included.")
+    if reference != spec:
+        raise BuildError(f"exercise {key} is checked against {reference}, not against {spec}.")
+    return exercise
+
+
+def _around(cell: NotebookNode, key: str, exercise: Any, number: str) -> list[NotebookNode]:
+    """Card, blank, check, and the folded hints with the solution."""
+    dots = "●" * exercise.card.difficulty + "○" * (5 - exercise.card.difficulty)
+    fence = "````" if "```" in cell.source else "```"
+    folds = [FOLDED.format(f"Hint {i}", hint) for i, hint in enumerate(exercise.hints, start=1)]
+    folds.append(FOLDED.format("Solution", f"{fence}python\n{cell.source}\n{fence}"))
+    cell.source = blank(cell.source, key)
+    stem = f"{number}-ex-{key.replace('.', '-')}"
+    check = f'{exercise.name} = check("{key}", {exercise.name})'
+    return [
+        new_markdown_cell(CARD.format(id=key, card=exercise.card, dots=dots), id=f"{stem}-card"),
+        cell,
+        new_code_cell(check, id=f"{stem}-check"),
+        new_markdown_cell("\n\n".join(folds), id=f"{stem}-hints"),
+    ]
+
+
+def _check_leaks(
+    name: str, cells: list[NotebookNode], placed: Mapping[str, dict[str, str]]
+) -> None:
+    """Refuse a solution that can be read anywhere but in a folded solution."""
+    for cell in cells:
+        text = cell.source
+        if cell.cell_type == "markdown":
+            text = re.sub(r"(?s)<details>.*?</details>", "", text)
+        for key, secrets in placed.items():
+            if found := leak(secrets, text):
+                raise BuildError(f"{name}, cell {cell.id}: gives exercise {key} away: {found}")
+
+
+def _under_title(cell: NotebookNode, file: str, folder: str, repository: str) -> None:
+    """Put the Colab badge (once there is a repository) and the other edition's link there."""
+    title, _, rest = cell.source.partition("\n")
+    parts = [title]
+    if repository:
+        colab = "https://colab.research.google.com"
+        page = f"{colab}/github/{repository}/blob/main/notebooks/{folder}{file}"
+        parts.append(f"[![Open in Colab]({colab}/assets/colab-badge.svg)]({page})")
+    if folder:
+        parts.append(f"[Lesson edition](../{file}) · **Exercise edition**")
+    else:
+        parts.append(f"**Lesson edition** · [Exercise edition](exercises/{file})")
+    cell.source = "\n\n".join([*parts, rest.strip()]).rstrip()
+
+
+def _one_folder_down(text: str) -> str:
+    """Adjust relative links to notebooks/exercises/; links to notebooks stay in the edition."""
+    parts = re.split(r"(?s)(```.*?```|`[^`]*`|\$[^$]*\$)", text)  # odd parts: code and formulas
+    link = r"(\]\(|(?:src|href)=\")(?![a-z]+:|[#/])(?![^)\"\s]*\.ipynb)"
+    return "".join(p if i % 2 else re.sub(link, r"\1../", p) for i, p in enumerate(parts))

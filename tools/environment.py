@@ -1,0 +1,362 @@
+"""Makes and keeps `.venv`, the course's own Python environment. Standard library only."""
+
+import errno
+import hashlib
+import importlib.util
+import json
+import os
+import platform
+import queue
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+GB = 1e9
+SPACE = 3 * GB  # .venv takes 1.5 GB, with the tests' tools 1.7; pip's downloads come on top
+SPACE_WITH_CUDA = 10 * GB  # with what PyPI's torch for Linux brings along
+TORCH_CPU = "https://download.pytorch.org/whl/cpu"
+
+
+class Problem(Exception):
+    """What went wrong and what to do, in one sentence; `status` is the exit status."""
+
+    def __init__(self, message: str, status: int = 1):
+        super().__init__(message)
+        self.status = status
+
+
+class Environment:
+    """The `.venv` of the course in `root`.
+
+    A stamp in it names what was installed (a hash of the requirement files and the Python version),
+    so that the next run installs nothing; it is written only after success. A mark stands while
+    something is being installed: one left behind tells that this was cut off, and .venv is made
+    again, since nobody knows which packages are whole.
+    """
+
+    def __init__(self, root: str | Path):
+        self.root = Path(root)
+        self.folder = self.root / ".venv"
+        windows = os.name == "nt"
+        self.python = self.folder / ("Scripts/python.exe" if windows else "bin/python")
+        self.stamp = self.folder / "course-installed.json"
+        self.mark = self.folder / "course-installing"
+        self.half_installed = False
+
+    def run(self, module: str, arguments: Sequence[str]) -> int:
+        """Run a module in the environment to its end; returns the exit status.
+
+        Ctrl-C is the module's to answer: the terminal sends it there as well.
+        """
+        command = [self.python, "-m", module, *arguments]
+        child = subprocess.Popen(command, cwd=self.root, env=self.variables())
+        before = signal.signal(signal.SIGTERM, lambda *_: child.terminate())
+        while child.returncode is None:
+            with suppress(KeyboardInterrupt):
+                child.wait()
+        signal.signal(signal.SIGTERM, before)
+        return child.returncode if child.returncode >= 0 else 128 - child.returncode
+
+    def variables(self) -> dict[str, str]:
+        """The environment variables of what runs in it."""
+        other = {"PYTHONHOME", "PYTHONPATH", "PYTHONSAFEPATH"}  # other projects' packages stay out
+        return {name: value for name, value in os.environ.items() if name not in other} | {
+            "VIRTUAL_ENV": str(self.folder),
+            "PATH": str(self.python.parent) + os.pathsep + os.environ.get("PATH", ""),
+            "PYTHONUTF8": "1",
+            "PIP_USER": "0",
+            "JUPYTER_PREFER_ENV_PATH": "1",  # its kernel before a user's own of the same name
+        }
+
+    # What is there
+
+    def version(self) -> tuple[int, ...] | None:
+        """(3, 11) if its Python starts; None if there is none or it is broken."""
+        question = "import sys; print(*sys.version_info[:2])"
+        try:
+            command = [self.python, "-I", "-S", "-c", question]
+            answer = subprocess.run(command, capture_output=True, check=True, timeout=60)
+            return tuple(int(part) for part in answer.stdout.split())
+        except (OSError, ValueError, subprocess.SubprocessError):
+            return None
+
+    def requirements(self, dev: bool) -> list[Path]:
+        names = ["requirements.txt", "requirements-dev.txt"] if dev else ["requirements.txt"]
+        return [self.root / name for name in names]
+
+    def fingerprint(self, dev: bool, version: tuple[int, ...] | None) -> str:
+        """Of all that decides what gets installed."""
+        digest = hashlib.sha256(repr(version).encode())
+        for file in self.requirements(dev):
+            digest.update(file.read_bytes().replace(b"\r\n", b"\n"))
+        return digest.hexdigest()
+
+    def stamped(self) -> list[str]:
+        """The fingerprints of what is installed."""
+        try:
+            return list(json.loads(self.stamp.read_text()))
+        except (OSError, ValueError, TypeError):
+            return []
+
+    def is_ready(self, dev: bool) -> bool:
+        version = self.version()
+        wanted = self.fingerprint(dev, version)
+        return version is not None and not self.mark.exists() and wanted in self.stamped()
+
+    def fault(self) -> str | None:
+        """Why nothing can be installed into it; None if it is sound."""
+        version = self.version()
+        if self.mark.exists():
+            return "Setting up was cut off last time"
+        if version is None:
+            return "The Python in .venv does not start (was it moved, or Python upgraded?)"
+        if version < (3, 11):
+            return "The Python in .venv is too old"
+        if subprocess.run([self.python, "-I", "-c", "import pip"], capture_output=True).returncode:
+            return "The pip in .venv is missing"
+        return None
+
+    # Making it
+
+    def set_up(self, dev: bool) -> None:
+        """Make it and install what is wanted, unless that is done already."""
+        if self.is_ready(dev):
+            return
+        started = time.monotonic()
+        fault = self.fault() if os.path.lexists(self.folder) else None
+        if fault:
+            print(f"{fault}; making .venv again.", flush=True)
+            self.remove()
+        if not self.folder.exists():
+            self.make()
+        else:
+            print(f"Adding to .venv what {self.requirements(dev)[-1].name} asks for.", flush=True)
+        self.stamp.unlink(missing_ok=True)
+        self.mark.touch()
+        self.install(dev)
+        self.write_stamp(dev)
+        self.mark.unlink()
+        print(f"Set up, in {time.monotonic() - started:.0f} s.", flush=True)
+
+    def remove(self) -> None:
+        """Delete it, if it is a Python environment and not somebody's folder of that name."""
+        folder = self.folder.is_dir() and not self.folder.is_symlink()
+        ours = (self.folder / "pyvenv.cfg").exists() or self.mark.exists()
+        if not folder or not (ours or not any(self.folder.iterdir())):
+            raise Problem(
+                f"'{self.folder}' is in the way and is no Python environment: rename it and run "
+                "this again."
+            )
+        try:
+            shutil.rmtree(self.folder)
+        except OSError as error:
+            raise Problem(
+                f"Cannot delete '{self.folder}' ({error.strerror}): close JupyterLab and whatever "
+                "else uses it, delete it yourself and run this again."
+            ) from None
+
+    def make(self) -> None:
+        self.check_space(SPACE)
+        if not (importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip")):
+            package = "python{}.{}-venv".format(*sys.version_info)
+            raise Problem(
+                "This Python lacks the module that makes environments; on Debian or Ubuntu install "
+                f"it with 'sudo apt install {package}', then run this again."
+            )
+        print(
+            "Setting up the course in .venv: about 0.4 GB to download, 1.5 GB on disk.\n"
+            "This takes some minutes the first time, and none after that.",
+            flush=True,
+        )
+        self.folder.mkdir()
+        self.mark.touch()
+        status, output = self.call([sys.executable, "-m", "venv", self.folder], "making .venv")
+        if status:
+            raise Problem(f"Making .venv failed: {explain(output, self.root)}")
+
+    def check_space(self, needed: float) -> None:
+        free = shutil.disk_usage(self.root).free
+        if free < needed:
+            raise Problem(
+                f"Only {free / GB:.1f} GB are free in '{self.root}' and setting up takes "
+                f"{needed / GB:.0f} GB: make room and run this again."
+            )
+
+    def install(self, dev: bool) -> None:
+        if sys.platform == "linux":
+            self.install_torch_for_cpu()
+        files = [part for file in self.requirements(dev) for part in ("-r", file)]
+        status, output = self.pip("--retries", "2", *files)
+        if status:
+            if not self.half_installed:
+                self.mark.unlink()  # what there is can stay
+            raise Problem(f"Installing failed: {explain(output, self.root)}")
+
+    def install_torch_for_cpu(self) -> None:
+        """PyPI's torch for Linux brings gigabytes of CUDA that the course never uses: avoid them.
+
+        Where PyTorch's own index is out of reach, the normal installation follows and takes PyPI's.
+        """
+        text = self.requirements(dev=False)[0].read_text()
+        pinned = re.search(r"^torch==(\S+)", text, re.MULTILINE)
+        if pinned is None or self.has_torch(pinned[1]):
+            return
+        quick = ("--retries", "0", "--timeout", "15")
+        status, _ = self.pip("--no-deps", "--index-url", TORCH_CPU, *quick, pinned[0])
+        if status and platform.machine() == "x86_64":
+            print("PyTorch for CPUs is out of reach; the usual PyTorch is 3 GB larger.", flush=True)
+            self.check_space(SPACE_WITH_CUDA)
+
+    def has_torch(self, version: str) -> bool:
+        question = "from importlib.metadata import version; print(version('torch'))"
+        answer = subprocess.run([self.python, "-I", "-c", question], capture_output=True, text=True)
+        return answer.stdout.strip().split("+")[0] == version
+
+    def write_stamp(self, dev: bool) -> None:
+        version = self.version()
+        prints = [self.fingerprint(each, version) for each in ((False, True) if dev else (False,))]
+        new = self.stamp.with_suffix(".new")
+        new.write_text(json.dumps(prints))
+        os.replace(new, self.stamp)
+
+    # Calling pip, with progress
+
+    def pip(self, *arguments: str | Path) -> tuple[int, str]:
+        pip = [self.python, "-m", "pip", "install", "--no-input", "--disable-pip-version-check"]
+        command = [*pip, "--progress-bar", "off", *arguments]
+        status, output = self.call(command, "looking up packages")
+        if status and "Installing collected packages" in output:
+            self.half_installed = True
+        return status, output
+
+    def call(self, command: Sequence[str | Path], stage: str) -> tuple[int, str]:
+        """Run a command with progress in place of its output; returns status and output."""
+        child = subprocess.Popen(
+            command,
+            cwd=self.root,
+            env=self.variables(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+        )
+        lines: queue.Queue[str] = queue.Queue()
+
+        def read() -> None:
+            for line in child.stdout:
+                lines.put(line)
+            lines.put("")
+
+        threading.Thread(target=read, daemon=True).start()
+        output: list[str] = []
+        progress = Progress()
+        try:
+            while not output or output[-1]:
+                progress.show(stage)
+                try:
+                    output.append(lines.get(timeout=0.5))
+                except queue.Empty:
+                    continue
+                stage = pip_stage(output[-1]) or stage
+            return child.wait(), "".join(output)
+        finally:
+            progress.clear()
+            try:
+                child.wait(timeout=10)  # after Ctrl-C pip, which got it as well, cleans up
+            except (subprocess.TimeoutExpired, KeyboardInterrupt):
+                child.kill()
+
+
+def pip_stage(line: str) -> str | None:
+    """What a line of pip's output says about how far it is; None if nothing."""
+    line = line.strip()
+    download = re.match(r"Downloading (?:\S*/)?(.+?)-\d\S* \(([\d.]+ [MG]B)", line)
+    if download:
+        return f"downloading {download[1]} ({download[2]})"
+    if line.startswith("Installing collected packages:"):
+        count = line.count(",") + 1
+        return f"unpacking {count} packages" if count > 1 else "unpacking " + line.split()[-1]
+    return None
+
+
+class Progress:
+    """On a terminal one line that is written over; elsewhere (a log) a line for each new stage."""
+
+    def __init__(self):
+        self.started = time.monotonic()
+        self.shown = ""
+
+    def show(self, stage: str) -> None:
+        if sys.stdout.isatty():
+            line = f"  {time.monotonic() - self.started:3.0f} s  {stage} ..."
+            line = line[: shutil.get_terminal_size().columns - 1]
+            print("\r" + line.ljust(len(self.shown)), end="", flush=True)
+            self.shown = line
+        elif stage != self.shown:
+            print(f"  {stage} ...", flush=True)
+            self.shown = stage
+
+    def clear(self) -> None:
+        if sys.stdout.isatty():
+            print("\r" + " " * len(self.shown) + "\r", end="", flush=True)
+
+
+# What pip and the system say, and what that means. First match counts.
+REASONS = {
+    r"no space left|Errno 28\b|WinError 112|not enough space": (
+        "the disk is full; make room for about 3 GB (here and in {temporary}) and run this again."
+    ),
+    r"read-only file system|Errno 30\b": (
+        "'{root}' cannot be written; copy the course to a folder of your own."
+    ),
+    r"long path|WinError 206|Errno 36\b|file ?name too long": (
+        "a path grew too long for this system; move the course to a short one, such as C:\\course."
+    ),
+    r"permission denied|access is denied|WinError (5|32)\b": (
+        "a file cannot be written; close JupyterLab and whatever else uses .venv, or copy the "
+        "course to a folder of your own, and run this again."
+    ),
+    r"connection broken|connection aborted|new connection|ConnectTimeout|read timed out|"
+    r"max retries exceeded|name resolution|getaddrinfo failed|connection (refused|reset)|"
+    r"ProxyError|SSLError|network is unreachable|IncompleteRead": (
+        "the package index (pypi.org) is out of reach; check the network (behind a proxy, set "
+        "HTTPS_PROXY) and run this again."
+    ),
+    r"no matching distribution|could not find a version": (
+        "a package has no build for {machine}; use a 64-bit Python 3.11 to 3.14 (on a Mac, PyTorch "
+        "wants Apple silicon and macOS 14)."
+    ),
+}
+
+
+def explain(output: str, root: Path) -> str:
+    """The end of a sentence: why this output came, and what to do."""
+    for pattern, reason in REASONS.items():
+        if re.search(pattern, output, re.IGNORECASE):
+            python = "{}.{}".format(*sys.version_info)
+            machine = f"Python {python} on {platform.system()} {platform.machine()}"
+            return reason.format(root=root, temporary=tempfile.gettempdir(), machine=machine)
+    lines = [line.strip() for line in output.splitlines() if line.strip()] or ["nothing"]
+    errors = [line for line in lines if re.match("error", line, re.IGNORECASE)]
+    return f"its last words were: {(errors or lines)[-1]}"
+
+
+def explain_os_error(error: OSError) -> str:
+    """One sentence for what the system refused."""
+    if error.errno == errno.ENOSPC:
+        return "The disk is full: make room for about 3 GB and run this again."
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return (
+            f"'{error.filename}' cannot be written: copy the course to a folder of your own and "
+            "run it there."
+        )
+    return f"The system refuses '{error.filename}': {error.strerror}."

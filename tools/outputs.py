@@ -1,0 +1,140 @@
+"""Run a lesson's notebook, and judge whether what came out can be committed."""
+
+import copy
+import re
+import time
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
+from nbformat.v4 import new_notebook
+
+from tools.sources import BuildError
+
+MAX_BYTES = 1_500_000
+CELL_TIMEOUT = 600  # seconds
+WIDGET = "application/vnd.jupyter.widget-view+json"
+
+
+def execute(root: Path, name: str, notebook: NotebookNode) -> None:
+    """Run a lesson's cells in notebooks/ and give them their outputs, and nothing else."""
+    folder = root / "notebooks"
+    folder.mkdir(exist_ok=True)
+    run = copy.deepcopy(notebook)
+    running, began = run.cells[0], time.perf_counter()
+
+    def start(cell: NotebookNode, cell_index: int) -> None:
+        nonlocal running, began
+        running, began = cell, time.perf_counter()
+
+    def done(cell: NotebookNode, cell_index: int, execute_reply: dict) -> None:
+        print(f"  {cell.id}: {time.perf_counter() - began:.1f} s", flush=True)
+
+    client = NotebookClient(
+        run,
+        timeout=CELL_TIMEOUT,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(folder)}},
+        store_widget_state=False,
+        record_timing=False,
+        coalesce_streams=True,
+        on_cell_execute=start,
+        on_cell_executed=done,
+    )
+    try:
+        client.execute()
+    except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+        what = str(error).splitlines()[0]
+        if isinstance(error, CellExecutionError):
+            what = f"{error.ename}: {error.evalue}".strip().splitlines()[-1]
+        source = "".join(f"    {line}\n" for line in running.source.splitlines()[:5])
+        raise BuildError(f"{name}, cell {running.id} failed:\n{source}  {what}") from error
+    for cell, ran in zip(notebook.cells, run.cells, strict=True):
+        if cell.cell_type == "code":
+            cell.execution_count = ran.execution_count
+            cell.outputs = [still(output) for output in ran.outputs]
+
+
+def still(output: NotebookNode) -> NotebookNode:
+    """An output as it is committed: where there is a picture, the live half goes."""
+    output.pop("transient", None)
+    if "image/png" in output.get("data", {}):
+        for mime in (WIDGET, "text/html"):
+            output.data.pop(mime, None)
+            output.metadata.pop(mime, None)
+    return output
+
+
+def keep_outputs(notebook: NotebookNode, path: Path) -> bool:
+    """Take over the outputs of the notebook at `path`; False where that did not run this code.
+
+    Outputs come from the code cells alone, so that mending a sentence runs nothing.
+    """
+    ours, theirs = (
+        [cell for cell in nb.cells if cell.cell_type == "code"] for nb in (notebook, load(path))
+    )
+    if [cell.source for cell in ours] != [cell.source for cell in theirs]:
+        return False
+    for cell, ran in zip(ours, theirs, strict=True):
+        cell.execution_count, cell.outputs = ran.execution_count, ran.outputs
+    return not ours or any(cell.execution_count for cell in ours)
+
+
+def problems(root: Path, notebook: NotebookNode) -> list[str]:
+    """Every reason not to commit a notebook, a sentence each."""
+    try:
+        nbformat.validate(notebook)
+    except nbformat.ValidationError as error:
+        return [f"the notebook is not valid: {str(error).splitlines()[0]}."]
+    found = []
+    if "widgets" in notebook.metadata:
+        found.append("its metadata holds widget state, with which GitHub cannot show it.")
+    if (size := len(text_of(notebook).encode())) > MAX_BYTES:
+        found.append(f"the file has {size / 1e6:.2f} MB, more than {MAX_BYTES / 1e6} MB.")
+    for cell in notebook.cells:
+        reasons = [f"its source holds the path {path}." for path in _paths(root, cell.source)]
+        for output in cell.get("outputs", []):
+            reasons += _output_problems(root, output)
+        found += [f"cell {cell.id}: {reason}" for reason in dict.fromkeys(reasons)]
+    return found
+
+
+def _output_problems(root: Path, output: NotebookNode) -> list[str]:
+    """What is wrong with one output."""
+    data, found = output.get("data", {}), []
+    pictures = ("image/png", "image/jpeg", "image/gif")
+    shown = [str(value) for mime, value in data.items() if mime not in pictures]
+    text = "\n".join([output.get("text", ""), *shown, *output.get("traceback", [])])
+    text = re.sub(r"base64,[A-Za-z0-9+/=\s]+", "", text)
+    if output.output_type == "error":
+        found.append(f"it shows the error {output.ename}: {output.evalue}")
+    if output.get("name") == "stderr":
+        found.append(f"it writes to stderr: {text.strip()[:80]}")
+    elif warning := re.search(r"\b\w*Warning:.*", text):
+        found.append(f"its output holds a warning: {warning[0][:80]}")
+    if WIDGET in data and "image/png" not in data:
+        found.append("its output is a widget without a picture, which a file cannot show.")
+    return found + [f"its output holds the path {path}." for path in _paths(root, text)]
+
+
+def _paths(root: Path, text: str) -> list[str]:
+    """Absolute paths of somebody's machine; the path of a web address is none."""
+    here = [path for path in (root, Path.home()) if len(path.parts) > 1]
+    places = [r"/(?:home|Users|root|tmp)/", r"[A-Za-z]:\\+Users\\"]
+    places += [re.escape(str(path)) + r"(?![\w-])" for path in here]
+    return re.findall(rf"(?<![\w.~-])(?:{'|'.join(places)})[^\s'\"<>)]*", text)
+
+
+def text_of(notebook: NotebookNode) -> str:
+    """A notebook as the text of its file."""
+    return nbformat.writes(notebook) + "\n"
+
+
+def load(path: Path) -> NotebookNode:
+    """The notebook at `path`; an empty one where there is none, or something else."""
+    try:
+        return nbformat.reads(path.read_text("utf-8"), as_version=4)
+    except (OSError, ValueError):
+        return new_notebook()

@@ -1,0 +1,181 @@
+"""Work on source text: find a definition, blank its body for an exercise, tell what would leak it.
+
+Everything here reads files as text (`ast`, `tokenize`) and imports nothing of the course, so that
+a notebook shows exactly what stands in `helpers/`.
+"""
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+SHORTEST_LEAK = 18  # characters without whitespace; shorter statements are in everybody's code
+_STEP = re.compile(r"#\s*\d+[a-z]?[.)]")  # "# 1. ...", "# 2b) ..."
+_PLAIN = (ast.Name, ast.Attribute, ast.Constant, ast.Tuple, ast.List, ast.Starred, ast.expr_context)
+
+
+class BuildError(Exception):
+    """What is wrong with a lesson, as one sentence for its author."""
+
+
+def definition(root: Path, spec: str) -> str:
+    """The exact source of `package.module:name` or `package.module:Class.method` under `root`.
+
+    Decorators belong to it; a method is dedented. `name` may be a function, a class or a constant.
+    """
+    module, _, qualname = spec.partition(":")
+    base = root.joinpath(*module.split("."))
+    path = next((p for p in (base.with_suffix(".py"), base / "__init__.py") if p.is_file()), None)
+    if path is None or not qualname:
+        raise BuildError(
+            f"include '{spec}' names no module of the course; write helpers.module:name."
+        )
+    text = path.read_text(encoding="utf-8")
+    try:
+        node: ast.AST = ast.parse(text)
+    except SyntaxError as error:
+        raise BuildError(f"include '{spec}': {module} is not valid Python: {error}") from error
+    for name in qualname.split("."):
+        inside = node.body if isinstance(node, ast.Module | ast.ClassDef) else []
+        found = next((child for child in inside if name in _names(child)), None)
+        if found is None:
+            raise BuildError(f"include '{spec}': {module} defines no '{qualname}' of its own.")
+        node = found
+    lines = text.split("\n")[_first_row(node) - 1 : node.end_lineno]
+    return "\n".join(line.removeprefix(" " * node.col_offset) for line in lines)
+
+
+def blank(source: str, exercise: str) -> str:
+    """Cut the bodies out of a function's or class's source; what stays is the scaffold.
+
+    Signature, docstring and numbered comments (with the comment lines that continue them) stay;
+    each run of code becomes one `...`; a raised NotImplementedError ends every body. All that stays
+    moves to the body's own indentation: valid Python, however deep a step stood.
+    """
+    lines = source.split("\n")
+    comments = _comment_rows(source)
+    functions = list(_functions(ast.parse(source)))
+    if not functions:
+        raise BuildError(f"exercise {exercise} has no function body to cut.")
+    for node in reversed(functions):  # from the end, so that the rows above stay where they were
+        first, last = _body_rows(node, lines, comments)
+        pad = " " * node.body[0].col_offset
+        scaffold: list[str] = []
+        in_step = False
+        for row in range(first, last + 1):
+            text = lines[row - 1].strip()
+            if row in comments:
+                in_step = in_step or bool(_STEP.match(text))
+                scaffold += [pad + text] if in_step else []
+            else:
+                in_step = False
+                if text and scaffold[-1:] != [f"{pad}..."]:
+                    scaffold.append(f"{pad}...")
+        scaffold.append(f'{pad}raise NotImplementedError("exercise {exercise}")')
+        lines[first - 1 : last] = scaffold
+    result = "\n".join(lines)
+    ast.parse(result)
+    return result
+
+
+def giveaways(source: str) -> dict[str, str]:
+    """What would give the cut bodies of `source` away: statement, squeezed -> as it stands there.
+
+    A statement counts when it computes something (an assignment, return or call that is more than
+    names put together or a call without arguments) and has SHORTEST_LEAK characters or more without
+    its whitespace. Block headers (`for ...:`, `with ...:`) do not count: they are idioms, and what
+    they hold counts. A body without any such statement counts as a whole.
+    """
+    found = {}
+    for function in _functions(ast.parse(source)):
+        own = [node for node in ast.walk(function) if isinstance(node, ast.stmt)]
+        parts = [ast.get_source_segment(source, node) or "" for node in own if _computes(node)]
+        if not any(len(_squeeze(part)) >= SHORTEST_LEAK for part in parts):
+            lines = source.split("\n")
+            first, last = _body_rows(function, lines, _comment_rows(source))
+            parts = ["\n".join(lines[first - 1 : last])]
+        found |= {_squeeze(part): " ".join(part.split()) for part in parts}
+    return {key: shown for key, shown in found.items() if len(key) >= SHORTEST_LEAK}
+
+
+def leak(secrets: dict[str, str], text: str) -> str | None:
+    """The first of `giveaways` in a code cell or visible Markdown, however it is laid out."""
+    seen = (_squeeze(text), _squeeze(text, comments=True))
+    return next((shown for key, shown in secrets.items() if any(key in s for s in seen)), None)
+
+
+def _names(node: ast.AST) -> set[str]:
+    """The names that a statement defines."""
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    names = {target.id for target in targets if isinstance(target, ast.Name)}
+    return names | ({node.name} if isinstance(getattr(node, "name", None), str) else set())
+
+
+def _first_row(node: ast.AST) -> int:
+    return min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+
+
+def _code(function: ast.FunctionDef) -> list[ast.stmt]:
+    """A function's statements without its docstring."""
+    return function.body[1:] if ast.get_docstring(function) is not None else function.body
+
+
+def _functions(tree: ast.Module | ast.ClassDef) -> Iterator[ast.FunctionDef]:
+    """Functions and methods, in order, whose body is more than a docstring, `...` or `pass`."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            yield from _functions(node)
+        elif isinstance(node, ast.FunctionDef) and not all(
+            isinstance(s, ast.Pass)
+            or (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))
+            for s in _code(node)
+        ):
+            yield node
+
+
+def _comment_rows(source: str) -> set[int]:
+    """Rows (from 1) that hold a comment and nothing else; a `#` inside a string is no comment."""
+    lines = source.split("\n")
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    starts = [token.start for token in tokens if token.type == tokenize.COMMENT]
+    return {row for row, column in starts if not lines[row - 1][:column].strip()}
+
+
+def _body_rows(node: ast.FunctionDef, lines: list[str], comments: set[int]) -> tuple[int, int]:
+    """First and last row of a body, its comments included, its docstring not."""
+    start = _code(node)[0]
+    first, last = _first_row(start), node.end_lineno or node.lineno
+    if lines[first - 1][: start.col_offset].strip():
+        raise BuildError(
+            f"'{node.name}' has code beside its signature or docstring; give it a line."
+        )
+    while first - 1 in comments or not lines[first - 2].strip():
+        first -= 1
+    for row in range(last + 1, len(lines) + 1):
+        text = lines[row - 1]
+        if row in comments and len(text) - len(text.lstrip()) > node.col_offset:
+            last = row
+        elif text.strip():
+            break
+    return first, last
+
+
+def _computes(node: ast.stmt) -> bool:
+    """Whether a statement is more than names put together; see `leaks`."""
+    if isinstance(node, ast.Expr):
+        return any(isinstance(part, ast.Call) and part.args for part in ast.walk(node))
+    if not isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return):
+        return False
+    if isinstance(node, ast.AugAssign):
+        return not isinstance(node.value, ast.Constant)
+    parts = ast.walk(node.value) if node.value else []
+    return not all(isinstance(part, _PLAIN) for part in parts)
+
+
+def _squeeze(text: str, comments: bool = False) -> str:
+    """Text without whitespace, trailing commas and, unless asked for, comments."""
+    if not comments:
+        text = re.sub(r"(?m)(^|\s)#.*$", "", text)
+    return re.sub(r",(?=[)\]}])", "", re.sub(r"\s+", "", text))
