@@ -18,8 +18,9 @@ import torch
 from joblib import Parallel, delayed
 from torch import nn
 
-from helpers.agents import a2c
+from helpers.agents.a2c import gae
 from helpers.agents.base import Agent
+from helpers.envs import make_env
 from helpers.evaluation import evaluate
 from helpers.settings import Setting, get_setting
 from helpers.study import header, parse_seeds
@@ -57,7 +58,7 @@ class Variant:
 
 def gae_without_bootstrapping(rewards, values, terminated, truncated, gamma, lam):
     """A truncation taken for a termination."""
-    return a2c.gae(rewards, values, terminated | truncated, truncated, gamma, lam)
+    return gae(rewards, values, terminated | truncated, truncated, gamma, lam)
 
 
 def gae_over_the_end(rewards, values, terminated, truncated, gamma, lam):
@@ -96,15 +97,22 @@ def lesson_01() -> list[Variant]:
             "one critic step",
             fast,
             "One gradient step of the critic for each of the actor, where the lesson takes four: "
-            "the critic falls behind the policy that it judges.",
+            "the critic is always a little behind.",
             changes={"critic_steps": 1},
         ),
         Variant(
             "rewards not scaled",
             fast,
-            "Values near 100, where the lesson scales them to about 1: the critic's output layer "
-            "has a long way to go, and the actor does not wait for it.",
+            "Values near 100, where the lesson scales them to about 1: the critic's weights have a "
+            "long way to go.",
             changes={"reward_scale": 1.0},
+        ),
+        Variant(
+            "one critic step, not scaled",
+            fast,
+            "Both at once: a critic that has a long way to go and few steps to go it. The actor "
+            "follows a critic that is out of date.",
+            changes={"critic_steps": 1, "reward_scale": 1.0},
         ),
         Variant(
             "truncation as termination",
@@ -130,7 +138,7 @@ def lesson_01() -> list[Variant]:
         Variant(
             "lambda 0",
             fast,
-            "Advantages from one TD error only: little variance, but all trust in the critic.",
+            "Advantages from one TD error only: little noise, but all trust in the critic.",
             changes={"lam": 0.0},
         ),
         Variant(
@@ -143,9 +151,20 @@ def lesson_01() -> list[Variant]:
         Variant(
             "no entropy bonus",
             fast,
-            "Nothing keeps the policy undecided. CartPole explores well enough without; tasks in "
-            "which the first good idea is not the best do not.",
+            "Nothing keeps the policy undecided.",
             changes={"entropy_coef": 0.0},
+        ),
+        Variant(
+            "learning rate x 3",
+            fast,
+            "All else as taught: how much room is there?",
+            changes={"learning_rate": 3e-3},
+        ),
+        Variant(
+            "learning rate x 3, lambda 0",
+            fast,
+            "The same haste, and all trust in the critic: its errors go right into the actor.",
+            changes={"learning_rate": 3e-3, "lam": 0.0},
         ),
         Variant("by the book", book, "One environment, whole episodes, one update an episode."),
         Variant(
@@ -178,20 +197,40 @@ def curve(agent: Agent, total_steps: int) -> list[float]:
     return means
 
 
-def run(variant: Variant, seed: int) -> tuple[str, int, list[float], float]:
-    """Train one variant with one seed: its name, the seed, its curve, its greedy evaluation."""
+def value_at_start(agent: Agent, starts: int = 20) -> float:
+    """The critic's mean value of fresh starts, in units of 1 / (1 - gamma), the value of
+    earning 1 for ever.
+    """
+    env = make_env(agent.env_source)
+    obs = np.array([env.reset(seed=10_000 + i)[0] for i in range(starts)])
+    with torch.no_grad():
+        value = agent.critic(agent.flat(obs)).mean().item()
+    return value / agent.reward_scale * (1 - agent.gamma)
+
+
+def run(variant: Variant, seed: int) -> tuple[str, int, dict[str, Any]]:
+    """Train one variant with one seed: its name, the seed, and what is worth keeping."""
     agent = variant.train(seed)
-    return variant.name, seed, curve(agent, variant.setting.steps), evaluate(agent).mean
+    return (
+        variant.name,
+        seed,
+        {
+            "returns": [round(point, 1) for point in curve(agent, variant.setting.steps)],
+            "evaluations": round(evaluate(agent).mean, 1),
+            "values": round(value_at_start(agent), 3),
+        },
+    )
 
 
 def study(lesson: str, seeds: Sequence[int], jobs: int) -> dict[str, Any]:
     """Every variant of a lesson's lab over `seeds`, in the form that `load_results` gives."""
     variants = LABS[lesson]()
     tasks = [(variant, seed) for variant in variants for seed in seeds]
-    done: dict[tuple[str, int], tuple[list[float], float]] = {}
+    done: dict[tuple[str, int], dict[str, Any]] = {}
     pool = Parallel(n_jobs=jobs, return_as="generator_unordered")
-    for name, seed, points, final in pool(delayed(run)(*task) for task in tasks):
-        done[name, seed] = points, final
+    for name, seed, kept in pool(delayed(run)(*task) for task in tasks):
+        done[name, seed] = kept
+        final = kept["evaluations"]
         print(f"{len(done):3d}/{len(tasks)}  {name}, seed {seed}: {final:.1f}", flush=True)
     record = header(variants[0].setting, seeds, jobs)
     results: dict[str, Any] = {
@@ -205,8 +244,10 @@ def study(lesson: str, seeds: Sequence[int], jobs: int) -> dict[str, Any]:
             "bar": variant.setting.bar,
             "seeds": list(seeds),
             "steps": [round((point + 1) * stretch) for point in range(POINTS)],
-            "returns": [[round(x, 1) for x in done[variant.name, seed][0]] for seed in seeds],
-            "evaluations": [round(done[variant.name, seed][1], 1) for seed in seeds],
+            **{
+                key: [done[variant.name, seed][key] for seed in seeds]
+                for key in ("returns", "evaluations", "values")
+            },
         }
     return results
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import threading
 import time
 from math import ceil
 from typing import Any
@@ -70,6 +71,8 @@ class Drive:
         self.box: Any = None
         self._fps = float(self.env.metadata.get("render_fps") or 30)
         self._task: asyncio.Task | None = None
+        self._lock = threading.RLock()  # Reset may come from another thread than the game's
+        self._run: object | None = None  # stands for one press of Start
         self._reset_env(seed)
 
     # What is shown ------------------------------------------------------------------------
@@ -145,28 +148,28 @@ class Drive:
 
     def start(self) -> None:
         """Play on, from a new start if the episode is over."""
-        if self._task is not None and not self._task.done() and Drive._playing is self:
+        if Drive._playing is self:
             return
+        Drive.stop_all()
         if self._over:
             self._reset_env()
-        Drive._playing = self  # any other game ends at its next step
+        Drive._playing, self._run = self, object()
         # The loop that called this handler: the kernel's own, or that of the thread in which
         # JupyterLab has widget messages handled. Both go on handling sliders between two steps.
-        self._task = asyncio.get_running_loop().create_task(self._play())
+        self._task = asyncio.get_running_loop().create_task(self._play(self._run))
 
     def stop(self) -> None:
         """Pause; Start goes on from here."""
-        if Drive._playing is self:
-            Drive._playing = None
+        if self._halt():
             self._tell("Stopped. Start goes on, Reset begins a new episode.")
 
     def reset(self) -> None:
         """Stop, and go to the start of a new episode."""
-        if Drive._playing is self:
-            Drive._playing = None
-        self._reset_env()
-        self._image.value = _encode(render(self.env), "JPEG")
-        self._status.value = "Press Start."
+        self._halt()
+        with self._lock:
+            self._reset_env()
+            self._image.value = _encode(render(self.env), "JPEG")
+            self._status.value = "Press Start."
 
     @classmethod
     def stop_all(cls) -> None:
@@ -174,31 +177,39 @@ class Drive:
         if cls._playing is not None:
             cls._playing.stop()
 
+    def _halt(self) -> bool:
+        """End the run, at its next step; whether there was one."""
+        self._run = None
+        if Drive._playing is not self:
+            return False
+        Drive._playing = None
+        return True
+
     # The game -----------------------------------------------------------------------------
 
-    async def _play(self) -> None:
-        """Step at the environment's own clock, or slower, until somebody stops or it is over."""
-        token, due = self._episode, time.monotonic()
+    async def _play(self, run: object) -> None:
+        """Step at the environment's own clock, or slower, until the run is halted or it is over."""
+        due = time.monotonic()
         try:
-            while Drive._playing is self and token is self._episode and not self._over:
-                self._step()
+            while self._run is run and not self._over:
                 period = 1 / (self._fps * SPEEDS[self._speed.value])
-                if self._over or len(self._episode) % ceil(1 / period / PICTURES_PER_SECOND) == 0:
-                    self._image.value = _encode(render(self.env), "JPEG")
-                    self._tell()
+                with self._lock:
+                    if self._run is run:
+                        self._step(draw_every=ceil(1 / period / PICTURES_PER_SECOND))
                 due = max(due + period, time.monotonic())  # behind: go slower, never catch up
                 await asyncio.sleep(due - time.monotonic())
         except Exception as error:
             self._status.value = f"{type(error).__name__}: {error}"
-        if self._over and Drive._playing is self:
-            Drive._playing = None
+        finally:
+            if self._run is run:
+                self._halt()
 
     def _reset_env(self, seed: int | None = None) -> None:
         self._obs, _ = self.env.reset(seed=seed)
         self._episode: list[tuple] = []
         self._terminated = self._truncated = False
 
-    def _step(self) -> None:
+    def _step(self, draw_every: int = 1) -> None:
         action = self._action()
         next_obs, reward, terminated, truncated, _ = self.env.step(action)
         self._episode.append((self._obs, action, float(reward), next_obs, terminated, truncated))
@@ -207,6 +218,10 @@ class Drive:
             names = ("obs", "action", "reward", "next_obs", "terminated", "truncated")
             columns = zip(*self._episode, strict=True)
             self.episodes.append({n: np.asarray(c) for n, c in zip(names, columns, strict=True)})
+
+        if self._over or len(self._episode) % draw_every == 0:
+            self._image.value = _encode(render(self.env), "JPEG")
+            self._tell()
 
     def _action(self) -> Any:
         space = self.env.action_space
@@ -222,7 +237,7 @@ class Drive:
     def _tell(self, then: str = "") -> None:
         """The state of the game in words."""
         total = sum(step[2] for step in self._episode)
-        text = f"<b>step {len(self._episode)}, return {total:.6g}.</b> {then}"
+        text = f"<b>step {len(self._episode)}, return {round(total, 1):g}.</b> {then}"
         if self._terminated:
             why = FINAL.get(self.id, "the environment counts this state as final")
             text += f"<b>terminated</b>: {why}. Nothing comes after this state: its value is 0."

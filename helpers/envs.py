@@ -23,11 +23,13 @@ def make_env(env: EnvLike, **kwargs) -> gym.Env:
         )
     try:
         return gym.make(recipe, **kwargs)
-    except gym.error.DependencyNotInstalled as error:
-        raise ValueError(f"{_name(recipe)} needs a package that is missing: {error}") from error
-    except (gym.error.UnregisteredEnv, gym.error.VersionNotFound, gym.error.DeprecatedEnv) as error:
+    except (gym.error.DependencyNotInstalled, ModuleNotFoundError) as error:
         raise ValueError(
-            f"gymnasium knows no environment {_name(recipe)!r} ({error}): "
+            f"{_name(recipe)} needs a package that is missing ({one_line(error)})."
+        ) from error
+    except gym.error.Error as error:  # unknown, too old, or misspelt
+        raise ValueError(
+            f"gymnasium knows no environment {_name(recipe)!r} ({one_line(error)}): "
             "check the spelling and the version, for example 'CartPole-v1'."
         ) from error
 
@@ -53,8 +55,8 @@ def observation_size(space: spaces.Space) -> int:
     """How many numbers one observation has. Raises `ValueError` unless `space` is a Box."""
     if not isinstance(space, spaces.Box):
         raise ValueError(
-            f"The agents take Box observations (arrays of numbers), this environment has {space}: "
-            "wrap it in gymnasium.wrappers.FlattenObservation."
+            "The agents take Box observations (arrays of numbers), this environment has "
+            f"{one_line(space)}: wrap it in gymnasium.wrappers.FlattenObservation."
         )
     return int(np.prod(space.shape))
 
@@ -63,9 +65,11 @@ def check_action_space(agent: str, space: spaces.Space, supported: tuple[type, .
     """Raise `ValueError` unless `space` is one of the `supported` kinds; a Box must hold floats."""
     if not isinstance(space, supported):
         names = " or ".join(kind.__name__ for kind in supported)
-        raise ValueError(f"{agent} takes {names} actions, this environment has {space}.")
+        raise ValueError(f"{agent} takes {names} actions, this environment has {one_line(space)}.")
     if isinstance(space, spaces.Box) and not np.issubdtype(space.dtype, np.floating):
-        raise ValueError(f"{agent} takes Box actions of floats, this environment has {space}.")
+        raise ValueError(
+            f"{agent} takes Box actions of floats, this environment has {one_line(space)}."
+        )
 
 
 def check_finite(rewards: np.ndarray, observations: np.ndarray, steps: int) -> None:
@@ -77,6 +81,19 @@ def check_finite(rewards: np.ndarray, observations: np.ndarray, steps: int) -> N
                 f"The environment returned the {name} {bad} after step {steps}: mend the "
                 "environment; the agent has not learned from it."
             )
+
+
+def env_id(env: EnvLike) -> str | None:
+    """The id that says all about how to make `env`, or None if there is more to it (wrappers)."""
+    if isinstance(env, str):
+        return env
+    recipe = _recipe(env)
+    return None if recipe is None or recipe.additional_wrappers else recipe.id
+
+
+def one_line(thing: object) -> str:
+    """The text of a space or an error on one line, as a sentence can hold it."""
+    return " ".join(str(thing).split())
 
 
 def _recipe(env: gym.Env) -> gym.envs.registration.EnvSpec | None:

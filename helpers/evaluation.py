@@ -68,8 +68,13 @@ def evaluate(
 
 def as_function(policy) -> Callable[[np.ndarray], np.ndarray | int]:
     """The greedy policy of an agent, or the function itself."""
-    if hasattr(policy, "predict"):
-        return lambda obs: policy.predict(obs, deterministic=True)
-    if callable(policy):
-        return policy
-    raise TypeError(f"{policy!r} is neither an agent nor a function from observation to action.")
+    if not hasattr(policy, "predict"):
+        if callable(policy):
+            return policy
+        raise TypeError(f"{policy!r} is neither an agent nor a function from obs to action.")
+
+    def act(obs: np.ndarray) -> np.ndarray | int:
+        action = policy.predict(obs, deterministic=True)
+        return action[0] if isinstance(action, tuple) else action  # Stable-Baselines3's pair
+
+    return act

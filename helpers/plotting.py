@@ -56,7 +56,7 @@ WIDTH, HEIGHT = 7.6, 3.1  # inches: what a notebook cell holds beside its margin
 WINDOW = 50  # episodes in the moving average of the return
 DRAWING_SHARE = 0.1  # of the time at most: drawing must not slow the training down
 
-# JupyterLab has sliders answered in a thread of their own, also while a cell trains and draws.
+# JupyterLab may have sliders answered in a thread of its own while a cell trains and draws.
 _drawing = threading.RLock()
 
 

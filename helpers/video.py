@@ -28,6 +28,9 @@ from matplotlib import get_data_path
 from numpy.typing import ArrayLike, NDArray
 from PIL import Image, ImageDraw, ImageFont
 
+from helpers.envs import make_env
+from helpers.evaluation import as_function
+
 BOX = (480, 360)  # frames are scaled to fit: 400 frames of CartPole then take 180 MB, not 290
 MAX_FPS = 30  # environments that run at 50 frames a second are thinned to 25
 APNG_FRAMES, APNG_BYTES = 150, 250_000  # at most: a notebook with its outputs stays below 1.5 MB
@@ -91,24 +94,12 @@ def record(
             made.close()
 
 
-def as_function(policy: Any) -> Callable[[Any], Any]:
-    """`obs -> action` for an agent or a function."""
-    if not hasattr(policy, "predict"):
-        return policy
-
-    def act(obs: Any) -> Any:
-        action = policy.predict(obs, deterministic=True)
-        return action[0] if isinstance(action, tuple) else action  # Stable-Baselines3's pair
-
-    return act
-
-
 def rgb_env(env: str | gym.Env) -> gym.Env:
     """An environment that renders to arrays: made from an id, or the given one, checked."""
     if sys.platform == "linux" and not {"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys():
         os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # pygame looks for a screen otherwise
     if isinstance(env, str):
-        return gym.make(env, render_mode="rgb_array")
+        return make_env(env, render_mode="rgb_array")
     if env.render_mode != "rgb_array":
         raise ValueError(
             f'To record it, make the environment with render_mode="rgb_array", '
@@ -229,11 +220,11 @@ class Video:
 
     def _html(self) -> str:
         src = base64.b64encode(self.mp4 or b"").decode("ascii")
-        loop = "" if self.playback == "once" else "loop "
+        loop = "" if self.playback == "once" else " loop"
         # The source stands on the tag itself: JupyterLab's sanitizer drops a <source> inside.
         return _figure(
             f'<video src="data:video/mp4;base64,{src}" width="{self.size[0]}" style="{BORDER}" '
-            f"controls autoplay muted playsinline {loop}></video>",
+            f"controls autoplay muted playsinline{loop}></video>",
             self.caption,
         )
 

@@ -193,18 +193,18 @@ def plot_discount(gamma: float = 0.9, horizon: int = 60) -> Figure:
     """
     if not 0 <= gamma < 1:
         raise ValueError(f"gamma must lie in [0, 1), not {gamma}: at 1 all rewards weigh the same.")
-    far = max(1, round(1 / (1 - gamma)))
+    exact = 1 / (1 - gamma)
+    far = int(exact + 0.5)  # whole steps to speak of
     k = np.arange(horizon)
     weights = np.power(float(gamma), k)
     fig, ax = new_figure(height=2.9, layout=None)
     margins(fig)
     thick = 0.72 * 72 * (WIDTH - 0.8) / horizon
     ax.vlines(k, 0, weights, color=np.where(k < far, BLUE, SKY), lw=thick, alpha=0.9)
-    ax.axvline(far - 0.5, color=VERMILLION, lw=1.4, ls=(0, (5, 3)))
+    ax.axvline(exact - 0.5, color=VERMILLION, lw=1.4, ls=(0, (5, 3)))
     steps = "1 step" if far == 1 else f"{far} steps"
-    note = f"effective horizon 1 / (1 − γ) = {steps}"
-    beyond = far > horizon
-    if beyond:
+    note = f"effective horizon 1 / (1 − γ) = {exact:.3g}"
+    if far > horizon:
         note += ", beyond the right edge"
     left = far < 0.55 * horizon
     ax.text(
@@ -251,7 +251,7 @@ def policy_gradient(logits: ArrayLike, advantages: ArrayLike) -> NDArray[np.floa
     """dJ/dlogits of J = sum_a pi(a) A(a): pi(a) (A(a) - sum_b pi(b) A(b)), shape `(actions,)`.
 
     It sums to zero, and a constant added to all advantages drops out: a baseline is free.
-    Source: Sutton and Barto 2018, section 13 (exercise 13.3 gives d log pi for a softmax policy).
+    Source: Sutton and Barto 2018, chapter 13 (softmax in action preferences, baselines).
     """
     pi, advantages = softmax(logits), np.asarray(advantages, dtype=np.float64)
     return pi * (advantages - pi @ advantages)

@@ -149,11 +149,19 @@ class Lab:
         self.page.set_default_timeout(20_000)
 
     def open_notebook(self, path: Path, kernel: bool = True) -> Any:
-        """Copy a notebook into the server's folder and open it alone on the page."""
-        target = self.folder / path.name
+        """Copy a notebook into the server's folder and open it alone on the page.
+
+        One of the course's stands where it does in the course, so that its pictures are found.
+        """
+        course = path.resolve().is_relative_to(ROOT)
+        place = path.resolve().relative_to(ROOT) if course else Path(path.name)
+        target = self.folder / place
         if target.resolve() != path.resolve():
+            target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, target)
-        self.page.goto(f"{self.url}/doc/tree/{path.name}?token={TOKEN}")
+        if course and not (self.folder / "data").exists():
+            shutil.copytree(ROOT / "data", self.folder / "data")
+        self.page.goto(f"{self.url}/doc/tree/{place.as_posix()}?token={TOKEN}")
         self.page.wait_for_selector(".jp-Notebook .jp-Cell")
         self.page.wait_for_function(
             "() => window.jupyterapp?.shell.currentWidget?.context?.isReady"

@@ -56,8 +56,8 @@ def gae(
     `rewards`, `terminated`, `truncated` (T, N); `values` (T + 1, N): V of the observation before
     every step, and of the one after the last. Returns advantages (T, N).
     """
-    advantages = np.zeros_like(rewards)
-    advantage = np.zeros_like(rewards[0])
+    advantages = np.zeros_like(values[:-1])
+    advantage = np.zeros_like(values[0])
     for t in reversed(range(len(rewards))):
         # 1. The TD error. After a termination there is no future; after a truncation there would
         # be.
@@ -125,6 +125,11 @@ class A2C(Agent):
         seed: int | None = None,
     ) -> None:
         super().__init__(env, seed)
+        if n_envs < 1 or n_steps < 1 or n_envs * n_steps < 2:
+            raise ValueError(
+                "A rollout must have at least two steps, which n_envs times n_steps gives: "
+                f"got {n_envs} times {n_steps}."
+            )
         self.n_envs, self.n_steps, self.gamma, self.lam = n_envs, n_steps, gamma, lam
         self.critic_steps, self.entropy_coef = critic_steps, entropy_coef
         self.reward_scale, self.max_grad_norm = reward_scale, max_grad_norm
@@ -140,7 +145,7 @@ class A2C(Agent):
         self.critic_optimizer = torch.optim.Adam(
             self.critic.parameters(), learning_rate, fused=True
         )
-        self.envs = None
+        self.envs = self._obs = None
 
     def act(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
         return self.policy.to_env(self.policy.sample(obs, rng))
@@ -149,34 +154,36 @@ class A2C(Agent):
         """One rollout, one step of the actor, a few of the critic."""
         rollout = self.collect()
         self.steps += int(rollout.learnable.sum())
-        self.update(rollout)
+        if rollout.learnable.sum() > 1:  # a single advantage has no scale, filler rows have none
+            self.update(rollout)
 
     def collect(self) -> Rollout:
         """Let the present policy act for n_steps in every environment."""
-        if self.envs is None:
-            self._start_envs()
-        obs, actions, rewards, terminated, truncated = [self._obs], [], [], [], []
-        done_before = self._done
+        if self._obs is None:
+            self._start_episodes()
+        obs, done = [self._obs], [self._done]
+        actions, rewards, terminated, truncated = [], [], [], []
+        self._obs = None  # if this is stopped halfway, the next rollout starts new episodes
         for _ in range(self.n_steps):
             with torch.no_grad():
-                action = self.policy.sample(self.flat(self._obs), self.rng)
-            self._obs, reward, ended, cut, _ = self.envs.step(self.policy.to_env(action))
-            self.episodes.add(self, reward, ended | cut, counts=~self._done)
-            self._done = ended | cut
-            obs.append(self._obs)
+                action = self.policy.sample(self.flat(obs[-1]), self.rng)
+            next_obs, reward, ended, cut, _ = self.envs.step(self.policy.to_env(action))
+            self.episodes.add(self, reward, ended | cut, counts=~done[-1])
+            obs.append(next_obs)
             actions.append(action)
             rewards.append(reward)
             terminated.append(ended)
             truncated.append(cut)
-        terminated, truncated = np.array(terminated), np.array(truncated)
-        check_finite(np.array(rewards), self._obs, self.steps)
+            done.append(ended | cut)
+        check_finite(np.array(rewards), np.array(obs), self.steps)
+        self._obs, self._done = obs[-1], done[-1]
         return Rollout(
             obs=np.array(obs),
             actions=np.array(actions),
             rewards=np.array(rewards, dtype=np.float32) * self.reward_scale,
-            terminated=terminated,
-            truncated=truncated,
-            learnable=learnable_rows(terminated | truncated, done_before),
+            terminated=np.array(terminated),
+            truncated=np.array(truncated),
+            learnable=learnable_rows(np.array(done[1:]), done_before=done[0]),
         )
 
     def update(self, rollout: Rollout) -> None:
@@ -213,10 +220,10 @@ class A2C(Agent):
             entropy=entropies.mean().item(),
         )
 
-    def _start_envs(self) -> None:
-        self.envs = make_vector_env(self.env_source, self.n_envs)
-        self._obs, _ = self.envs.reset(
-            seed=self.seed
-        )  # seeded once: later episodes start elsewhere
-        self._done = np.zeros(self.n_envs, dtype=bool)
-        self.episodes = EpisodeLog(self.n_envs)
+    def _start_episodes(self) -> None:
+        envs, seed = self.envs, None  # seeded once: later episodes start elsewhere
+        if envs is None:
+            envs, seed = make_vector_env(self.env_source, self.n_envs), self.seed
+        obs, _ = envs.reset(seed=seed)
+        self.envs, self.episodes = envs, EpisodeLog(self.n_envs)
+        self._obs, self._done = obs, np.zeros(self.n_envs, dtype=bool)

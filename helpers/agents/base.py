@@ -2,7 +2,7 @@
 
 import inspect
 import os
-import pickle
+import warnings
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -16,9 +16,28 @@ import torch
 from gymnasium import spaces
 from torch import nn
 
-from helpers.envs import EnvLike, check_action_space, make_env, observation_size
+from helpers.envs import (
+    EnvLike,
+    check_action_space,
+    env_id,
+    make_env,
+    observation_size,
+    one_line,
+)
 
 FORMAT, VERSION = "actor-critic-course agent", 1
+# What a file holds beside these two, and of which kind it is.
+ENTRIES = {
+    "version": int,
+    "agent": str,
+    "env_id": str | None,
+    "spaces": str,
+    "hyperparameters": dict,
+    "steps": int,
+    "history": dict,
+    "rng": dict,
+    "state": dict,
+}
 
 Callback = Callable[["Agent"], bool | None]
 
@@ -41,10 +60,13 @@ class Agent(ABC):
     def __new__(cls, *args, **kwargs) -> Self:
         agent = super().__new__(cls)
         # Remember every hyperparameter once, here, so that `save` can write what `load` needs.
-        bound = inspect.signature(cls.__init__).bind(agent, *args, **kwargs)
+        # Not `bind`: copy.deepcopy calls this without arguments.
+        bound = inspect.signature(cls.__init__).bind_partial(agent, *args, **kwargs)
         bound.apply_defaults()
         agent.hyperparameters = {
-            name: value for name, value in bound.arguments.items() if name not in ("self", "env")
+            name: value.item() if isinstance(value, np.generic) else value  # `load` reads no numpy
+            for name, value in bound.arguments.items()
+            if name not in ("self", "env")
         }
         return agent
 
@@ -57,7 +79,7 @@ class Agent(ABC):
             with_spaces.close()
         self.obs_size = observation_size(self.observation_space)
         check_action_space(type(self).__name__, self.action_space, self.action_kinds)
-        self.seed = int(np.random.SeedSequence().entropy % 2**31) if seed is None else seed
+        self.seed = int(np.random.SeedSequence().entropy % 2**31 if seed is None else seed)
         self.hyperparameters["seed"] = self.seed
         # Two streams, so that an exploring `predict` between two `learn` calls changes no training.
         self.rng, self.predict_rng = np.random.default_rng(self.seed).spawn(2)
@@ -150,8 +172,8 @@ class Agent(ABC):
             "format": FORMAT,
             "version": VERSION,
             "agent": type(self).__name__,
-            "env_id": _env_id(self.env_source),
-            "spaces": self._space_summary(),
+            "env_id": env_id(self.env_source),
+            "spaces": self._spaces(),
             "hyperparameters": self.hyperparameters,
             "steps": self.steps,
             "history": {name: list(values) for name, values in self.history.items()},
@@ -160,8 +182,12 @@ class Agent(ABC):
         }
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = path.with_name(path.name + ".unfinished")
-        torch.save(content, unfinished)
-        os.replace(unfinished, path)
+        try:
+            torch.save(content, unfinished)
+            os.replace(unfinished, path)
+        except BaseException:
+            unfinished.unlink(missing_ok=True)
+            raise
 
     @classmethod
     def load(cls, path: str | os.PathLike, env: EnvLike | None = None) -> Self:
@@ -183,23 +209,32 @@ class Agent(ABC):
             )
         try:
             agent = cls(env, **content["hyperparameters"])
-            if agent._space_summary() != content["spaces"]:
-                raise ValueError(
-                    f"{path} was trained with {_describe(content['spaces'])}, this environment has "
-                    f"{_describe(agent._space_summary())}."
-                )
-            for name in cls.saved:
-                getattr(agent, name).load_state_dict(content["state"][name])
-            agent.rng.bit_generator.state = content["rng"]
-        except (KeyError, TypeError, RuntimeError) as error:
-            raise ValueError(f"{path} does not fit {cls.__name__}: {error}") from error
-        agent.steps = content["steps"]
-        agent.history.update({name: list(values) for name, values in content["history"].items()})
+            same_spaces = agent._spaces() == content["spaces"]
+            if same_spaces:
+                agent._restore(content)
+        except Exception as error:  # what a damaged file holds may fail in any way
+            raise ValueError(
+                f"{path} cannot be loaded as {cls.__name__} ({one_line(error)})."
+            ) from error
+        if not same_spaces:
+            raise ValueError(
+                f"{path} was trained with {content['spaces']}, this environment has "
+                f"{agent._spaces()}."
+            )
         return agent
 
-    def _space_summary(self) -> dict[str, str]:
-        spaces = {"observation": self.observation_space, "action": self.action_space}
-        return {name: " ".join(str(space).split()) for name, space in spaces.items()}
+    def _restore(self, content: dict) -> None:
+        for name in self.saved:
+            getattr(self, name).load_state_dict(content["state"][name])
+        self.rng.bit_generator.state = content["rng"]
+        self.steps = content["steps"]
+        self.history.update({name: list(values) for name, values in content["history"].items()})
+
+    def _spaces(self) -> str:
+        return (
+            f"observations {one_line(self.observation_space)} "
+            f"and actions {one_line(self.action_space)}"
+        )
 
 
 class EpisodeLog:
@@ -244,16 +279,6 @@ def _nothing(*_args) -> None:
     """Stands in for a hook that a callback does not have."""
 
 
-def _env_id(env: EnvLike) -> str | None:
-    if isinstance(env, str):
-        return env
-    return env.spec.id if env.spec is not None else None
-
-
-def _describe(space_summary: dict[str, str]) -> str:
-    return f"observations {space_summary['observation']} and actions {space_summary['action']}"
-
-
 def _read(path: Path) -> dict:
     """The content of a checkpoint, checked as far as can be without knowing the agent."""
     if not path.exists():
@@ -264,14 +289,18 @@ def _read(path: Path) -> dict:
         f"{path} is not an agent of this course (or is damaged): save it again with agent.save."
     )
     try:
-        content = torch.load(path, weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, KeyError) as error:
+        with warnings.catch_warnings(action="ignore"):  # torch on how foreign files were pickled
+            content = torch.load(path, weights_only=True)
+    except Exception as error:  # a damaged file may fail in any way
         raise ValueError(foreign) from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(foreign)
-    if content["version"] > VERSION:
+    version = content.get("version")
+    if isinstance(version, int) and version > VERSION:
         raise ValueError(
-            f"{path} was written by a newer version of this course (format {content['version']}, "
+            f"{path} was written by a newer version of this course (format {version}, "
             f"this one reads up to {VERSION}): update the course."
         )
+    if not all(isinstance(content.get(name), kind) for name, kind in ENTRIES.items()):
+        raise ValueError(foreign)
     return content

@@ -98,8 +98,9 @@ class GaussianPolicy(nn.Module):
         self.shape = action_space.shape
         self.low, self.high = action_space.low.ravel(), action_space.high.ravel()
         bounded = np.isfinite(self.low) & np.isfinite(self.high)
-        self.center = np.where(bounded, (self.high + self.low) / 2, 0).astype(np.float32)
-        self.scale = np.where(bounded, (self.high - self.low) / 2, 1).astype(np.float32)
+        low, high = np.where(bounded, self.low, -1), np.where(bounded, self.high, 1)
+        self.center = ((high + low) / 2).astype(np.float32)
+        self.scale = ((high - low) / 2).astype(np.float32)
         self.actor = make_actor(obs_size, len(self.low), hidden)
         self.log_std = nn.Parameter(torch.zeros(len(self.low)))
 
@@ -114,7 +115,7 @@ class GaussianPolicy(nn.Module):
     def to_env(self, actions: np.ndarray) -> np.ndarray:
         """Scaled actions (B, action_dim) in environment units (B, *action shape), clipped."""
         clipped = np.clip(actions * self.scale + self.center, self.low, self.high)
-        return clipped.astype(np.float32).reshape(-1, *self.shape)
+        return clipped.astype(self.low.dtype).reshape(-1, *self.shape)
 
     def evaluate(
         self, obs: torch.Tensor, actions: torch.Tensor

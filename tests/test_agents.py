@@ -1,0 +1,678 @@
+"""What every agent promises: predict, learn, stop and go on, the same seed twice, save and load."""
+
+import copy
+import os
+import pickle
+import random
+import zipfile
+from functools import partial
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from environments import AnySpace, Constant, Counting, Faulty, Guess, Log, Probe, make
+from gymnasium import spaces
+from sentences import assert_one_sentence
+
+from helpers.agents import A2C, A2CByTheBook
+from helpers.evaluation import evaluate
+
+small = {"n_envs": 3, "n_steps": 8, "hidden": 8}
+AGENTS = {
+    "discrete": partial(A2C, "CartPole-v1", **small),
+    "gaussian": partial(A2C, "Pendulum-v1", **small),
+    "book": partial(A2CByTheBook, "CartPole-v1", hidden=8),
+}
+EVERY = pytest.mark.parametrize("new", AGENTS.values(), ids=AGENTS.keys())
+
+
+def weights(agent):
+    """Every number that training changes, as bytes: networks and optimisers."""
+    tensors = []
+
+    def collect(content):
+        if isinstance(content, torch.Tensor):
+            tensors.append(content.detach().numpy().tobytes())
+        elif isinstance(content, dict):
+            for name in sorted(content, key=str):
+                collect(content[name])
+
+    collect({name: getattr(agent, name).state_dict() for name in agent.saved})
+    assert tensors
+    return tensors
+
+
+class Watcher:
+    """A callback that writes down what it is told; at its call number `at` it does `then`."""
+
+    def __init__(self, at=0, then=lambda: None):
+        self.events, self.at, self.then = [], at, then
+
+    def start(self, agent, total_steps):
+        self.events.append(("start", agent.steps, total_steps))
+
+    def __call__(self, agent):
+        self.events.append(("update", agent.steps))
+        return self.then() if len(self.events) - 1 == self.at else None
+
+    def stop(self, agent):
+        self.events.append(("stop", agent.steps))
+
+
+def interrupt():
+    raise KeyboardInterrupt
+
+
+# ---- predict -------------------------------------------------------------------------------------
+
+BOXES = {
+    "float32": spaces.Box(-1, 1, (3,)),
+    "float64": spaces.Box(-1, 1, (3,), np.float64),
+    "image": spaces.Box(0, 255, (4, 3, 2), np.uint8),
+    "number": spaces.Box(-1, 1, ()),
+    "unbounded": spaces.Box(-np.inf, np.inf, (2, 2)),
+}
+ACTIONS = {
+    "start": spaces.Discrete(3, start=7),
+    "sides": spaces.Box(np.float32([-1, 2, 100]), np.float32([0.1, 3, 300])),
+    "plane": spaces.Box(-0.1, 0.3, (2, 2), np.float64),
+    "free": spaces.Box(-np.inf, np.inf, (2,)),
+}
+
+
+@pytest.mark.parametrize("n_envs", [1, 3])
+@pytest.mark.parametrize("action_space", ACTIONS.values(), ids=ACTIONS.keys())
+@pytest.mark.parametrize("obs_space", BOXES.values(), ids=BOXES.keys())
+def test_a2c_learns_and_predicts_with_any_box_and_action(obs_space, action_space, n_envs):
+    if n_envs == 1 and obs_space.shape != (3,):
+        pytest.skip("one environment is tried with plain observations")
+    env = make(AnySpace, observation_space=obs_space, action_space=action_space)
+    agent = A2C(env, n_envs=n_envs, n_steps=8, hidden=8, seed=0)
+    before = weights(agent)
+    agent.learn(30)  # the environment itself refuses wrong actions
+    assert weights(agent) != before
+    batch = np.stack([obs_space.sample() for _ in range(5)])
+    for deterministic in (True, False):
+        action = agent.predict(batch[0], deterministic=deterministic)
+        assert action_space.contains(action)
+        assert isinstance(action, int) == isinstance(action_space, spaces.Discrete)
+        actions = agent.predict(batch, deterministic=deterministic)
+        assert actions.shape == (5, *action_space.shape)
+        assert all(action_space.contains(each) for each in actions)
+        assert agent.predict(batch[:1], deterministic=deterministic).shape[0] == 1
+
+
+def test_by_the_book_learns_and_predicts_with_actions_that_start_elsewhere():
+    actions = Log()
+    env = make(
+        AnySpace, observation_space=BOXES["image"], action_space=ACTIONS["start"], actions=actions
+    )
+    agent = A2CByTheBook(env, hidden=8, seed=0).learn(60)
+    assert set(actions) == {7, 8, 9}
+    batch = np.stack([BOXES["image"].sample() for _ in range(40)])
+    assert type(agent.predict(batch[0])) is int
+    assert agent.predict(batch).shape == (40,)
+    assert set(agent.predict(batch, deterministic=False)) == {7, 8, 9}
+
+
+@EVERY
+def test_predict_repeats_itself_unless_it_explores(new):
+    agent = new(seed=0)
+    batch = np.stack([agent.observation_space.sample() for _ in range(50)])
+    batch = np.clip(batch, -1, 1)
+    greedy = agent.predict(batch)
+    np.testing.assert_array_equal(greedy, agent.predict(batch))
+    np.testing.assert_array_equal(greedy, agent.predict(batch.tolist()))
+    one_by_one = np.array([agent.predict(obs) for obs in batch])
+    np.testing.assert_allclose(greedy, one_by_one, atol=1e-6)
+    explored = [agent.predict(batch, deterministic=False) for _ in range(2)]
+    assert not np.array_equal(*explored)
+    again = new(seed=0)
+    np.testing.assert_array_equal(explored[0], again.predict(batch, deterministic=False))
+
+
+@EVERY
+@pytest.mark.parametrize("shape", [(), (1,), (5,), (2, 5), (2, 3, 4), (0,)])
+def test_predict_refuses_other_shapes_in_one_sentence(new, shape):
+    agent = new(seed=0)
+    with pytest.raises(ValueError, match="shape") as error:
+        agent.predict(np.zeros(shape))
+    assert_one_sentence(error.value, str(shape), str(agent.observation_space.shape))
+
+
+# ---- the same seed twice -------------------------------------------------------------------------
+
+
+@EVERY
+def test_the_same_seed_twice_gives_the_same_weights_bit_for_bit(new):
+    runs = []
+    for seed, noise in ((3, 0), (3, 1), (4, 0)):
+        torch.manual_seed(noise)
+        np.random.seed(noise)  # noqa: NPY002  # agents must not look at it
+        random.seed(noise)
+        agent = new(seed=seed).learn(150)
+        runs.append((weights(agent), dict(agent.history)))
+    assert runs[0] == runs[1]
+    assert runs[0][0] != runs[2][0]
+    first = [weights(new(seed=seed)) for seed in (3, 4)]
+    assert first[0] != first[1]
+
+
+@EVERY
+def test_looking_on_changes_nothing_in_training(new):
+    def disturb(agent):
+        agent.predict(agent.observation_space.sample(), deterministic=False)
+        evaluate(agent, episodes=1)
+        torch.rand(3), np.random.rand(3), random.random()  # noqa: NPY002
+        np.random.seed(0)  # noqa: NPY002
+        torch.manual_seed(1)
+
+    quiet, disturbed = new(seed=0).learn(100), new(seed=0).learn(100, disturb)
+    assert weights(quiet) == weights(disturbed)
+
+
+@EVERY
+def test_learning_in_two_parts_is_learning_at_once(new):
+    updates = Watcher()
+    whole = new(seed=0).learn(150, updates)
+    part = updates.events[2][1]
+    parts = new(seed=0).learn(part)
+    assert parts.steps == part
+    parts.learn(whole.steps - part)
+    assert weights(whole) == weights(parts)
+    assert whole.history == parts.history
+
+
+@EVERY
+def test_global_random_states_are_left_alone(new, tmp_path):
+    def states():
+        legacy = np.random.get_state()  # noqa: NPY002
+        return torch.get_rng_state().tolist(), legacy[1].tolist(), legacy[2:], random.getstate()
+
+    before = states()
+    agent = new().learn(60)
+    agent.predict(agent.observation_space.sample(), deterministic=False)
+    evaluate(agent, episodes=1)
+    agent.save(tmp_path / "agent.pt")
+    agent.load(tmp_path / "agent.pt").learn(30)
+    assert states() == before
+
+
+@EVERY
+def test_without_a_seed_an_agent_draws_one_and_keeps_it(new):
+    first, second = new(), new()
+    assert first.seed != second.seed
+    assert first.hyperparameters["seed"] == first.seed
+    assert weights(new(seed=first.seed)) == weights(first)
+
+
+@pytest.mark.parametrize("kind", [A2C, A2CByTheBook])
+def test_environments_are_seeded_once_and_then_start_elsewhere(kind):
+    seeds = Log()
+    settings = {"n_envs": 3, "n_steps": 4} if kind is A2C else {}
+    agent = kind(make(Constant, ending="terminated", seeds=seeds), seed=5, **settings)
+    agent.learn(10).learn(10)
+    own = [5, 6, 7] if kind is A2C else [5]
+    assert seeds[: len(own)] == own
+    assert len(seeds) >= 2 * len(own)
+    assert set(seeds[len(own) :]) == {None}
+
+
+def test_seeds_and_hyperparameters_may_come_from_numpy(tmp_path):
+    agent = A2C("CartPole-v1", seed=np.int64(3), gamma=np.float32(0.5), hidden=np.int64(4))
+    agent.learn(1).save(tmp_path / "agent.pt")
+    loaded = A2C.load(tmp_path / "agent.pt")
+    assert (loaded.seed, loaded.gamma, loaded.critic[0].out_features) == (3, 0.5, 4)
+
+
+# ---- learn: steps, history, callbacks, stopping --------------------------------------------------
+
+
+@EVERY
+def test_learn_counts_steps_and_tells_the_callback(new):
+    watcher = Watcher()
+    agent = new(seed=0)
+    assert agent.learn(60, watcher) is agent
+    start, *updates, stop = watcher.events
+    assert start == ("start", 0, 60)
+    assert stop == ("stop", agent.steps)
+    steps = [update[1] for update in updates]
+    assert steps == sorted(set(steps))
+    assert steps[-1] == agent.steps >= 60
+    assert [step for step in steps if step >= 60] == [agent.steps]  # it ends as soon as it may
+    assert [at for at, _ in agent.history["actor_loss"]] == steps
+    begun = agent.steps
+    agent.learn(10, watcher)
+    assert watcher.events[len(steps) + 2] == ("start", begun, 10)
+    assert agent.steps >= begun + 10
+
+
+@EVERY
+@pytest.mark.parametrize("steps", [0, -5])
+def test_learning_for_no_steps_is_one_sentence(new, steps):
+    with pytest.raises(ValueError, match="total_steps") as error:
+        new(seed=0).learn(steps)
+    assert_one_sentence(error.value, str(steps))
+
+
+@EVERY
+def test_a_callback_may_end_the_training_and_need_not_have_hooks(new):
+    watcher = Watcher(at=2, then=lambda: False)
+    agent = new(seed=0).learn(10_000, watcher)
+    assert [event[0] for event in watcher.events] == ["start", "update", "update", "stop"]
+    steps = []
+    agent.learn(10_000, lambda agent: steps.append(agent.steps) or len(steps) < 3)
+    assert len(steps) == 3
+
+
+@EVERY
+def test_history_has_the_return_and_length_of_every_episode(new):
+    agent = new(seed=0).learn(500)
+    returns, lengths = agent.history["return"], agent.history["length"]
+    assert [step for step, _ in returns] == [step for step, _ in lengths]
+    assert all(0 <= step <= agent.steps for step, _ in returns)
+    assert all(type(value) is float for _, value in returns + lengths)
+    if "CartPole-v1" in new.args:
+        assert returns == lengths  # one a step
+        assert 0.6 * agent.steps < sum(value for _, value in lengths) <= agent.steps
+
+
+@pytest.mark.parametrize("kind", [A2C, A2CByTheBook])
+def test_history_counts_an_episode_as_the_environment_does(kind):
+    log = Log()
+    settings = {"n_envs": 1, "n_steps": 7} if kind is A2C else {}
+    agent = kind(make(Counting, transitions=log), seed=0, **settings).learn(100)
+    expected, total, length = [], 0.0, 0
+    for _, _, reward, _, terminated, truncated in log:
+        total, length = total + reward, length + 1
+        if terminated or truncated:
+            expected.append((total, float(length)))
+            total, length = 0.0, 0
+    returns, lengths = ([v for _, v in agent.history[name]] for name in ("return", "length"))
+    assert lengths == [length for _, length in expected]
+    assert returns == pytest.approx([total for total, _ in expected])
+
+
+@EVERY
+def test_stopping_keeps_the_agent_and_learning_goes_on(new, capsys):
+    watcher = Watcher(at=2, then=interrupt)
+    agent = new(seed=0)
+    assert agent.learn(10_000, watcher) is agent
+    assert [event[0] for event in watcher.events] == ["start", "update", "update", "stop"]
+    stopped = agent.steps
+    out, err = capsys.readouterr()
+    assert out.count("\n") == 1
+    assert f"step {stopped:,}" in out
+    assert err == ""
+    kept = weights(agent)
+    agent.learn(50)
+    assert agent.steps >= stopped + 50
+    assert weights(agent) != kept
+
+
+@pytest.mark.parametrize("at", [1, 5, 14, 15, 16, 17, 18])
+@pytest.mark.parametrize("kind", [A2C, A2CByTheBook])
+def test_stopping_within_a_step_leaves_environments_that_go_on(kind, at):
+    """Of three copies some have made the step, perhaps their episode's last, and some have not."""
+    steps = Log()
+    settings = {"n_envs": 3, "n_steps": 4} if kind is A2C else {}
+    env = make(Faulty, fault=KeyboardInterrupt(), at=at, steps=steps, length=2)
+    agent = kind(env, seed=0, **settings)
+    watcher = Watcher()
+    agent.learn(10_000, watcher)
+    assert watcher.events[-1] == ("stop", agent.steps)
+    assert len(steps) == at
+    stopped = agent.steps
+    agent.learn(50)
+    assert agent.steps >= stopped + 50
+    assert {length for _, length in agent.history["length"]} == {2.0}
+
+
+@pytest.mark.parametrize("kind", [A2C, A2CByTheBook])
+def test_stopping_the_first_reset_leaves_an_agent_that_goes_on(kind):
+    agent = kind(make(SlowStart, resets=Log()), seed=5, hidden=8)
+    assert agent.learn(10).steps == 0
+    agent.learn(10)
+    assert agent.steps >= 10
+
+
+class SlowStart(Probe):
+    """The first reset is stopped."""
+
+    def __init__(self, resets):
+        super().__init__()
+        self.resets = resets
+
+    def reset(self, *, seed=None, options=None):
+        self.resets.append(seed)
+        if len(self.resets) == 1:
+            raise KeyboardInterrupt
+        return super().reset(seed=seed)
+
+    def play(self, action):
+        return 1.0, self.t == 3, False
+
+
+@pytest.mark.parametrize("kind", [A2C, A2CByTheBook])
+def test_an_environments_error_is_passed_on(kind):
+    watcher = Watcher()
+    env = make(Faulty, fault=ArithmeticError("broken"), at=9, steps=Log(), length=2)
+    agent = kind(env, seed=0)
+    with pytest.raises(ArithmeticError, match="broken"):
+        agent.learn(100, watcher)
+    assert watcher.events[-1][0] == "stop"
+    assert agent.learn(100).steps >= 100  # it was broken once
+
+
+@pytest.mark.parametrize("fault", ["reward", "observation"])
+@pytest.mark.parametrize("kind", [A2C, A2CByTheBook])
+def test_nan_is_one_sentence_and_is_not_learned_from(kind, fault):
+    settings = {"n_envs": 2, "n_steps": 4} if kind is A2C else {}
+    for at in (13, 14, 15, 16):
+        env = make(Faulty, fault=fault, at=at, steps=Log(), length=3)
+        agent = kind(env, seed=0, **settings)
+        seen = []
+        with pytest.raises(ValueError, match=f"the {fault} nan") as error:
+            agent.learn(100, lambda agent, seen=seen: seen.append(weights(agent)))
+        assert_one_sentence(error.value, f"step {agent.steps}")
+        assert seen[-1] == weights(agent)
+        agent.learn(100)
+        assert all(torch.isfinite(p).all() for p in agent.critic.parameters())
+
+
+@EVERY
+def test_training_uses_one_thread_and_puts_the_number_back(new):
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        seen = []
+        new(seed=0).learn(30, lambda agent: seen.append(torch.get_num_threads()))
+        assert set(seen) == {1}
+        new(seed=0).learn(30, lambda agent: interrupt())
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_an_argument_that_does_not_exist_is_named():
+    with pytest.raises(TypeError, match="learning_rat"):
+        A2C("CartPole-v1", learning_rat=1)
+    with pytest.raises(TypeError, match="env"):
+        A2C()
+
+
+# ---- copying, saving and loading -----------------------------------------------------------------
+
+
+def assert_same(agent, other):
+    assert weights(agent) == weights(other)
+    assert (agent.steps, agent.history) == (other.steps, other.history)
+    assert agent.hyperparameters == other.hyperparameters
+    assert agent.rng.bit_generator.state == other.rng.bit_generator.state
+    batch = np.stack([agent.observation_space.sample() for _ in range(9)])
+    np.testing.assert_array_equal(agent.predict(batch), other.predict(batch))
+
+
+@EVERY
+def test_a_copy_is_the_same_agent_apart(new):
+    agent = new(seed=0).learn(50)
+    kept = copy.deepcopy(agent)
+    assert_same(agent, kept)
+    before = weights(agent)
+    kept.learn(50)
+    assert weights(agent) == before
+    agent.learn(50)
+    assert_same(agent, kept)
+
+
+@EVERY
+def test_what_is_saved_is_loaded(new, tmp_path):
+    agent = new(seed=0).learn(150)
+    path = tmp_path / "new" / "folder" / "agent.pt"
+    agent.save(path)
+    agent.save(str(path))  # a second time over the first, and from a string
+    assert [file.name for file in path.parent.iterdir()] == ["agent.pt"]
+    loaded = type(agent).load(path)
+    assert_same(agent, loaded)
+    assert loaded.env_source == new.args[0]
+    stopped = loaded.steps
+    loaded.learn(30)
+    assert loaded.steps >= stopped + 30
+    assert loaded.history["return"][: len(agent.history["return"])] == agent.history["return"]
+
+
+@pytest.mark.parametrize("name", ["discrete", "gaussian"])
+def test_a_loaded_agent_learns_on_as_the_saved_one(name, tmp_path):
+    agent = AGENTS[name](seed=0).learn(150)
+    agent.save(tmp_path / "agent.pt")
+    loaded = A2C.load(str(tmp_path / "agent.pt"))
+    rollout = agent.collect()
+    for each in (agent, loaded):
+        each.update(rollout)
+    assert weights(agent) == weights(loaded)
+
+
+def test_loading_takes_another_environment_with_the_same_spaces(tmp_path):
+    A2C("CartPole-v1", hidden=4, seed=0).save(tmp_path / "agent.pt")
+    loaded = A2C.load(tmp_path / "agent.pt", env="CartPole-v0")
+    assert loaded.env_source == "CartPole-v0"
+    instance = gym.make("CartPole-v1")
+    assert A2C.load(tmp_path / "agent.pt", env=instance).env_source is instance
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A saved agent."""
+    path = tmp_path / "agent.pt"
+    A2C("CartPole-v1", hidden=4, seed=0).save(path)
+    return path
+
+
+def refused(path, error=ValueError, load=A2C.load, **arguments):
+    """The one sentence with which loading refuses the file; it names the file."""
+    with pytest.raises(error) as caught:
+        load(path, **arguments)
+    assert_one_sentence(caught.value, str(path))
+    return str(caught.value)
+
+
+def test_a_failed_save_leaves_the_old_file(path, monkeypatch):
+    def half(content, file):
+        with open(file, "wb") as out:
+            out.write(b"half")
+        raise OSError("no space left")
+
+    before = path.read_bytes()
+    monkeypatch.setattr(torch, "save", half)
+    with pytest.raises(OSError, match="no space left"):
+        A2C("CartPole-v1", seed=1).save(path)
+    assert path.read_bytes() == before
+    assert os.listdir(path.parent) == ["agent.pt"]
+
+
+def test_saving_over_a_folder_leaves_the_folder(tmp_path):
+    folder = tmp_path / "agents"
+    folder.mkdir()
+    with pytest.raises(OSError, match="agents"):
+        A2C("CartPole-v1", hidden=4, seed=0).save(folder)
+    assert os.listdir(tmp_path) == ["agents"]
+
+
+def test_a_missing_file_is_one_sentence(tmp_path):
+    assert "agent.save" in refused(tmp_path / "nothing.pt", FileNotFoundError)
+
+
+def test_a_folder_is_one_sentence(tmp_path):
+    refused(tmp_path)
+
+
+FOREIGN = {
+    "nothing": b"",
+    "text": b"weights, honestly\n",
+    "bytes": np.random.default_rng(0).bytes(5000),
+    "a pickle": pickle.dumps({"format": "actor-critic-course agent", "version": 1}),
+    "a number": pickle.dumps(3),
+}
+
+
+@pytest.mark.parametrize("content", FOREIGN.values(), ids=FOREIGN.keys())
+def test_foreign_files_are_one_sentence(tmp_path, content):
+    path = tmp_path / "agent.pt"
+    path.write_bytes(content)
+    refused(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [torch.nn.Linear(2, 2).state_dict(), torch.ones(3), [1, 2], {"format": "another"}],
+    ids=["weights", "a tensor", "a list", "a dict"],
+)
+def test_what_other_programs_save_with_torch_is_one_sentence(tmp_path, content):
+    path = tmp_path / "agent.pt"
+    torch.save(content, path)
+    refused(path)
+
+
+@pytest.mark.filterwarnings("error")
+def test_files_that_end_early_are_one_sentence(path):
+    whole = path.read_bytes()
+    for length in [*range(0, len(whole), len(whole) // 40), len(whole) - 1]:
+        path.write_bytes(whole[:length])
+        refused(path)
+
+
+def test_damaged_files_are_one_sentence_or_load(path):
+    whole, rng = path.read_bytes(), np.random.default_rng(0)
+    for _ in range(60):
+        damaged = bytearray(whole)
+        for at in rng.integers(len(whole), size=20):
+            damaged[at] = rng.integers(256)
+        path.write_bytes(damaged)
+        try:
+            A2C.load(path)  # a changed weight is a weight
+        except ValueError as error:
+            assert_one_sentence(error, str(path))
+
+
+class Evil:
+    """Unpickled without care, this makes a folder."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.folder),)
+
+
+@pytest.mark.parametrize("form", ["pickle", "torch", "old torch", "planted"])
+def test_no_code_from_a_file_runs(tmp_path, path, form):
+    evil = Evil(tmp_path / "evil")
+    if form == "pickle":
+        path.write_bytes(pickle.dumps(evil))
+    elif form == "planted":  # everything is in order, except for one value
+        content = torch.load(path)
+        content["history"]["return"] = evil
+        torch.save(content, path)
+    else:
+        torch.save(evil, path, _use_new_zipfile_serialization=form == "torch")
+    refused(path)
+    assert not evil.folder.exists()
+    pickled = pickle.dumps(evil)
+    pickle.loads(pickled)  # the trap was armed
+    assert evil.folder.exists()
+
+
+def test_another_agents_file_is_one_sentence(path):
+    assert "A2C.load" in refused(path, load=A2CByTheBook.load)
+
+
+def changed(path, **changes):
+    """The saved agent with other content; None takes an entry out."""
+    content = torch.load(path)
+    content.update(changes)
+    torch.save({name: value for name, value in content.items() if value is not ...}, path)
+
+
+def test_a_newer_version_is_one_sentence(path):
+    changed(path, version=99)
+    assert "update the course" in refused(path)
+
+
+ENTRIES = [
+    "format", "version", "agent", "env_id", "spaces", "hyperparameters", "steps", "history",
+    "rng", "state",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", [..., "nonsense", None, 1.5, {"a": 1}], ids=str)
+@pytest.mark.parametrize("name", ENTRIES)
+def test_entries_that_are_missing_or_wrong_are_one_sentence(path, name, value):
+    assert set(torch.load(path)) == set(ENTRIES)
+    changed(path, **{name: value})
+    refused(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("gamma", ...), ("gama", 0.9), ("hidden", 8), ("hidden", -1), ("hidden", "8"), ("env", "x"),
+        ("seed", -1), ("learning_rate", -1.0),
+    ],
+)  # fmt: skip
+def test_hyperparameters_that_do_not_fit_are_one_sentence(path, name, value):
+    hyperparameters = torch.load(path)["hyperparameters"]
+    if value is ...:
+        del hyperparameters[name]
+        changed(path, hyperparameters=hyperparameters)
+        assert A2C.load(path).gamma == 0.99  # the course's own value stands in
+    else:
+        changed(path, hyperparameters=hyperparameters | {name: value})
+        refused(path)
+
+
+@pytest.mark.parametrize("name", ["policy", "critic", "policy_optimizer", "critic_optimizer"])
+@pytest.mark.parametrize("value", [..., {}, None, {"0.weight": 3}], ids=str)
+def test_a_state_that_does_not_fit_is_one_sentence(path, name, value):
+    state = torch.load(path)["state"]
+    state[name] = value
+    changed(path, state={name: value for name, value in state.items() if value is not ...})
+    refused(path)
+
+
+def test_other_spaces_are_one_sentence(path):
+    assert "Discrete(2)" in refused(path, env="Pendulum-v1")
+    assert "(1,)" in refused(path, env=make(Constant, ending="terminated"))
+
+
+def test_an_agent_of_an_unnamed_environment_needs_one(tmp_path):
+    class Nameless(Constant):
+        pass
+
+    path = tmp_path / "agent.pt"
+    A2C(Nameless("terminated"), n_envs=1, hidden=4, seed=0).learn(20).save(path)
+    assert "env=" in refused(path)
+    assert A2C.load(path, env=make(Constant, ending="terminated")).steps >= 20
+
+
+def test_an_environment_that_no_longer_exists_is_named(path):
+    changed(path, env_id="Gone-v3")
+    with pytest.raises(ValueError, match="Gone-v3") as error:
+        A2C.load(path)
+    assert_one_sentence(error.value)
+    assert A2C.load(path, env="CartPole-v1").steps == 0
+
+
+def test_the_file_is_a_plain_archive_of_tensors(path):
+    assert zipfile.is_zipfile(path)
+    assert path.stat().st_size < 100_000
+    content = torch.load(path, weights_only=True)
+    assert content["agent"] == "A2C"
+    assert content["env_id"] == "CartPole-v1"
+    assert str(path.parent) not in str(content)
+
+
+def test_guess_is_what_the_learning_tests_think():
+    env = make(Guess, action_space=spaces.Discrete(2, start=5), wanted={-1: 5, 1: 6})
+    obs, _ = env.reset(seed=0)
+    assert env.step(5 if obs[0] < 0 else 6)[1:4] == (0.0, True, False)

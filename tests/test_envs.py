@@ -1,0 +1,174 @@
+"""Making environments, and saying clearly why one cannot be made or used."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from environments import AnySpace, Constant, Counting, Log, Needy, Probe, make
+from gymnasium import spaces
+from sentences import assert_one_sentence
+
+from helpers.agents import A2C, A2CByTheBook
+from helpers.envs import check_finite, make_env, make_vector_env, observation_size
+
+INTEGERS = spaces.Box(np.array([[-1, 0], [2, -3]]), np.array([[5, 6], [7, 8]]), dtype=np.int64)
+DICT = spaces.Dict({"image": INTEGERS, "speed": spaces.Box(-1, 1, (2,))})
+
+
+class Uncopied(Probe):
+    def play(self, action):
+        return 1.0, True, False
+
+
+# ---- making them ---------------------------------------------------------------------------------
+
+
+def test_an_environment_is_made_from_an_id_with_arguments():
+    env = make_env("CartPole-v1", render_mode="rgb_array")
+    assert env.unwrapped.render_mode == "rgb_array"
+    env.close()
+
+
+def test_an_instance_is_copied_with_its_arguments_and_wrappers():
+    given = gym.wrappers.TimeLimit(make(Constant, ending="never", reward=7.0), 3)
+    copy = make_env(given)
+    assert copy.unwrapped is not given.unwrapped
+    copy.reset(seed=0)
+    rewards, ends = zip(*[copy.step(0)[1:4:2] for _ in range(3)], strict=True)
+    assert rewards == (7.0, 7.0, 7.0)
+    assert ends == (False, False, True)
+
+
+@pytest.mark.parametrize(
+    "env_id", ["CartPol-v1", "CartPole-v99", "LunarLander-v1", "Cart Pole", "", "nowhere/It-v0"]
+)
+def test_an_unknown_id_is_one_sentence(env_id):
+    with pytest.raises(ValueError, match="knows no environment") as error:
+        make_env(env_id)
+    assert_one_sentence(error.value, repr(env_id), "'CartPole-v1'")
+
+
+def test_an_unknown_module_is_one_sentence():
+    with pytest.raises(ValueError, match="no_such_module") as error:
+        make_env("no_such_module:It-v0")
+    assert_one_sentence(error.value, "no_such_module:It-v0")
+
+
+@pytest.mark.parametrize("make_agent", [make_env, A2C, A2CByTheBook])
+def test_a_missing_package_is_one_sentence(make_agent):
+    with pytest.raises(ValueError, match="pip install") as error:
+        make_agent("Needy-v0")
+    assert_one_sentence(error.value, Needy.__name__, "unobtainium")
+
+
+def test_an_instance_without_a_recipe_is_one_sentence():
+    wrapped = Recordless(make(Constant, ending="terminated"))
+    for env in (Uncopied(), wrapped):
+        with pytest.raises(ValueError, match=r"register it with gymnasium\.register") as error:
+            make_env(env)
+        assert_one_sentence(error.value, str(env))
+
+
+class Recordless(gym.Wrapper):
+    """A wrapper as people write them: gymnasium cannot know its arguments."""
+
+
+def test_an_old_version_still_runs_and_gymnasium_says_so():
+    with pytest.warns(DeprecationWarning, match="CartPole-v0 is out of date"):
+        make_env("CartPole-v0").close()
+
+
+# ---- several at once -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_envs", [0, -1])
+def test_fewer_than_one_environment_is_one_sentence(n_envs):
+    with pytest.raises(ValueError, match="n_envs") as error:
+        make_vector_env("CartPole-v1", n_envs)
+    assert_one_sentence(error.value, str(n_envs))
+
+
+def test_copies_are_apart_and_reset_a_step_after_an_episodes_end():
+    env = make(Constant, ending="truncated", length=2)
+    envs = make_vector_env(env, 3)
+    copies = [copy.unwrapped for copy in envs.envs]
+    assert len({id(copy) for copy in copies}) == 3
+    assert env.unwrapped not in copies
+    envs.reset(seed=5)
+    rows = [envs.step(np.zeros(3, int)) for _ in range(4)]
+    np.testing.assert_array_equal(np.array([row[1] for row in rows])[:, 0], [1, 1, 0, 1])
+    np.testing.assert_array_equal(np.array([row[3] for row in rows])[:, 0], [0, 1, 0, 0])
+    assert copies[0].seeds == [5, None]
+    assert copies[2].seeds == [7, None]
+
+
+def test_one_environment_that_cannot_be_copied_is_used_itself():
+    env = Uncopied()
+    assert make_vector_env(env, 1).envs[0] is env
+    with pytest.raises(ValueError, match="cannot be copied"):
+        make_vector_env(env, 2)
+
+
+# ---- what can be learned on ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("shape", "size"), [((), 1), ((4,), 4), ((3, 2, 5), 30)])
+def test_observation_size_counts_the_numbers(shape, size):
+    counted = observation_size(spaces.Box(-1, 1, shape))
+    assert counted == size
+    assert type(counted) is int
+
+
+@pytest.mark.parametrize("agent", [A2C, A2CByTheBook])
+@pytest.mark.parametrize(
+    "space",
+    [spaces.Discrete(7), spaces.MultiBinary(3), DICT, spaces.Tuple([spaces.Discrete(2), INTEGERS])],
+    ids=lambda space: type(space).__name__,
+)
+def test_observations_that_are_no_box_are_one_sentence(agent, space):
+    with pytest.raises(ValueError, match="take Box observations") as error:
+        agent(make(AnySpace, observation_space=space))
+    assert_one_sentence(error.value, f"{type(space).__name__}(", "FlattenObservation")
+
+
+@pytest.mark.parametrize(
+    "space",
+    [spaces.MultiDiscrete([2, 3]), spaces.MultiBinary(2), DICT, INTEGERS],
+    ids=lambda space: type(space).__name__,
+)
+def test_actions_that_a2c_cannot_take_are_one_sentence(space):
+    with pytest.raises(ValueError, match="A2C takes .*actions") as error:
+        A2C(make(AnySpace, action_space=space))
+    assert_one_sentence(error.value, f"{type(space).__name__}(")
+
+
+def test_the_book_version_takes_discrete_actions_only():
+    with pytest.raises(ValueError, match="A2CByTheBook takes Discrete actions") as error:
+        A2CByTheBook("Pendulum-v1")
+    assert_one_sentence(error.value, "Box(-2.0, 2.0")
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_what_is_not_finite_is_one_sentence(bad):
+    fine = np.zeros((2, 3))
+    check_finite(fine, fine, 0)
+    ill = fine.copy()
+    ill[1, 0] = bad
+    for rewards, observations, name in ((ill, fine, "reward"), (fine, ill, "observation")):
+        with pytest.raises(ValueError, match=name) as error:
+            check_finite(rewards, observations, 42)
+        assert_one_sentence(error.value, str(bad), "step 42")
+
+
+def test_the_counting_environment_counts():
+    """The tests of filler rows stand on it."""
+    log = Log()
+    env = make(Counting, transitions=log)
+    obs, _ = env.reset(seed=3)
+    assert obs.tolist() == [3, 0, 0]
+    over = False
+    while not over:
+        obs, _, terminated, truncated, _ = env.step(np.int64(1))
+        over = terminated or truncated
+    assert env.reset()[0].tolist() == [3, 1, 0]
+    assert [row[0] for row in log] == [(3, 0, t) for t in range(len(log))]
+    assert tuple(obs) == log[-1][3] == (3, 0, len(log))

@@ -1,0 +1,60 @@
+"""The settings that lessons, studies, tests and benchmarks share."""
+
+import inspect
+import re
+
+import gymnasium as gym
+import pytest
+from sentences import assert_one_sentence
+
+import helpers.agents
+from helpers.settings import SETTINGS, get_setting
+
+EVERY = pytest.mark.parametrize("setting", SETTINGS.values(), ids=lambda s: " ".join(name(s)))
+
+
+def name(setting):
+    return setting.algorithm, setting.env_id
+
+
+@EVERY
+def test_a_setting_is_found_under_its_own_name(setting):
+    assert get_setting(*name(setting)) is setting
+    assert list(map(name, SETTINGS.values())).count(name(setting)) == 1
+
+
+@EVERY
+def test_a_setting_is_complete_and_names_what_exists(setting):
+    agent = getattr(helpers.agents, setting.agent)
+    assert setting.params.keys() < inspect.signature(agent).parameters.keys()
+    assert not setting.params.keys() & {"env", "seed"}
+    assert re.fullmatch(r"\d\d_\w+", setting.lesson)
+    assert 0 < setting.steps <= 1_000_000
+    assert 0 < setting.seconds <= 60
+
+
+@EVERY
+def test_a_bar_can_be_reached_and_is_not_reached_by_chance(setting):
+    worst, best = {"CartPole-v1": (0, 500), "Pendulum-v1": (-1500, 0)}[setting.env_id]
+    assert worst + 0.8 * (best - worst) < setting.bar < best
+    solved = gym.spec(setting.env_id).reward_threshold
+    assert solved is None or setting.bar >= solved
+
+
+@EVERY
+def test_make_gives_the_untrained_agent_with_the_settings_parameters(setting):
+    agent = setting.make(seed=57, gamma=0.5)
+    assert type(agent).__name__ == setting.agent
+    assert agent.env_source == setting.env_id
+    assert (agent.seed, agent.steps, agent.gamma) == (57, 0, 0.5)
+    plain = setting.make(57).hyperparameters
+    assert setting.params.items() <= plain.items()
+    assert plain["gamma"] == setting.params.get("gamma", 0.99)
+    assert agent.hyperparameters == plain | {"gamma": 0.5}
+
+
+@pytest.mark.parametrize("wanted", [("a2c", "CartPole-v0"), ("ppo", "CartPole-v1")])
+def test_an_unknown_setting_lists_the_known(wanted):
+    with pytest.raises(ValueError, match="No lesson trains") as error:
+        get_setting(*wanted)
+    assert_one_sentence(error.value, *wanted, *[" ".join(key) for key in SETTINGS])
