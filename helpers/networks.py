@@ -18,7 +18,7 @@ def make_actor(obs_size: int, n_outputs: int, hidden: int = 64) -> nn.Sequential
 
 
 def make_critic(obs_size: int, hidden: int = 64) -> nn.Sequential:
-    """The critic network V: observations (B, obs_size) to values (B, 1).
+    """The critic network V: observations (..., obs_size) to values (..., 1).
 
     Three linear layers with a ReLU after the first two; one number an observation, without bounds.
     """

@@ -151,7 +151,7 @@ class Lab:
     def open_notebook(self, path: Path, kernel: bool = True) -> Any:
         """Copy a notebook into the server's folder and open it alone on the page.
 
-        One of the course's stands where it does in the course, so that its pictures are found.
+        One of the course's stands where it does in the course, with what it needs around it.
         """
         course = path.resolve().is_relative_to(ROOT)
         place = path.resolve().relative_to(ROOT) if course else Path(path.name)
@@ -159,8 +159,8 @@ class Lab:
         if target.resolve() != path.resolve():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, target)
-        if course and not (self.folder / "data").exists():
-            shutil.copytree(ROOT / "data", self.folder / "data")
+        for needed in ("data", "helpers") if course else ():
+            shutil.copytree(ROOT / needed, self.folder / needed, dirs_exist_ok=True)
         self.page.goto(f"{self.url}/doc/tree/{place.as_posix()}?token={TOKEN}")
         self.page.wait_for_selector(".jp-Notebook .jp-Cell")
         self.page.wait_for_function(

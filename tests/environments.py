@@ -87,7 +87,7 @@ class Counting(Probe):
 
     def play(self, action):
         reward, over = float(self.np_random.normal()), self.t == self.length
-        terminated, truncated = over and self.ending != 1, over and self.ending != 0
+        terminated, truncated = bool(over and self.ending != 1), bool(over and self.ending != 0)
         before = (self.name, self.episode, self.t - 1)
         after = (self.name, self.episode, self.t)
         self.transitions.append((before, int(action), reward, after, terminated, truncated))
@@ -97,13 +97,19 @@ class Counting(Probe):
 class Constant(Probe):
     """One state; every step gives `reward`; episodes of `length` steps end as `ending` says."""
 
-    def __init__(self, ending: str, length: int = 1, reward: float = 1.0) -> None:
-        super().__init__()
+    def __init__(
+        self, ending: str, length: int = 1, reward: float = 1.0, seeds: Log | None = None
+    ) -> None:
+        super().__init__(seeds)
         self.ending, self.length, self.reward = ending, length, reward
 
     def play(self, action):
         over = self.t == self.length
-        return self.reward, over and self.ending == "terminated", over and self.ending == "truncated"
+        return (
+            self.reward,
+            over and self.ending == "terminated",
+            over and self.ending == "truncated",
+        )
 
 
 class TwoSteps(Probe):
@@ -194,4 +200,4 @@ class Needy(Probe):
     """Cannot be made, because a package that it needs is not installed."""
 
     def __init__(self) -> None:
-        raise gym.error.DependencyNotInstalled('unobtainium is not installed, run `pip install it`')
+        raise gym.error.DependencyNotInstalled("unobtainium is not installed, run `pip install it`")

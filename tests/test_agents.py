@@ -82,11 +82,10 @@ ACTIONS = {
 
 
 @pytest.mark.parametrize("n_envs", [1, 3])
-@pytest.mark.parametrize("action_space", ACTIONS.values(), ids=ACTIONS.keys())
-@pytest.mark.parametrize("obs_space", BOXES.values(), ids=BOXES.keys())
-def test_a2c_learns_and_predicts_with_any_box_and_action(obs_space, action_space, n_envs):
-    if n_envs == 1 and obs_space.shape != (3,):
-        pytest.skip("one environment is tried with plain observations")
+@pytest.mark.parametrize("actions", ACTIONS)
+@pytest.mark.parametrize("observations", BOXES)
+def test_a2c_learns_and_predicts_with_any_box_and_action(observations, actions, n_envs):
+    obs_space, action_space = BOXES[observations], ACTIONS[actions]
     env = make(AnySpace, observation_space=obs_space, action_space=action_space)
     agent = A2C(env, n_envs=n_envs, n_steps=8, hidden=8, seed=0)
     before = weights(agent)
@@ -455,8 +454,6 @@ def test_a_loaded_agent_learns_on_as_the_saved_one(name, tmp_path):
 
 def test_loading_takes_another_environment_with_the_same_spaces(tmp_path):
     A2C("CartPole-v1", hidden=4, seed=0).save(tmp_path / "agent.pt")
-    loaded = A2C.load(tmp_path / "agent.pt", env="CartPole-v0")
-    assert loaded.env_source == "CartPole-v0"
     instance = gym.make("CartPole-v1")
     assert A2C.load(tmp_path / "agent.pt", env=instance).env_source is instance
 

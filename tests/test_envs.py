@@ -38,8 +38,9 @@ def test_an_instance_is_copied_with_its_arguments_and_wrappers():
     assert ends == (False, False, True)
 
 
+@pytest.mark.filterwarnings("ignore:.*is out of date")
 @pytest.mark.parametrize(
-    "env_id", ["CartPol-v1", "CartPole-v99", "LunarLander-v1", "Cart Pole", "", "nowhere/It-v0"]
+    "env_id", ["CartPol-v1", "CartPole-v99", "Reacher-v1", "Cart Pole", "", "nowhere/It-v0"]
 )
 def test_an_unknown_id_is_one_sentence(env_id):
     with pytest.raises(ValueError, match="knows no environment") as error:
@@ -136,7 +137,7 @@ def test_observations_that_are_no_box_are_one_sentence(agent, space):
     ids=lambda space: type(space).__name__,
 )
 def test_actions_that_a2c_cannot_take_are_one_sentence(space):
-    with pytest.raises(ValueError, match="A2C takes .*actions") as error:
+    with pytest.raises(ValueError, match="A2C takes") as error:
         A2C(make(AnySpace, action_space=space))
     assert_one_sentence(error.value, f"{type(space).__name__}(")
 

@@ -26,7 +26,7 @@ def actor_loss(log_probs: torch.Tensor, advantages: torch.Tensor) -> torch.Tenso
     """
     # 1. The advantage is a weight, not something to differentiate.
     weights = advantages.detach()
-    # 2. Optimisers go down, we want to go up: a minus sign.
+    # 2. Minus the mean of the products over the batch: optimisers go down, we want to go up.
     return -(log_probs * weights).mean()
 
 
@@ -53,20 +53,22 @@ def gae(
 ) -> np.ndarray:
     """Generalized advantage estimation over T steps of N environments (Schulman et al. 2016).
 
-    `rewards`, `terminated`, `truncated` (T, N); `values` (T + 1, N): V of the observation before
-    every step, and of the one after the last. Returns advantages (T, N).
+    A_t = delta_t + gamma lam A_{t+1} within an episode, delta_t = r_t + gamma V(s_{t+1}) - V(s_t).
+    `rewards` (T, N); `terminated`, `truncated` (T, N) booleans; `values` (T + 1, N): V of the
+    observation before every step, and of the one after the last. Returns advantages (T, N).
     """
+    # 1. Walk backwards; the advantage of what follows the last step counts as 0.
     advantages = np.zeros_like(values[:-1])
     advantage = np.zeros_like(values[0])
     for t in reversed(range(len(rewards))):
-        # 1. The TD error. After a termination there is no future; after a truncation there would
-        # be.
+        # 2. The TD error. After a termination no future is counted, after a truncation it is.
         future = gamma * values[t + 1] * (1 - terminated[t])
         delta = rewards[t] + future - values[t]
-        # 2. Add the discounted advantage of the next step, unless that belongs to another episode.
+        # 3. Add the discounted advantage of the next step, unless that belongs to another episode.
         same_episode = 1 - (terminated[t] | truncated[t])
         advantage = delta + gamma * lam * same_episode * advantage
         advantages[t] = advantage
+    # 4. One advantage for each step of each environment.
     return advantages
 
 

@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import textwrap
 import warnings
 from abc import ABC, abstractmethod
 from collections import defaultdict
@@ -213,9 +214,8 @@ class Agent(ABC):
             if same_spaces:
                 agent._restore(content)
         except Exception as error:  # what a damaged file holds may fail in any way
-            raise ValueError(
-                f"{path} cannot be loaded as {cls.__name__} ({one_line(error)})."
-            ) from error
+            reason = textwrap.shorten(str(error), 300, placeholder=" ...")
+            raise ValueError(f"{path} cannot be loaded as {cls.__name__} ({reason}).") from error
         if not same_spaces:
             raise ValueError(
                 f"{path} was trained with {content['spaces']}, this environment has "
@@ -301,6 +301,7 @@ def _read(path: Path) -> dict:
             f"{path} was written by a newer version of this course (format {version}, "
             f"this one reads up to {VERSION}): update the course."
         )
-    if not all(isinstance(content.get(name), kind) for name, kind in ENTRIES.items()):
+    whole = ENTRIES.keys() <= content.keys()
+    if not whole or not all(isinstance(content[name], kind) for name, kind in ENTRIES.items()):
         raise ValueError(foreign)
     return content

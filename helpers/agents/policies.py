@@ -15,7 +15,8 @@ from helpers.networks import make_actor
 def log_prob(logits: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
     """Log-probability of the actions taken, log pi(a|s).
 
-    `logits` (B, n_actions), `actions` (B,) integers; returns (B,).
+    `logits` (B, n_actions), `actions` (B,) integers; returns (B,), finite even for an action so
+    improbable that its probability rounds to 0.
     """
     # 1. From logits to log-probabilities of all actions, over the last axis.
     all_log_probs = torch.log_softmax(logits, dim=-1)

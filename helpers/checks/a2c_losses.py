@@ -1,6 +1,7 @@
 """Lesson 01's two losses: exercises 1.4 `actor_loss` and 1.6 `critic_loss`.
 
-A loss is its gradients: what flows back, and into whom, is compared along with the value.
+A loss is its gradients: what flows back is compared along with the value. Whom no gradient may
+reach is a property, so that a wrong value has its name whether or not something is detached.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from helpers.agents.a2c import actor_loss, critic_loss
-from helpers.checks.exercise import Card, Case, Exercise, Misconception
+from helpers.checks.exercise import Card, Case, Exercise, Misconception, Property
 from helpers.checks.observing import gradient
 
 
@@ -20,17 +21,26 @@ def leaf(values) -> torch.Tensor:
     return torch.tensor(np.asarray(values), dtype=torch.float32, requires_grad=True)
 
 
+def spared(loss: torch.Tensor, tensor: torch.Tensor) -> bool:
+    """Whether no gradient of the loss reaches a tensor."""
+    flowed = gradient(loss, tensor)
+    return flowed is None or not flowed.any()
+
+
 # --- 1.4 actor_loss -------------------------------------------------------------------------------
 
 
 def observe_actor_loss(function, log_probs, advantages):
     """The function gets clones: in a lesson, too, both are results of something earlier."""
     loss = function(log_probs.clone(), advantages.clone())
-    return {
-        "loss": loss,
-        "gradient to log_probs": gradient(loss, log_probs),
-        "gradient to the advantages": gradient(loss, advantages),
-    }
+    return {"loss": loss, "gradient to log_probs": gradient(loss, log_probs)}
+
+
+def spares_the_advantages(function, rng):
+    return all(
+        spared(function(log_probs.clone(), advantages.clone()), advantages)
+        for log_probs, advantages in (case.args for case in actor_loss_cases(rng))
+    )
 
 
 def actor_loss_cases(rng: np.random.Generator) -> list[Case]:
@@ -188,6 +198,14 @@ ACTOR_LOSS = Exercise(
             "only: the agent adds the entropy bonus to it, and the gradient is computed from both.",
         ),
     ],
+    properties=[
+        Property(
+            "gradient into the advantages",
+            spares_the_advantages,
+            "The loss is right, but some of its gradient flows through the advantages. They are "
+            "only weights here: `.detach()` them wherever you use them.",
+        )
+    ],
 )
 
 
@@ -211,11 +229,14 @@ class LinearCritic(nn.Module):
 
 def observe_critic_loss(function, critic, obs, returns):
     loss = function(critic, obs, returns.clone())
-    return {
-        "loss": loss,
-        "gradient to the critic": gradient(loss, critic.weights),
-        "gradient to the returns": gradient(loss, returns),
-    }
+    return {"loss": loss, "gradient to the critic": gradient(loss, critic.weights)}
+
+
+def spares_the_returns(function, rng):
+    return all(
+        spared(function(critic, obs, returns.clone()), returns)
+        for critic, obs, returns in (case.args for case in critic_loss_cases(rng))
+    )
 
 
 def critic_loss_cases(rng: np.random.Generator) -> list[Case]:
@@ -269,13 +290,6 @@ CRITIC_LOSS = Exercise(
             "values first: `squeeze(-1)`.",
         ),
         Misconception(
-            "every value against every return, not detached",
-            lambda critic, obs, returns: ((critic(obs) - returns) ** 2).mean(),
-            "`(B, 1)` minus `(B,)` is broadcast to a matrix `(B, B)`: every value is compared with "
-            "every return. Bring the values to `(B,)` with `squeeze(-1)`, and detach the returns, "
-            "which are fixed targets.",
-        ),
-        Misconception(
             "returns not detached",
             lambda critic, obs, returns: ((values(critic, obs) - returns) ** 2).mean(),
             "A gradient flows into the returns. They are targets: if a network had a part in them, "
@@ -293,8 +307,9 @@ CRITIC_LOSS = Exercise(
         Misconception(
             "the wrong one detached",
             lambda critic, obs, returns: ((values(critic, obs).detach() - returns) ** 2).mean(),
-            "You detached the critic's values and kept the returns. It is the other way round: the "
-            "values learn, and the returns are fixed targets.",
+            "You detached the critic's values (or computed them under `no_grad`) and kept the "
+            "returns. It is the other way round: the values learn, and the returns are fixed "
+            "targets.",
         ),
         Misconception(
             "sum instead of mean",
@@ -375,5 +390,13 @@ CRITIC_LOSS = Exercise(
             "You call `backward()` inside the function, which uses up the graph. Return the loss "
             "only: the agent computes the gradient and takes the step.",
         ),
+    ],
+    properties=[
+        Property(
+            "gradient into the returns",
+            spares_the_returns,
+            "The loss is right, but some of its gradient flows into the returns. They are fixed "
+            "targets: `.detach()` them wherever you use them.",
+        )
     ],
 )

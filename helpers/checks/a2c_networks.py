@@ -247,7 +247,16 @@ def critic_cases(rng: np.random.Generator) -> list[Case]:
         Case((observations(rng, 6, 4), 64), note="CartPole's sizes"),
         Case((observations(rng, 6, 2), 16), note="another width"),
         Case((observations(rng, 8, 8), 8), note="as many hidden units as observed numbers"),
+        Case(
+            (observations(rng, 6, 4).reshape(3, 2, 4), 8),
+            note="three steps of two environments, (3, 2, 4)",
+        ),
     ]
+
+
+class WithoutLastAxis(nn.Module):
+    def forward(self, values: torch.Tensor) -> torch.Tensor:
+        return values.squeeze(-1)
 
 
 def critic_then(last: nn.Module):
@@ -266,7 +275,8 @@ MAKE_CRITIC = Exercise(
     card=Card(
         title="The critic network",
         what="Write `make_critic(obs_size, hidden)`: three linear layers like the actor's, with a "
-        "ReLU after the first two, but with a single output: how much return to expect from here.",
+        "ReLU after the first two, but with a single output: how much return to expect from here. "
+        "Whatever axes stand before the last one are kept: `(..., obs_size)` in, `(..., 1)` out.",
         why="The critic is the yardstick that every action is measured with. If its outputs cannot "
         "reach the values that it has to predict, every advantage is off by the rest.",
         difficulty=1,
@@ -354,10 +364,15 @@ MAKE_CRITIC = Exercise(
             "its third the hidden size: say `1` for the one, and hand `hidden` on as the other.",
         ),
         Misconception(
+            "flattened first",
+            lambda obs_size, hidden=64: nn.Sequential(nn.Flatten(), *make_critic(obs_size, hidden)),
+            "`nn.Flatten` merges all axes but the first, and later on the critic is given "
+            "observations of several steps and environments, `(T, N, obs_size)`. A linear layer "
+            "works along the last axis by itself: leave `Flatten` out.",
+        ),
+        Misconception(
             "values without their axis",
-            lambda obs_size, hidden=64: nn.Sequential(
-                *make_critic(obs_size, hidden), nn.Flatten(0)
-            ),
+            critic_then(WithoutLastAxis()),
             "Your critic gives shape `(B,)`, and the course's gives `(B, 1)`, as a linear layer "
             "with one unit does by itself. Leave it so: whoever uses the values removes the axis.",
         ),

@@ -17,6 +17,10 @@ from helpers.checks.exercise import Card, Case, Exercise, Misconception
 from helpers.checks.observing import gradient
 
 LOG_2PI = math.log(2 * math.pi)
+NO_NUMPY = (
+    "numpy knows nothing of gradients, and here one has to flow back into the network. Stay in "
+    "torch: its functions have nearly the same names, and there is no need to convert."
+)
 
 
 def parameter(values) -> torch.Tensor:
@@ -172,6 +176,14 @@ LOG_PROB = Exercise(
             lambda logits, actions: Categorical(logits).log_prob(actions),
             "The first argument of `Categorical` is `probs`, so your logits were read as "
             "probabilities. Name the argument: `Categorical(logits=logits)`.",
+        ),
+        Misconception("by way of numpy", lambda logits, actions: logits.numpy(), NO_NUMPY),
+        Misconception(
+            "gather without an axis for the choice",
+            lambda logits, actions: torch.log_softmax(logits, dim=-1).gather(-1, actions),
+            "`gather` wants an index with as many axes as the log-probabilities, and `actions` has "
+            "one axis only. Make it a column with `actions.unsqueeze(-1)`, and drop that axis "
+            "again afterwards.",
         ),
         Misconception(
             "every row with every action",
@@ -345,6 +357,12 @@ ENTROPY = Exercise(
             "for each state, shape `(B,)`.",
         ),
         Misconception(
+            "averaged over states and actions",
+            lambda logits: surprises(logits).mean(),
+            "You averaged over everything, states and actions. The terms of one state are summed "
+            "along the last axis, and every state keeps an entropy of its own.",
+        ),
+        Misconception(
             "one entry an action",
             surprises,
             "You return one number for each action. The entropy of a state is their sum: add up "
@@ -413,6 +431,7 @@ ENTROPY = Exercise(
             "The first argument of `Categorical` is `probs`, so your logits were read as "
             "probabilities. Name the argument: `Categorical(logits=logits)`.",
         ),
+        Misconception("by way of numpy", lambda logits: logits.numpy(), NO_NUMPY),
         Misconception(
             "surprise of a sampled action",
             surprise_of_a_sample,
@@ -519,6 +538,7 @@ GAUSSIAN_LOG_PROB = Exercise(
             "`Normal` wants the standard deviation, which is positive, and got its logarithm: pass "
             "`log_std.exp()`.",
         ),
+        Misconception("by way of numpy", lambda mean, log_std, actions: mean.numpy(), NO_NUMPY),
         Misconception(
             "variance as std",
             lambda mean, log_std, actions: normal(mean, (2 * log_std).exp(), actions).sum(dim=-1),
@@ -658,6 +678,12 @@ GAUSSIAN_LOG_PROB = Exercise(
             lambda mean, log_std, actions: gaussian_log_prob(mean, log_std, actions).mean(),
             "You averaged over the batch. Each action is later weighted with its own advantage, so "
             "return one number for each, shape `(B,)`.",
+        ),
+        Misconception(
+            "averaged over everything",
+            lambda mean, log_std, actions: normal(mean, log_std.exp(), actions).mean(),
+            "You averaged over everything, actions and dimensions. Add up along the last axis "
+            "only, so that every action keeps a log-density of its own, shape `(B,)`.",
         ),
         Misconception(
             "summed along the batch axis",

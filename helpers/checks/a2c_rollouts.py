@@ -406,6 +406,12 @@ LEARNABLE_ROWS = Exercise(
             "belongs on top, as a row of its own.",
         ),
         Misconception(
+            "done_before is no row yet",
+            lambda done, done_before: ~np.concatenate([done_before, done[:-1]]),
+            "`done_before` has shape `(N,)` and cannot stand on top of rows of shape `(T, N)`. "
+            "Make it a row first: `done_before[None]` has shape `(1, N)`.",
+        ),
+        Misconception(
             "inverts whole numbers",
             lambda done, done_before: ~filler_rows(done, done_before).astype(int),
             "`~` inverts booleans, but turns the whole numbers 0 and 1 into -1 and -2, which both "
@@ -452,6 +458,17 @@ def gae_cases(rng: np.random.Generator) -> list[Case]:
         Case(
             one([1, 2, 0, 3], [4, 6, 8, 5, 7], terminated=1, truncated=1),
             note="terminated and truncated, both at step 1",
+        ),
+        Case(
+            (
+                np.array([[1.0, 1.0]]),
+                np.array([[2.0, 2.0], [4.0, 4.0]]),
+                np.array([[True, False]]),
+                np.array([[False, True]]),
+                0.5,
+                0.5,
+            ),
+            note="one step of two environments, one terminated, one truncated",
         ),
         Case(drawn(5, 3, 0.9, 0.0), note="lambda 0, where only the TD error counts"),
         Case(drawn(5, 3, 0.9, 1.0), note="lambda 1, where the critic is a baseline only"),
@@ -627,6 +644,12 @@ GAE = Exercise(
             "row belongs to another episode; the future after the cut is in the TD error already.",
         ),
         Misconception(
+            "only the sum is masked, and only by terminations",
+            gae_like(bootstrap=always, go_on=not_terminated),
+            "You mask the sum at terminations, and nothing else. A termination also takes the "
+            "future out of the TD error, and a truncation also ends the sum.",
+        ),
+        Misconception(
             "sum runs over a termination",
             gae_like(go_on=not_truncated),
             "The sum stops at a truncation but runs on over a termination. Either kind of end "
@@ -748,8 +771,8 @@ GAE = Exercise(
                     reward + gamma * next_value * mask
                 )
             ),
-            "`values[t]` is missing in the TD error. An advantage says how much *better than "
-            "expected* it went, so what was expected is subtracted.",
+            "`values[t]` is missing in the TD error. An advantage says how much better than "
+            "expected it went, so what was expected is subtracted.",
         ),
         Misconception(
             "value added",
@@ -826,8 +849,8 @@ GAE = Exercise(
         Misconception(
             "overwrites the rewards",
             overwrites_rewards,
-            "The advantages are right, but you wrote them into `rewards`, which belongs to the "
-            "caller. Fill an array of your own.",
+            "The advantages are right, but your function changes an array that it was given, like "
+            "`rewards`, and the caller still needs it as it was. Fill an array of your own.",
         ),
     ],
     properties=[no_mutation(gae_cases)],

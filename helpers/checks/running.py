@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from helpers.agents.base import one_thread
 from helpers.checks.compare import Difference, Snapshot, differences, snapshot
 from helpers.checks.exercise import Exercise
 
@@ -124,7 +125,7 @@ def isolated(seed: int) -> Iterator[None]:
     """Known random numbers inside; the notebook's own ones, and its gradient mode, untouched."""
     numpy_state, python_state = np.random.get_state(), random.getstate()  # noqa: NPY002
     try:
-        with torch.random.fork_rng(devices=[]), torch.enable_grad():
+        with torch.random.fork_rng(devices=[]), torch.enable_grad(), one_thread():
             torch.default_generator.manual_seed(seed)
             np.random.seed(seed % 2**32)  # noqa: NPY002 (a student may draw from it)
             random.seed(seed)

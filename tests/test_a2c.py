@@ -1,0 +1,458 @@
+"""A2C: its functions against their definitions, one update against the formulas, what it learns."""
+
+import numpy as np
+import pytest
+import torch
+from environments import AnySpace, Constant, Counting, Guess, Log, TwoSteps, make
+from gymnasium import spaces
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sentences import assert_one_sentence
+from torch.distributions import Categorical, Independent, Normal
+
+from helpers.agents import A2C, A2CByTheBook
+from helpers.agents.a2c import actor_loss, critic_loss, gae, learnable_rows
+from helpers.agents.a2c_by_the_book import bootstrapped_returns
+from helpers.agents.base import gradient_step
+from helpers.envs import make_vector_env
+from helpers.evaluation import evaluate
+from helpers.networks import make_critic
+from helpers.settings import get_setting
+
+quick = settings(deadline=None, max_examples=60, derandomize=True)
+
+
+# ---- generalized advantage estimation ------------------------------------------------------------
+
+
+def gae_by_definition(rewards, values, terminated, truncated, gamma, lam):
+    """The sum over l of (gamma lam)^l delta_{t+l}, up to the end of the episode or of the data."""
+    steps, n_envs = rewards.shape
+    advantages = np.zeros((steps, n_envs))
+    for env in range(n_envs):
+        for t in range(steps):
+            for ahead in range(t, steps):
+                future = 0.0 if terminated[ahead, env] else gamma * values[ahead + 1, env]
+                delta = rewards[ahead, env] + future - values[ahead, env]
+                advantages[t, env] += (gamma * lam) ** (ahead - t) * delta
+                if terminated[ahead, env] or truncated[ahead, env]:
+                    break
+    return advantages
+
+
+@st.composite
+def experiences(draw):
+    """Rewards, values, terminated, truncated: any pattern of ends, also both at once."""
+    shape = draw(st.integers(1, 12)), draw(st.integers(1, 3))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    often = draw(st.sampled_from([0.0, 0.2, 0.6]))
+    terminated, truncated = rng.random(shape) < often, rng.random(shape) < often
+    rewards = rng.normal(size=shape).astype(np.float32)
+    values = rng.normal(size=(shape[0] + 1, shape[1])).astype(np.float32) * 3
+    return rewards, values, terminated, truncated
+
+
+unit = st.floats(0, 1)
+
+
+@quick
+@given(experiences(), unit, unit)
+def test_gae_is_its_definition(experience, gamma, lam):
+    before = [array.copy() for array in experience]
+    advantages = gae(*experience, gamma, lam)
+    expected = gae_by_definition(*experience, gamma, lam)
+    np.testing.assert_allclose(advantages, expected, rtol=1e-4, atol=1e-4)
+    assert advantages.dtype == np.float32
+    assert advantages.shape == experience[0].shape
+    for array, kept in zip(experience, before, strict=True):
+        np.testing.assert_array_equal(array, kept)
+
+
+@quick
+@given(experiences(), unit)
+def test_gae_with_lambda_0_is_the_td_error(experience, gamma):
+    rewards, values, terminated, truncated = experience
+    advantages = gae(rewards, values, terminated, truncated, gamma, lam=0.0)
+    targets = rewards + gamma * np.where(terminated, 0.0, values[1:])
+    np.testing.assert_allclose(advantages, targets - values[:-1], rtol=1e-4, atol=1e-4)
+
+
+@quick
+@given(experiences(), unit)
+def test_gae_with_lambda_1_is_the_bootstrapped_return_minus_the_value(experience, gamma):
+    rewards, values, terminated, truncated = experience
+    advantages = gae(rewards, values, terminated, truncated, gamma, lam=1.0)
+    steps, n_envs = rewards.shape
+    for env in range(n_envs):
+        ends = np.flatnonzero(terminated[:, env] | truncated[:, env]) + 1
+        for piece in np.split(np.arange(steps), ends):
+            if len(piece) == 0:
+                continue
+            last = piece[-1]
+            final_value = 0.0 if terminated[last, env] else values[last + 1, env]
+            returns = bootstrapped_returns(rewards[piece, env], final_value, gamma)
+            np.testing.assert_allclose(
+                advantages[piece, env], returns - values[piece, env], rtol=1e-4, atol=1e-4
+            )
+
+
+def test_gae_of_whole_rewards_is_not_rounded():
+    rewards, never = np.ones((3, 1), int), np.zeros((3, 1), bool)
+    advantages = gae(rewards, np.zeros((4, 1)), never, never, gamma=0.5, lam=1.0)
+    assert advantages.ravel().tolist() == [1.75, 1.5, 1.0]
+
+
+@quick
+@given(st.lists(st.floats(-5, 5), min_size=1, max_size=10), st.floats(-5, 5), unit)
+def test_bootstrapped_returns_are_their_definition(rewards, final_value, gamma):
+    rewards = np.array(rewards)
+    returns = bootstrapped_returns(rewards, final_value, gamma)
+    future = [*rewards, final_value]
+    expected = [
+        sum(gamma**k * reward for k, reward in enumerate(future[t:])) for t in range(len(rewards))
+    ]
+    np.testing.assert_allclose(returns, expected, atol=1e-9)
+
+
+# ---- which rows are experience -------------------------------------------------------------------
+
+
+def counted(row):
+    return tuple(map(int, row))
+
+
+@pytest.mark.parametrize(("n_envs", "n_steps"), [(1, 1), (1, 7), (4, 3)])
+def test_learnable_rows_are_the_steps_that_really_happened(n_envs, n_steps):
+    """Against a real vector environment, in several rollouts on end."""
+    log, kept = Log(), []
+    envs = make_vector_env(make(Counting, transitions=log), n_envs)
+    obs, _ = envs.reset(seed=0)
+    done = np.zeros(n_envs, bool)
+    fillers = 0
+    for _ in range(60 // n_steps):
+        done_before, rows, dones = done, [], []
+        for _ in range(n_steps):
+            next_obs, reward, terminated, truncated, _ = envs.step(np.zeros(n_envs, int))
+            done = terminated | truncated
+            rows.append((obs, reward, next_obs, terminated, truncated))
+            dones.append(done)
+            obs = next_obs
+        learnable = learnable_rows(np.array(dones), done_before)
+        assert learnable.shape == (n_steps, n_envs)
+        assert learnable.dtype == bool
+        for t, env in np.argwhere(learnable):
+            before, reward, after, terminated, truncated = (each[env] for each in rows[t])
+            kept.append(
+                (counted(before), 0, reward, counted(after), bool(terminated), bool(truncated))
+            )
+        fillers += (~learnable).sum()
+    assert sorted(kept) == sorted(log)  # all, each once, and nothing else
+    assert fillers > 10
+    assert all(
+        after[:2] == before[:2] and after[2] == before[2] + 1 for before, _, _, after, *_ in kept
+    )
+
+
+@pytest.mark.parametrize(("n_envs", "n_steps"), [(1, 2), (4, 3), (3, 16)])
+def test_rollouts_hold_every_real_step_once(n_envs, n_steps):
+    log, kept = Log(), []
+    agent = A2C(
+        make(Counting, transitions=log), n_envs=n_envs, n_steps=n_steps, reward_scale=0.5, seed=0
+    )
+    fillers = 0
+    for _ in range(90 // n_steps):
+        rollout = agent.collect()
+        assert rollout.obs.shape == (n_steps + 1, n_envs, 3)
+        assert rollout.rewards.dtype == np.float32
+        fillers += (~rollout.learnable).sum()
+        for t, env in np.argwhere(rollout.learnable):
+            kept.append((
+                counted(rollout.obs[t, env]),
+                int(rollout.actions[t, env]),
+                float(rollout.rewards[t, env]),
+                counted(rollout.obs[t + 1, env]),
+                bool(rollout.terminated[t, env]),
+                bool(rollout.truncated[t, env]),
+            ))  # fmt: skip
+    real = [
+        (before, action, np.float32(reward) / 2, *rest) for before, action, reward, *rest in log
+    ]
+    assert sorted(kept) == sorted(real)
+    assert fillers > 5
+
+
+def test_steps_count_experience_only():
+    log = Log()
+    agent = A2C(make(Counting, transitions=log), n_envs=3, n_steps=5, seed=0).learn(100)
+    assert agent.steps == len(log)
+
+
+# ---- losses --------------------------------------------------------------------------------------
+
+
+def test_actor_loss_raises_the_probability_of_good_actions_only_through_log_probs():
+    log_probs = torch.tensor([-1.0, -2.0, -0.5, -3.0], requires_grad=True)
+    advantages = torch.tensor([2.0, -1.0, 0.0, 5.0], requires_grad=True)
+    loss = actor_loss(log_probs, advantages)
+    assert loss.shape == ()
+    assert loss.item() == pytest.approx(-(-2 + 2 + 0 - 15) / 4)
+    loss.backward()
+    assert log_probs.grad.tolist() == [-0.5, 0.25, 0.0, -1.25]
+    assert advantages.grad is None
+
+
+def test_critic_loss_moves_values_and_not_their_targets():
+    critic = make_critic(3, hidden=4)
+    rng = torch.Generator().manual_seed(0)
+    obs, returns = torch.randn(5, 3, generator=rng), torch.randn(5, generator=rng)
+    returns.requires_grad_()
+    loss = critic_loss(critic, obs, returns)
+    assert loss.shape == ()
+    errors = [critic(o).item() - g.item() for o, g in zip(obs, returns, strict=True)]
+    assert loss.item() == pytest.approx(np.mean(np.square(errors)), rel=1e-4)
+    loss.backward()
+    assert returns.grad is None
+    assert critic[0].weight.grad.abs().sum() > 0
+
+
+def test_a_gradient_step_starts_from_nothing_and_clips_the_norm():
+    weight = torch.nn.Parameter(torch.zeros(2))
+    optimizer = torch.optim.SGD([weight], lr=1.0)
+    for _ in range(2):  # a gradient left over would make the second step longer
+        before = weight.detach().clone()
+        gradient_step(optimizer, weight @ torch.tensor([3.0, 4.0]))
+        assert (before - weight).tolist() == pytest.approx([3, 4])
+    for max_norm, step in ((1.0, [0.6, 0.8]), (10.0, [3, 4])):
+        before = weight.detach().clone()
+        gradient_step(optimizer, weight @ torch.tensor([3.0, 4.0]), max_norm)
+        assert (before - weight).tolist() == pytest.approx(step, abs=1e-5)
+
+
+# ---- one update, against the formulas ------------------------------------------------------------
+
+COUNTS = spaces.Box(-np.inf, np.inf, (3,), np.float64)
+
+
+def an_agent(action_space, max_grad_norm):
+    env = make(AnySpace, observation_space=COUNTS, action_space=action_space)
+    return A2C(
+        env, n_envs=3, n_steps=10, gamma=0.9, lam=0.7, learning_rate=0.01, critic_steps=3,
+        entropy_coef=0.1, reward_scale=2.0, max_grad_norm=max_grad_norm, hidden=8, seed=0,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("max_grad_norm", [1e6, 0.05])
+@pytest.mark.parametrize(
+    "action_space", [spaces.Discrete(3, start=2), spaces.Box(-1, 3, (2,))], ids=type
+)
+def test_an_update_does_what_the_formulas_say(action_space, max_grad_norm):
+    agent, twin = (an_agent(action_space, max_grad_norm) for _ in range(2))
+    for _ in range(3):  # Adam's first step forgets how long the gradient is
+        rollout = agent.collect()
+        assert not rollout.learnable.all()
+        agent.update(rollout)
+        update_by_the_formulas(twin, rollout, max_grad_norm)
+    networks = [(agent.policy, twin.policy), (agent.critic, twin.critic)]
+    for ours, theirs in networks:
+        for one, other in zip(ours.parameters(), theirs.parameters(), strict=True):
+            torch.testing.assert_close(one.grad, other.grad, rtol=1e-3, atol=1e-6)
+            torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-5)
+
+
+def update_by_the_formulas(twin, rollout, max_grad_norm):
+    """Written differently: row by row, torch's distributions, gradients set by hand."""
+    policy, critic = twin.policy, twin.critic
+    values = critic(torch.as_tensor(rollout.obs).float())[..., 0].detach().numpy()
+    all_advantages = gae_by_definition(
+        rollout.rewards, values, rollout.terminated, rollout.truncated, gamma=0.9, lam=0.7
+    )
+    obs, actions, advantages, returns = [], [], [], []
+    for t, env in np.argwhere(rollout.learnable):
+        obs.append(torch.as_tensor(rollout.obs[t, env]).float())
+        actions.append(torch.as_tensor(rollout.actions[t, env]))
+        advantages.append(float(all_advantages[t, env]))
+        returns.append(float(all_advantages[t, env] + values[t, env]))
+    obs, actions = torch.stack(obs), torch.stack(actions)
+    if hasattr(policy, "log_std"):
+        there = Independent(Normal(policy.actor(obs), policy.log_std.exp()), 1)
+    else:
+        there = Categorical(logits=policy.actor(obs))
+    weights = (np.array(advantages) - np.mean(advantages)) / np.std(advantages, ddof=1)
+    gain = (there.log_prob(actions) * torch.as_tensor(weights)).mean()
+    gain = gain + 0.1 * there.entropy().mean()
+    gradients = torch.autograd.grad(-gain, list(policy.parameters()))
+    norm = torch.sqrt(sum((gradient**2).sum() for gradient in gradients))
+    for parameter, gradient in zip(policy.parameters(), gradients, strict=True):
+        parameter.grad = (gradient * min(1.0, max_grad_norm / norm.item())).float()
+    twin.policy_optimizer.step()
+    for _ in range(3):
+        errors = critic(obs)[:, 0] - torch.tensor(returns)
+        gradients = torch.autograd.grad((errors**2).mean(), list(critic.parameters()))
+        for parameter, gradient in zip(critic.parameters(), gradients, strict=True):
+            parameter.grad = gradient
+        twin.critic_optimizer.step()
+
+
+@pytest.mark.parametrize("ending", ["terminated", "truncated"])
+def test_an_update_by_the_book_does_what_the_formulas_say(ending):
+    env = make(Constant, ending=ending, length=4, reward=3.0)
+    new = {"gamma": 0.8, "learning_rate": 0.01, "reward_scale": 0.5, "hidden": 8, "seed": 0}
+    agent, twin = A2CByTheBook(env, **new), A2CByTheBook(env, **new)
+    for _ in range(3):
+        agent.train_step()
+        observations, actions, rewards, terminated = twin.play_episode()
+        assert terminated == (ending == "terminated")
+        obs = torch.as_tensor(observations)
+        values = twin.critic(obs)[:, 0].detach()
+        future = [0.5 * reward for reward in rewards] + [0.0 if terminated else values[-1].item()]
+        returns = [sum(0.8**k * r for k, r in enumerate(future[t:])) for t in range(4)]
+        returns = torch.tensor(returns)
+        there = Categorical(logits=twin.actor(obs[:-1]))
+        gain = (there.log_prob(torch.tensor(actions)) * (returns - values[:-1])).mean()
+        twin.actor_optimizer.zero_grad()
+        (-gain).backward()
+        twin.actor_optimizer.step()
+        loss = (twin.critic(obs[:-1])[:, 0] - returns).square().mean()
+        twin.critic_optimizer.zero_grad()
+        loss.backward()
+        twin.critic_optimizer.step()
+        for ours, theirs in ((agent.actor, twin.actor), (agent.critic, twin.critic)):
+            for one, other in zip(ours.parameters(), theirs.parameters(), strict=True):
+                torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-5)
+    assert agent.steps == 12
+    assert [value for _, value in agent.history["return"]] == [12.0] * 3  # not scaled
+
+
+@pytest.mark.parametrize("kind", [A2C, A2CByTheBook])
+def test_each_network_learns_from_its_own_loss(kind, monkeypatch):
+    """The actor's loss leaves the critic alone, the critic's loss the policy."""
+    agent = kind("CartPole-v1", hidden=8, seed=0).learn(1)
+    policy = agent.policy if kind is A2C else agent.actor
+    module = f"helpers.agents.{'a2c' if kind is A2C else 'a2c_by_the_book'}.gradient_step"
+    steps = []
+
+    def watch(optimizer, loss, *args):
+        own = policy if len(steps) == 0 else agent.critic
+        other = agent.critic if len(steps) == 0 else policy
+        assert {*map(id, optimizer.param_groups[0]["params"])} == {*map(id, own.parameters())}
+        grads = torch.autograd.grad(
+            loss, [*own.parameters(), *other.parameters()], retain_graph=True, allow_unused=True
+        )
+        n_own = len(list(own.parameters()))
+        assert all(grad is not None for grad in grads[:n_own])
+        assert all(grad is None for grad in grads[n_own:])
+        before = [p.detach().clone() for p in own.parameters()]
+        gradient_step(optimizer, loss, *args)
+        after = own.parameters()
+        assert any(not torch.equal(a, b) for a, b in zip(before, after, strict=True))
+        steps.append(optimizer)
+
+    monkeypatch.setattr(module, watch)
+    agent.train_step()
+    assert len(steps) == (5 if kind is A2C else 2)
+
+
+# ---- rollouts of hardly any steps ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n_envs", "n_steps"), [(4, 1), (1, 2), (1, 3)])
+def test_rollouts_of_filler_rows_or_of_one_step_do_no_harm(n_envs, n_steps):
+    env = make(Constant, ending="truncated", length=2)
+    agent = A2C(env, n_envs=n_envs, n_steps=n_steps, hidden=4, seed=0).learn(60)
+    for parameter in [*agent.policy.parameters(), *agent.critic.parameters()]:
+        assert torch.isfinite(parameter).all()
+    assert len(agent.history["actor_loss"]) > 5
+
+
+@pytest.mark.parametrize(("n_envs", "n_steps"), [(1, 1), (0, 8), (8, 0), (-2, -2)])
+def test_rollouts_without_steps_are_one_sentence(n_envs, n_steps):
+    with pytest.raises(ValueError, match="n_steps") as error:
+        A2C("CartPole-v1", n_envs=n_envs, n_steps=n_steps)
+    assert_one_sentence(error.value, f"{n_envs} times {n_steps}")
+
+
+# ---- probe environments: each failure has its suspect --------------------------------------------
+
+
+def learned(kind, env, steps, **settings):
+    """An agent after a short training in a tiny environment."""
+    if kind is A2C:
+        settings = {"n_envs": 4, "n_steps": 8} | settings
+    return kind(env, learning_rate=0.01, hidden=16, seed=0, **settings).learn(steps)
+
+
+def value(agent, *obs):
+    with torch.no_grad():
+        return agent.critic(torch.tensor([obs], dtype=torch.float32)).item()
+
+
+KINDS = pytest.mark.parametrize("kind", [A2C, A2CByTheBook])
+
+
+@KINDS
+@pytest.mark.parametrize("length", [1, 3])
+def test_the_value_of_a_life_that_is_only_cut_off_is_that_of_living_on(kind, length):
+    env = make(Constant, ending="truncated", length=length)
+    agent = learned(kind, env, 1500 if kind is A2C else 900, gamma=0.5)
+    assert value(agent, 1) == pytest.approx(1 / (1 - 0.5), rel=0.05)
+
+
+@KINDS
+def test_the_value_of_a_life_of_one_step_is_its_reward(kind):
+    env = make(Constant, ending="terminated", reward=300.0)
+    agent = learned(kind, env, 600 if kind is A2C else 400, gamma=0.9, reward_scale=0.01)
+    assert value(agent, 1) == pytest.approx(3.0, rel=0.05)
+
+
+@KINDS
+def test_a_reward_of_the_next_step_is_discounted_once(kind):
+    agent = learned(kind, make(TwoSteps), 1500 if kind is A2C else 1200, gamma=0.6)
+    assert value(agent, 1) == pytest.approx(1, abs=0.06)
+    assert value(agent, 0) == pytest.approx(0.6, abs=0.06)
+
+
+@KINDS
+def test_the_better_action_of_each_state_is_learned(kind):
+    env = make(Guess, action_space=spaces.Discrete(3, start=5), wanted={-1: 7, 1: 5})
+    agent = learned(kind, env, 1500 if kind is A2C else 600)
+    assert [agent.predict(np.float32([sign])) for sign in (-1, 1)] == [7, 5]
+    assert evaluate(agent, episodes=20).mean == 0
+
+
+def test_a_gaussian_policy_finds_actions_within_lopsided_bounds():
+    space = spaces.Box(np.float32([-1, 10]), np.float32([3, 20]))
+    wanted = {-1: [2.0, 14.0], 1: [0.5, 17.0]}
+    env = make(Guess, action_space=space, wanted=wanted)
+    agent = learned(A2C, env, 12_000, n_envs=16, n_steps=4, reward_scale=0.1, entropy_coef=0.0)
+    for sign in (-1, 1):
+        np.testing.assert_allclose(agent.predict(np.float32([sign])), wanted[sign], atol=0.5)
+    assert (agent.policy.log_std < -0.5).all()  # it became sure
+
+
+def test_the_entropy_bonus_keeps_a_policy_open():
+    env = make(Guess, action_space=spaces.Discrete(2), wanted={-1: 0, 1: 1})
+    entropies = [
+        learned(A2C, env, 1500, entropy_coef=coef).history["entropy"][-1][1] for coef in (0.0, 3.0)
+    ]
+    assert entropies[0] < 0.1
+    assert entropies[1] > 0.6  # at most log 2, 0.69
+
+
+# ---- the lesson ----------------------------------------------------------------------------------
+
+
+@pytest.mark.xdist_group("learning-a2c")
+def test_a2c_reaches_the_bar_of_the_lesson():
+    reaches_the_bar("a2c", seed=50)
+
+
+@pytest.mark.xdist_group("learning-a2c-by-the-book")
+def test_a2c_by_the_book_reaches_the_bar_of_the_lesson():
+    reaches_the_bar("a2c-by-the-book", seed=50)
+
+
+def reaches_the_bar(algorithm, seed):
+    """With the lesson's settings and a seed that they were not tuned on."""
+    setting = get_setting(algorithm, "CartPole-v1")
+    agent = setting.make(seed).learn(setting.steps)
+    assert evaluate(agent).mean >= setting.bar

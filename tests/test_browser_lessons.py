@@ -1,0 +1,113 @@
+"""The built lessons as a student meets them: opened, run; an exercise done wrong, then right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.browser import Lab
+
+pytest_plugins = ("tests.browser",)
+
+NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
+LESSONS = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
+CELL = "() => window.jupyterapp.shell.currentWidget.content.widgets"
+
+WRONG = """
+def discounted_returns(rewards, gamma):
+    return np.cumsum(rewards[::-1])[::-1]
+"""
+RIGHT = """
+def discounted_returns(rewards, gamma):
+    returns = np.array(rewards, dtype=float)
+    for t in range(len(returns) - 2, -1, -1):
+        returns[t] += gamma * returns[t + 1]
+    return returns
+"""
+
+
+@pytest.fixture(params=LESSONS, ids=lambda path: path.stem)
+def opened(lab: Lab, request: pytest.FixtureRequest) -> Lab:
+    """A lesson as it is committed, opened and not run."""
+    lab.open_notebook(request.param, kernel=False)
+    lab.page.wait_for_timeout(1500)  # pictures and formulas come last
+    return lab
+
+
+def test_a_lesson_opens_with_formulas_and_pictures(opened: Lab) -> None:
+    page = opened.page
+    formulas = page.locator(".jp-RenderedMarkdown mjx-container, .jp-RenderedMarkdown .MathJax")
+    assert formulas.count() > 5
+    assert page.locator("mjx-merror").count() == 0, "a formula that MathJax cannot read"
+    # What is left of a formula that was not found to be one, outside code:
+    text = page.evaluate(
+        "() => [...document.querySelectorAll('.jp-RenderedMarkdown p, .jp-RenderedMarkdown li')]"
+        ".map(e => e.cloneNode(true)).map(e => { e.querySelectorAll('code, mjx-container')"
+        ".forEach(c => c.remove()); return e.textContent; }).join('\\n')"
+    )
+    assert "$" not in text
+    assert "\\gamma" not in text
+    broken = page.evaluate(
+        "() => [...document.querySelectorAll('.jp-Notebook img')]"
+        ".filter(e => !e.naturalWidth).map(e => e.alt)"
+    )
+    assert broken == []
+    assert page.get_by_text("Error displaying widget").count() == 0
+
+
+def index(lab: Lab, cell_id: str) -> int:
+    """Where the cell with that id stands."""
+    ids = lab.page.evaluate(f"{CELL}.map(cell => cell.model.id)")
+    return ids.index(cell_id)
+
+
+def run(lab: Lab, cell_id: str, source: str | None = None) -> str:
+    """Run one cell, with another source if given; the text of its output."""
+    lab.page.evaluate(
+        "async ([i, source]) => { const app = window.jupyterapp;"
+        " const book = app.shell.currentWidget.content; book.activeCellIndex = i;"
+        " if (source) book.widgets[i].model.sharedModel.setSource(source);"
+        " await app.commands.execute('notebook:run-cell'); }",
+        [index(lab, cell_id), source],
+    )
+    return lab.cell(index(lab, cell_id)).locator(".jp-OutputArea").first.inner_text()
+
+
+def test_an_exercise_not_started_then_wrong_then_right(lab: Lab) -> None:
+    lab.open_notebook(NOTEBOOKS / "exercises" / "00_start_here.ipynb")
+    for cell_id in ("00-setup", "00-imports"):
+        run(lab, cell_id)
+    blank, check = "00-return-and-the-discount-3", "00-ex-0-1-check"
+    run(lab, blank)
+    assert "not started" in run(lab, check).lower()
+    run(lab, blank, WRONG)
+    verdict = run(lab, check)
+    assert "gamma" in verdict
+    assert "course's version" in verdict
+    run(lab, blank, RIGHT)
+    assert "course's version" not in run(lab, check)
+    hints = lab.cell(index(lab, check) + 1).locator("details")
+    assert hints.count() == 3
+    assert not hints.nth(2).evaluate("e => e.open"), "the solution is folded"
+    hints.nth(2).locator("summary").click()
+    assert "def discounted_returns" in hints.nth(2).inner_text()
+
+
+def test_a_lesson_run_in_the_browser_plays_and_answers(lab: Lab) -> None:
+    lab.open_notebook(NOTEBOOKS / "00_start_here.ipynb")
+    lab.run_all(120)
+    page = lab.page
+    assert page.locator(".jp-OutputArea [data-mime-type*=error]").count() == 0
+    video = lab.cell(index(lab, "00-controller-video")).locator("video")
+    page.wait_for_function("v => v.readyState >= 2 && v.videoWidth > 0", arg=video.element_handle())
+    explorer = lab.cell(index(lab, "00-controller-explorer"))
+    image = explorer.locator("img")
+    before = image.get_attribute("src")
+    explorer.locator(".noUi-handle").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(
+        "([image, before]) => image.src !== before", arg=[image.element_handle(), before]
+    )
