@@ -146,8 +146,8 @@ def lesson_01() -> list[Variant]:
         Variant(
             "lambda 1",
             fast,
-            "Advantages from all rewards of the rollout: the critic's errors matter less, the noise "
-            "of the rewards more. CartPole has little noise.",
+            "Advantages from all rewards of the rollout: the critic's errors matter less, the "
+            "noise of the rewards more. CartPole has little noise.",
             changes={"lam": 1.0},
         ),
         Variant(
@@ -157,18 +157,10 @@ def lesson_01() -> list[Variant]:
             changes={"entropy_coef": 0.0},
         ),
         Variant(
-            "learning rate x 3",
+            "no decay",
             fast,
-            "All else as taught, and it learns about twice as fast: the lesson's own pace is "
-            "a careful one.",
-            changes={"learning_rate": 3e-3},
-        ),
-        Variant(
-            "learning rate x 3, lambda 0",
-            fast,
-            "The same haste, and all trust in the critic: its errors go right into the actor, and "
-            "half of the seeds miss the bar.",
-            changes={"learning_rate": 3e-3, "lam": 0.0},
+            "The actor's steps stay as large as they were at the start.",
+            changes={"decay_steps": None},
         ),
         Variant("by the book", book, "One environment, whole episodes, one update an episode."),
         Variant(

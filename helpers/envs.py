@@ -84,11 +84,12 @@ def check_finite(rewards: np.ndarray, observations: np.ndarray, steps: int) -> N
 
 
 def env_id(env: EnvLike) -> str | None:
-    """The id that says all about how to make `env`, or None if there is more to it (wrappers)."""
+    """The id that says all about how to make `env`, or None: it has wrappers or arguments."""
     if isinstance(env, str):
         return env
     recipe = _recipe(env)
-    return None if recipe is None or recipe.additional_wrappers else recipe.id
+    registered = gym.registry.get(recipe.id) if recipe else None
+    return recipe.id if registered and _changes(recipe) == _changes(registered) else None
 
 
 def one_line(thing: object) -> str:
@@ -105,6 +106,12 @@ def _recipe(env: gym.Env) -> gym.envs.registration.EnvSpec | None:
     if spec is None or any(wrapper.kwargs is None for wrapper in spec.additional_wrappers):
         return None
     return spec
+
+
+def _changes(spec: gym.envs.registration.EnvSpec) -> tuple:
+    """What an instance may have changed in its id's recipe; how it is shown does not matter."""
+    arguments = {name: repr(value) for name, value in spec.kwargs.items() if name != "render_mode"}
+    return arguments, spec.max_episode_steps, spec.additional_wrappers
 
 
 def _name(recipe: str | gym.envs.registration.EnvSpec) -> str:

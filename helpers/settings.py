@@ -48,10 +48,10 @@ SETTINGS: dict[tuple[str, str], Setting] = {
             env_id="CartPole-v1",
             agent="A2C",
             lesson="01_a2c",
-            steps=250_000,
+            steps=180_000,
             bar=475,
             seconds=20,
-            params={"reward_scale": 0.01},
+            params={"reward_scale": 0.01, "learning_rate": 3e-3, "decay_steps": 120_000},
         ),
         Setting(
             algorithm="a2c",

@@ -408,11 +408,12 @@ def plot_results(
     """One variant beside the baseline: learning curves, final scores of every seed, a sentence.
 
     Lines are interquartile means over seeds, bands their 95 % bootstrap intervals (Agarwal et al.
-    2021); a dot on the right is one seed's last evaluation.
+    2021); a dot on the right is one seed's evaluation after training.
 
     Args:
-        results: variant -> {"steps": `(points,)`, "returns": `(seeds, points)`, "explanation": a
-            sentence}. Other entries (the command that made the file, ...) are passed over.
+        results: variant -> {"steps": `(points,)`, "returns": `(seeds, points)` of training,
+            "evaluations": `(seeds,)`, "explanation": a sentence}. Other entries (the command that
+            made the file, ...) are passed over.
         variant, baseline: keys of `results`; by default the second and the first.
         bar: the return at which the task counts as learned: a dashed line.
     """
@@ -426,14 +427,14 @@ def plot_results(
     for i, name in enumerate(shown):
         colour = BLUE if name == baseline else VERMILLION
         band(curves, runs[name]["steps"], runs[name]["returns"], name, colour)
-        _draw_finals(finals, i, np.asarray(runs[name]["returns"])[:, -1], colour)
+        _draw_finals(finals, i, np.asarray(runs[name]["evaluations"]), colour)
     for ax in (curves, finals):
         if bar is not None:
             ax.axhline(bar, color=GREY, lw=1.2, ls=(0, (5, 3)))
     thousands(curves)
     seeds = len(runs[variant]["returns"])
-    label(curves, f"evaluation return, {seeds} seeds", "environment steps", legend=True)
-    label(finals, "last evaluation", "a dot is a seed")
+    label(curves, f"training return, {seeds} seeds", "environment steps", legend=True)
+    label(finals, "evaluation at the end", "a dot is a seed")
     finals.set(xlim=(-0.6, 1.6), ylim=curves.get_ylim())
     finals.set_xticks([])
     sentence = textwrap.fill(str(runs[variant].get("explanation", "")), 98, max_lines=3)

@@ -176,9 +176,14 @@ class Faulty(Probe):
     """
 
     def __init__(
-        self, fault: BaseException | str, at: int, steps: Log, length: int = 10**9
+        self,
+        fault: BaseException | str,
+        at: int,
+        steps: Log,
+        length: int = 10**9,
+        seeds: Log | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(seeds)
         self.fault, self.at, self.steps, self.length = fault, at, steps, length
 
     def play(self, action):

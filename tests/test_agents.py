@@ -38,8 +38,9 @@ def weights(agent):
             for name in sorted(content, key=str):
                 collect(content[name])
 
-    collect({name: getattr(agent, name).state_dict() for name in agent.saved})
-    assert tensors
+    parts = {name: part for name, part in vars(agent).items() if hasattr(part, "state_dict")}
+    assert len(parts) == 4
+    collect({name: part.state_dict() for name, part in parts.items()})
     return tensors
 
 
@@ -314,9 +315,9 @@ def test_stopping_keeps_the_agent_and_learning_goes_on(new, capsys):
 @pytest.mark.parametrize("kind", [A2C, A2CByTheBook])
 def test_stopping_within_a_step_leaves_environments_that_go_on(kind, at):
     """Of three copies some have made the step, perhaps their episode's last, and some have not."""
-    steps = Log()
+    steps, seeds = Log(), Log()
     settings = {"n_envs": 3, "n_steps": 4} if kind is A2C else {}
-    env = make(Faulty, fault=KeyboardInterrupt(), at=at, steps=steps, length=2)
+    env = make(Faulty, fault=KeyboardInterrupt(), at=at, steps=steps, length=2, seeds=seeds)
     agent = kind(env, seed=0, **settings)
     watcher = Watcher()
     agent.learn(10_000, watcher)
@@ -326,6 +327,7 @@ def test_stopping_within_a_step_leaves_environments_that_go_on(kind, at):
     agent.learn(50)
     assert agent.steps >= stopped + 50
     assert {length for _, length in agent.history["length"]} == {2.0}
+    assert len([seed for seed in seeds if seed is not None]) == (3 if kind is A2C else 1)
 
 
 @pytest.mark.parametrize("kind", [A2C, A2CByTheBook])
@@ -650,6 +652,28 @@ def test_an_agent_of_an_unnamed_environment_needs_one(tmp_path):
     A2C(Nameless("terminated"), n_envs=1, hidden=4, seed=0).learn(20).save(path)
     assert "env=" in refused(path)
     assert A2C.load(path, env=make(Constant, ending="terminated")).steps >= 20
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        gym.wrappers.ClipReward(gym.make("CartPole-v1"), -1, 1),
+        gym.wrappers.TimeLimit(gym.make("CartPole-v1"), 7),
+        gym.make("CartPole-v1", sutton_barto_reward=True),
+    ],
+    ids=["wrapper", "limit", "argument"],
+)
+def test_an_agent_of_a_changed_environment_is_not_loaded_into_a_bare_one(tmp_path, env):
+    path = tmp_path / "agent.pt"
+    A2C(env, hidden=4, seed=0).save(path)
+    assert "env=" in refused(path)
+    assert A2C.load(path, env=env).env_source is env
+
+
+def test_an_agent_of_an_instance_made_from_an_id_is_loaded_from_it(tmp_path):
+    path = tmp_path / "agent.pt"
+    A2C(gym.make("CartPole-v1", render_mode="rgb_array"), hidden=4, seed=0).save(path)
+    assert A2C.load(path).env_source == "CartPole-v1"
 
 
 def test_an_environment_that_no_longer_exists_is_named(path):

@@ -74,6 +74,15 @@ def test_an_agent_is_evaluated_without_exploring():
     assert np.unique(result.returns).tolist() == pytest.approx(sorted(returns))
 
 
+def test_an_agent_of_stable_baselines3_is_evaluated_too():
+    class Theirs:
+        def predict(self, obs, deterministic=False):
+            return np.int64(7 if obs[0] < 0 else 5) + (not deterministic), None
+
+    env = make(Guess, action_space=spaces.Discrete(3, start=5), wanted={-1: 7, 1: 5})
+    assert evaluate(Theirs(), env).mean == 0
+
+
 @pytest.mark.parametrize("kind", [A2C, A2CByTheBook])
 def test_the_environment_the_agent_was_given_is_left_alone(kind):
     seeds = Log()

@@ -13,7 +13,7 @@ import torch
 from gymnasium import spaces
 from torch import nn
 
-from helpers.agents.base import Agent, EpisodeLog, gradient_step
+from helpers.agents.base import Agent, EpisodeLog, gradient_step, set_learning_rate
 from helpers.agents.policies import CategoricalPolicy, GaussianPolicy
 from helpers.envs import EnvLike, check_finite, make_vector_env
 from helpers.networks import make_critic
@@ -104,7 +104,7 @@ class A2C(Agent):
     Discrete actions get a softmax policy, Box actions a Gaussian one. `critic_steps` gradient steps
     of the critic go with one of the actor. Rewards are multiplied by `reward_scale` before
     learning; with 1 - gamma a value is the weighted mean of future rewards, of the same size as one
-    reward.
+    reward. With `decay_steps` the actor's learning rate falls, over so many steps, to a tenth.
     """
 
     action_kinds: ClassVar = (spaces.Discrete, spaces.Box)
@@ -119,6 +119,7 @@ class A2C(Agent):
         gamma: float = 0.99,
         lam: float = 0.95,
         learning_rate: float = 1e-3,
+        decay_steps: int | None = None,
         critic_steps: int = 4,
         entropy_coef: float = 0.01,
         reward_scale: float = 1.0,
@@ -133,6 +134,7 @@ class A2C(Agent):
                 f"got {n_envs} times {n_steps}."
             )
         self.n_envs, self.n_steps, self.gamma, self.lam = n_envs, n_steps, gamma, lam
+        self.learning_rate, self.decay_steps = learning_rate, decay_steps
         self.critic_steps, self.entropy_coef = critic_steps, entropy_coef
         self.reward_scale, self.max_grad_norm = reward_scale, max_grad_norm
         discrete = isinstance(self.action_space, spaces.Discrete)
@@ -212,6 +214,9 @@ class A2C(Agent):
         weights = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
         policy_loss = actor_loss(log_probs, weights)
         bonus = self.entropy_coef * entropies.mean()
+        if self.decay_steps is not None:
+            share = max(0.1, 1 - self.steps / self.decay_steps)
+            set_learning_rate(self.policy_optimizer, self.learning_rate * share)
         gradient_step(self.policy_optimizer, policy_loss - bonus, self.max_grad_norm)
         for _ in range(self.critic_steps):
             value_loss = critic_loss(self.critic, obs, returns)

@@ -264,6 +264,12 @@ def gradient_step(
     optimizer.step()
 
 
+def set_learning_rate(optimizer: torch.optim.Optimizer, learning_rate: float) -> None:
+    """From its next step on, `optimizer` takes steps of this size."""
+    for group in optimizer.param_groups:
+        group["lr"] = learning_rate
+
+
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Let torch use one thread: for small networks more threads only wait for each other."""

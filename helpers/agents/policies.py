@@ -38,8 +38,8 @@ def entropy(logits: torch.Tensor) -> torch.Tensor:
 def sample_actions(logits: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Draw one action a row from softmax(logits): (B, n_actions) to (B,) integers.
 
-    The Gumbel-max trick: the index of the largest logit + Gumbel noise has exactly the softmax's
-    probabilities (Gumbel 1954; see Maddison et al. 2014, "A* sampling", section 2).
+    The index of the largest logit + Gumbel noise has exactly the softmax's probabilities (the
+    Gumbel-max trick; see Maddison et al. 2014, "A* sampling").
     """
     return np.argmax(logits + rng.gumbel(size=logits.shape), axis=-1)
 
