@@ -103,7 +103,7 @@ COMMANDS = {
     ),
     "break-it": Command(
         "break-it LESSON [--seeds 0-9] [--jobs 2]",
-        "Rerun a lesson's \"break it\" lab: its training with one idea at a time switched off.",
+        'Rerun a lesson\'s "break it" lab: its training with one idea at a time switched off.',
         "helpers.break_it",
         False,
         list,

@@ -24,6 +24,10 @@ class Setting:
     seconds: float
     params: dict[str, Any] = field(default_factory=dict)
 
+    def __str__(self) -> str:
+        params = ", ".join(f"{name}={value:g}" for name, value in self.params.items())
+        return f"{self.env_id}: {self.steps:,} steps, bar: a mean return of {self.bar:g}\n{params}"
+
     def make(self, seed: int, **changes: Any) -> Agent:
         """The untrained agent; `changes` replace parameters, to switch an idea off."""
         kind = getattr(helpers.agents, self.agent)

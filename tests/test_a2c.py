@@ -202,10 +202,9 @@ def test_actor_loss_raises_the_probability_of_good_actions_only_through_log_prob
 
 
 def test_critic_loss_moves_values_and_not_their_targets():
-    critic = make_critic(3, hidden=4)
-    rng = torch.Generator().manual_seed(0)
-    obs, returns = torch.randn(5, 3, generator=rng), torch.randn(5, generator=rng)
-    returns.requires_grad_()
+    torch.manual_seed(0)
+    critic = make_critic(3)
+    obs, returns = torch.randn(5, 3), torch.randn(5, requires_grad=True)
     loss = critic_loss(critic, obs, returns)
     assert loss.shape == ()
     errors = [critic(o).item() - g.item() for o, g in zip(obs, returns, strict=True)]

@@ -100,8 +100,9 @@ def test_each_row_is_sampled_by_itself():
 
 
 def test_a_categorical_policy_speaks_indices_and_the_environments_actions():
+    torch.manual_seed(0)
     policy = CategoricalPolicy(2, spaces.Discrete(3, start=-4), hidden=8)
-    obs = torch.randn(50, 2, generator=torch.Generator().manual_seed(0))
+    obs = torch.randn(50, 2)
     with torch.no_grad():
         logits = policy.actor(obs)
         actions = policy.sample(obs, np.random.default_rng(0))
@@ -135,6 +136,7 @@ def test_gaussian_log_prob_and_entropy_are_those_of_torchs_normal(drawn):
 
 
 def test_a_gaussian_policys_samples_have_its_mean_and_std():
+    torch.manual_seed(0)
     space = spaces.Box(-1, 1, (2,))
     policy = GaussianPolicy(1, space, hidden=8)
     policy.log_std.data = torch.tensor([0.5, -2.0])

@@ -87,6 +87,10 @@ class Agent(ABC):
         self.steps = 0
         self.history: dict[str, list[tuple[int, float]]] = defaultdict(list)
 
+    def __repr__(self) -> str:
+        where = env_id(self.env_source) or "its own environment"
+        return f"<{type(self).__name__} on {where}, seed {self.seed}, {self.steps:,} steps>"
+
     @abstractmethod
     def train_step(self) -> None:
         """Collect some experience, learn from it, and raise `self.steps`."""
