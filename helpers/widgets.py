@@ -19,7 +19,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
-from helpers.driving import drive
 from helpers.page import in_kernel, png_bundle, publish
 from helpers.plotting import (
     BLUE,
@@ -42,7 +41,7 @@ from helpers.plotting import (
 from helpers.statistics import interquartile_mean
 
 __all__ = [
-    "Choice", "Slider", "discount_explorer", "drive", "explore", "gae_explorer", "plot_discount",
+    "Choice", "Slider", "discount_explorer", "explore", "gae_explorer", "plot_discount",
     "plot_gae_weights", "plot_policy_gradient", "plot_results", "results_explorer",
     "softmax_explorer",
 ]  # fmt: skip

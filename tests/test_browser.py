@@ -22,7 +22,8 @@ CELLS = {
 import time
 from helpers.plotting import LiveCurves
 from helpers.video import Video, record
-from helpers.widgets import Slider, discount_explorer, drive, explore, plot_discount
+from helpers.driving import drive
+from helpers.widgets import Slider, discount_explorer, explore, plot_discount
 
 class Agent:
     steps, history = 0, {"return": []}
