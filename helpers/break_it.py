@@ -169,7 +169,7 @@ def lesson_01() -> list[Variant]:
             "by the book, no baseline",
             book,
             "REINFORCE: returns in place of advantages. All returns are positive, so every action "
-            "is pushed up, and only the differences teach. The noise throws good policies over.",
+            "is pushed up, and only the differences teach. Noise makes it lose good policies.",
             replaced={"helpers.agents.a2c_by_the_book:make_critic": NoCritic},
         ),
     ]

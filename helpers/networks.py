@@ -7,7 +7,7 @@ def make_actor(obs_size: int, n_outputs: int, hidden: int = 64) -> nn.Sequential
     """The actor network: observations (B, obs_size) to outputs (B, n_outputs).
 
     Three linear layers with a ReLU after the first two. For discrete actions the outputs are
-    *logits*, one an action: any real numbers, which a softmax later turns into probabilities.
+    *logits*, one per action: any real numbers, which a softmax later turns into probabilities.
     """
     # 1. Two hidden layers of `hidden` units, each followed by a ReLU.
     layers = [nn.Linear(obs_size, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU()]

@@ -9,7 +9,7 @@ def discounted_returns(rewards: np.ndarray, gamma: float) -> np.ndarray:
     `rewards` (T,), `gamma` between 0 and 1; returns floats (T,), entry t is G_t. The rewards stay
     as they are. Source: Sutton & Barto 2018, equation 3.9 (they write R_{t+1} for our r_t).
     """
-    # 1. Room for one return a step: floats, even where the rewards are whole numbers.
+    # 1. Room for one return per step: floats, even where the rewards are whole numbers.
     returns = np.zeros(len(rewards))
     # 2. After the last step nothing more is earned.
     following = 0.0

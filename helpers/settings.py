@@ -42,10 +42,10 @@ SETTINGS: dict[tuple[str, str], Setting] = {
             env_id="CartPole-v1",
             agent="A2CByTheBook",
             lesson="01_a2c",
-            steps=200_000,
+            steps=300_000,
             bar=475,
             seconds=60,
-            params={"reward_scale": 0.01},
+            params={"reward_scale": 0.01, "decay_steps": 200_000},
         ),
         Setting(
             algorithm="a2c",
@@ -65,7 +65,14 @@ SETTINGS: dict[tuple[str, str], Setting] = {
             steps=400_000,
             bar=-200,
             seconds=60,
-            params={"gamma": 0.95, "reward_scale": 0.01, "entropy_coef": 0.0},
+            params={
+                "gamma": 0.95,
+                "reward_scale": 0.01,
+                "entropy_coef": 0.0,
+                "learning_rate": 2e-3,
+                "decay_steps": 300_000,
+                "critic_steps": 10,
+            },
         ),
     ]
 }

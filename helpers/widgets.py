@@ -300,8 +300,10 @@ def _draw_gradient(ax: Any, gradient: NDArray) -> None:
     reach = max(0.5, 1.35 * np.abs(gradient).max())
     actions = np.arange(len(gradient))
     ax.vlines(actions, 0, gradient, color=GREEN, lw=3)
-    for up, head in ((True, "^"), (False, "v")):  # markers: a FancyArrow takes ten times as long
-        a = actions[(gradient > 0) == up]
+    moved = np.sign(np.round(gradient, 2))  # what reads as 0.00 points nowhere
+    # Markers: a FancyArrow takes ten times as long.
+    for sign, head in ((1, "^"), (-1, "v"), (0, "o")):
+        a = actions[moved == sign]
         ax.plot(a, gradient[a], head, ms=9, mew=0, color=GREEN)
     for a, g in enumerate(gradient):
         text, above = f"{g:+.2f}".replace("-", "−"), g > 0

@@ -460,6 +460,7 @@ def test_none_where_the_check_needs_a_tensor_is_a_forgotten_return():
         actor_loss, loss_cases, observe=lambda f, lp, adv: f(lp, adv).backward() or lp.grad
     )
     assert judge(backward, lambda lp, adv: None).diagnosis == "no return"
+    assert judge(LOSS, lambda lp, adv: None).diagnosis == "no return"
     assert judge(backward, lambda lp, adv: 3.0).diagnosis == "unusable output"
 
 
@@ -612,6 +613,28 @@ def test_random_numbers_and_gradient_mode_are_left_alone():
     with torch.no_grad():
         assert judge(LOSS, actor_loss).passed
         assert not torch.is_grad_enabled()
+
+
+def test_the_number_of_torchs_threads_is_left_alone():
+    before, seen = torch.get_num_threads(), []
+
+    def looks(x):
+        seen.append(torch.get_num_threads())
+        return 2 * x
+
+    def raises(x):
+        raise ValueError
+
+    try:
+        for threads in (1, 3):
+            torch.set_num_threads(threads)
+            assert judge(DOUBLE, looks).passed
+            assert not judge(DOUBLE, raises).passed
+            grade("1.4", lambda log_probs, advantages: log_probs)
+            assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+    assert set(seen) == {1}
 
 
 def test_random_layers_are_the_same_for_everybody():

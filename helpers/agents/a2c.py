@@ -13,7 +13,7 @@ import torch
 from gymnasium import spaces
 from torch import nn
 
-from helpers.agents.base import Agent, EpisodeLog, gradient_step, set_learning_rate
+from helpers.agents.base import Agent, EpisodeLog, decayed, gradient_step, set_learning_rate
 from helpers.agents.policies import CategoricalPolicy, GaussianPolicy
 from helpers.envs import EnvLike, check_finite, make_vector_env
 from helpers.networks import make_critic
@@ -57,7 +57,7 @@ def gae(
     `rewards` (T, N); `terminated`, `truncated` (T, N) booleans; `values` (T + 1, N): V of the
     observation before every step, and of the one after the last. Returns advantages (T, N).
     """
-    # 1. Walk backwards; the advantage of what follows the last step counts as 0.
+    # 1. Walk backwards with a running advantage for each environment, 0 after the last step.
     advantages = np.zeros_like(values[:-1])
     advantage = np.zeros_like(values[0])
     for t in reversed(range(len(rewards))):
@@ -214,9 +214,8 @@ class A2C(Agent):
         weights = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
         policy_loss = actor_loss(log_probs, weights)
         bonus = self.entropy_coef * entropies.mean()
-        if self.decay_steps is not None:
-            share = max(0.1, 1 - self.steps / self.decay_steps)
-            set_learning_rate(self.policy_optimizer, self.learning_rate * share)
+        rate = decayed(self.learning_rate, self.steps, self.decay_steps)
+        set_learning_rate(self.policy_optimizer, rate)
         gradient_step(self.policy_optimizer, policy_loss - bonus, self.max_grad_norm)
         for _ in range(self.critic_steps):
             value_loss = critic_loss(self.critic, obs, returns)

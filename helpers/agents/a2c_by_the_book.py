@@ -7,7 +7,7 @@ import torch
 from gymnasium import spaces
 
 from helpers.agents.a2c import actor_loss, critic_loss
-from helpers.agents.base import Agent, gradient_step
+from helpers.agents.base import Agent, decayed, gradient_step, set_learning_rate
 from helpers.agents.policies import log_prob, sample_actions
 from helpers.envs import EnvLike, check_finite, make_env
 from helpers.networks import make_actor, make_critic
@@ -23,12 +23,16 @@ def bootstrapped_returns(rewards: np.ndarray, final_value: float, gamma: float) 
     """
     # 1. Treat the value of the future as one more reward after the last.
     extended = np.append(rewards, final_value)
-    # 2. The returns of that longer episode, without the added entry.
+    # 2. The `discounted_returns` (lesson 00) of that longer episode, without the added entry.
     return discounted_returns(extended, gamma)[:-1]
 
 
 class A2CByTheBook(Agent):
-    """Actor-critic in its simplest form, for Discrete actions: one update after each episode."""
+    """Actor-critic in its simplest form, for Discrete actions: one update after each episode.
+
+    Rewards are multiplied by `reward_scale` before learning. With `decay_steps` the actor's
+    learning rate falls, over so many steps, to a tenth.
+    """
 
     action_kinds: ClassVar = (spaces.Discrete,)
     saved: ClassVar = ("actor", "critic", "actor_optimizer", "critic_optimizer")
@@ -39,12 +43,14 @@ class A2CByTheBook(Agent):
         *,
         gamma: float = 0.99,
         learning_rate: float = 1e-3,
+        decay_steps: int | None = None,
         reward_scale: float = 1.0,
         hidden: int = 64,
         seed: int | None = None,
     ) -> None:
         super().__init__(env, seed)
         self.gamma, self.reward_scale = gamma, reward_scale
+        self.learning_rate, self.decay_steps = learning_rate, decay_steps
         with self.seeded():
             self.actor = make_actor(self.obs_size, int(self.action_space.n), hidden)
             self.critic = make_critic(self.obs_size, hidden)
@@ -73,6 +79,8 @@ class A2CByTheBook(Agent):
 
         log_probs = log_prob(self.actor(obs[:-1]), torch.as_tensor(actions))
         policy_loss = actor_loss(log_probs, returns - values[:-1])
+        rate = decayed(self.learning_rate, self.steps, self.decay_steps)
+        set_learning_rate(self.actor_optimizer, rate)
         gradient_step(self.actor_optimizer, policy_loss)
         value_loss = critic_loss(self.critic, obs[:-1], returns)
         gradient_step(self.critic_optimizer, value_loss)

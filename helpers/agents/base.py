@@ -268,6 +268,14 @@ def gradient_step(
     optimizer.step()
 
 
+def decayed(learning_rate: float, steps: int, decay_steps: int | None) -> float:
+    """The learning rate after `steps`: linearly down to a tenth over `decay_steps`, then constant.
+
+    Without `decay_steps` it stays as it is.
+    """
+    return learning_rate * (1.0 if decay_steps is None else max(0.1, 1 - steps / decay_steps))
+
+
 def set_learning_rate(optimizer: torch.optim.Optimizer, learning_rate: float) -> None:
     """From its next step on, `optimizer` takes steps of this size."""
     for group in optimizer.param_groups:

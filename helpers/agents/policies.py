@@ -36,7 +36,7 @@ def entropy(logits: torch.Tensor) -> torch.Tensor:
 
 
 def sample_actions(logits: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw one action a row from softmax(logits): (B, n_actions) to (B,) integers.
+    """Draw one action per row from softmax(logits): (B, n_actions) to (B,) integers.
 
     The index of the largest logit + Gumbel noise has exactly the softmax's probabilities (the
     Gumbel-max trick; see Maddison et al. 2014, "A* sampling").
@@ -45,7 +45,7 @@ def sample_actions(logits: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 class CategoricalPolicy(nn.Module):
-    """pi(a|s) for a Discrete action space: a softmax over one logit an action."""
+    """pi(a|s) for a Discrete action space: a softmax over one logit per action."""
 
     def __init__(self, obs_size: int, action_space: spaces.Discrete, hidden: int = 64) -> None:
         super().__init__()
@@ -75,7 +75,7 @@ class CategoricalPolicy(nn.Module):
 def gaussian_log_prob(
     mean: torch.Tensor, log_std: torch.Tensor, actions: torch.Tensor
 ) -> torch.Tensor:
-    """Log-density of actions under independent Gaussians, one an action dimension.
+    """Log-density of actions under independent Gaussians, one per action dimension.
 
     `mean` and `actions` (B, action_dim), `log_std` (action_dim,); returns (B,).
     """

@@ -27,6 +27,27 @@ def spared(loss: torch.Tensor, tensor: torch.Tensor) -> bool:
     return flowed is None or not flowed.any()
 
 
+# Its value is that of a detached loss: only its type tells the two apart.
+PLAIN_NUMBER = (
+    "You return a plain number: `.item()` (or `float()`) takes it out of the graph, so no gradient "
+    "finds its way back. Return the tensor itself; `.item()` is for printing and plotting."
+)
+
+
+def gives_tensors(cases):
+    """The property that a loss is a tensor, and not the number in it."""
+
+    def test(function, rng):
+        losses = (function(*map(copied, case.args)) for case in cases(rng))
+        return all(isinstance(loss, torch.Tensor) for loss in losses)
+
+    return Property("no tensor", test, PLAIN_NUMBER)
+
+
+def copied(value):
+    return value.clone() if isinstance(value, torch.Tensor) else value
+
+
 # --- 1.4 actor_loss -------------------------------------------------------------------------------
 
 
@@ -62,6 +83,12 @@ def with_backward(loss_of):
         return loss
 
     return compute
+
+
+def standardised(advantages):
+    """With the same spread as `.std()`, which warns where a batch of one makes it NaN."""
+    centred = advantages - advantages.mean()
+    return centred / (((centred**2).sum() / (len(centred) - 1)).sqrt() + 1e-8)
 
 
 def weighted(log_probs, weights):
@@ -113,6 +140,11 @@ ACTOR_LOSS = Exercise(
             "what this loss is to act on. Only the advantages are cut off.",
         ),
         Misconception(
+            "a plain number",
+            lambda log_probs, advantages: actor_loss(log_probs, advantages).item(),
+            PLAIN_NUMBER,
+        ),
+        Misconception(
             "the wrong one detached",
             lambda log_probs, advantages: -(log_probs.detach() * advantages).mean(),
             "You detached the log-probabilities and kept the advantages. It is the other way "
@@ -154,9 +186,7 @@ ACTOR_LOSS = Exercise(
         ),
         Misconception(
             "standardised advantages",
-            lambda log_probs, advantages: weighted(
-                log_probs, (advantages - advantages.mean()) / (advantages.std() + 1e-8)
-            ),
+            lambda log_probs, advantages: weighted(log_probs, standardised(advantages)),
             "You standardised the advantages inside the loss. The agent does that before it calls "
             "you, where it knows the whole batch; the loss takes them as they come, and a batch of "
             "one has no spread to divide by.",
@@ -204,7 +234,8 @@ ACTOR_LOSS = Exercise(
             spares_the_advantages,
             "The loss is right, but some of its gradient flows through the advantages. They are "
             "only weights here: `.detach()` them wherever you use them.",
-        )
+        ),
+        gives_tensors(actor_loss_cases),
     ],
 )
 
@@ -305,6 +336,11 @@ CRITIC_LOSS = Exercise(
             "reaches the critic and it never learns. Only the targets are cut off.",
         ),
         Misconception(
+            "a plain number",
+            lambda critic, obs, returns: critic_loss(critic, obs, returns).item(),
+            PLAIN_NUMBER,
+        ),
+        Misconception(
             "the wrong one detached",
             lambda critic, obs, returns: ((values(critic, obs).detach() - returns) ** 2).mean(),
             "You detached the critic's values (or computed them under `no_grad`) and kept the "
@@ -397,6 +433,7 @@ CRITIC_LOSS = Exercise(
             spares_the_returns,
             "The loss is right, but some of its gradient flows into the returns. They are fixed "
             "targets: `.detach()` them wherever you use them.",
-        )
+        ),
+        gives_tensors(critic_loss_cases),
     ],
 )

@@ -204,6 +204,13 @@ MAKE_ACTOR = Exercise(
             "more or fewer: take the number from the argument `n_outputs`.",
         ),
         Misconception(
+            "hidden and n_outputs exchanged",
+            lambda obs_size, n_outputs, hidden=64: make_actor(obs_size, hidden, n_outputs),
+            "`hidden` and `n_outputs` have changed places: your hidden layers have `n_outputs` "
+            "units, and the last layer gives `hidden` numbers. The width in between is `hidden`, "
+            "and there is one output for each of the `n_outputs`.",
+        ),
+        Misconception(
             "layers that do not meet",
             actor_sizes_do_not_meet,
             "Your second layer expects an observation, but what reaches it is the output of the "
@@ -244,6 +251,7 @@ def observe_critic(function, obs, hidden):
 def critic_cases(rng: np.random.Generator) -> list[Case]:
     return [
         Case((observations(rng, 1, 3), 5), note="one observation"),
+        Case((observations(rng, 2, 3), 5), note="a batch of two"),
         Case((observations(rng, 6, 4), 64), note="CartPole's sizes"),
         Case((observations(rng, 6, 2), 16), note="another width"),
         Case((observations(rng, 8, 8), 8), note="as many hidden units as observed numbers"),

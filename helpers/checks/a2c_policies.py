@@ -533,6 +533,39 @@ GAUSSIAN_LOG_PROB = Exercise(
             "be 0 or negative. The standard deviation is `log_std.exp()`.",
         ),
         Misconception(
+            "log_std taken for the std, the squares divided",  # 0 gives it another gradient
+            lambda mean, log_std, actions: (
+                -((actions - mean) ** 2) / (2 * log_std**2) - log_std - 0.5 * LOG_2PI
+            ).sum(dim=-1),
+            "You divided by the square of `log_std`, which is the logarithm of the standard "
+            "deviation. The standard deviation is `exp` of it, `log_std.exp()`.",
+        ),
+        Misconception(
+            "log_std taken for the std throughout",
+            lambda mean, log_std, actions: (
+                -0.5 * ((actions - mean) / log_std) ** 2 - log_std.log() - 0.5 * LOG_2PI
+            ).sum(dim=-1),
+            "You used `log_std` as the standard deviation, but it is the logarithm already and may "
+            "be 0 or negative, where a second logarithm gives NaN. The standard deviation is `exp` "
+            "of it: divide by `log_std.exp()` and subtract `log_std`.",
+        ),
+        Misconception(
+            "log_std taken for the std, squared to a variance",
+            lambda mean, log_std, actions: by_hand(mean, log_std**2, actions).sum(dim=-1),
+            "You used `log_std` as the standard deviation, but it is the logarithm already. The "
+            "standard deviation is `exp` of it, `log_std.exp()`, and the variance is the square of "
+            "that.",
+        ),
+        Misconception(
+            "std subtracted in place of log_std",
+            lambda mean, log_std, actions: (
+                -0.5 * z_of(mean, log_std, actions) ** 2 - log_std.exp() - 0.5 * LOG_2PI
+            ).sum(dim=-1),
+            "You subtracted the standard deviation, `log_std.exp()`, where its logarithm belongs: "
+            "the density is divided by the std, and the logarithm makes of that a minus `log_std`, "
+            "as it is.",
+        ),
+        Misconception(
             "Normal with a logarithm as std",
             lambda mean, log_std, actions: normal(mean, log_std, actions).sum(dim=-1),
             "`Normal` wants the standard deviation, which is positive, and got its logarithm: pass "

@@ -89,9 +89,10 @@ BOOTSTRAPPED_RETURNS = Exercise(
         Misconception(
             "final value ignored",
             lambda rewards, final_value, gamma: discounted_returns(rewards, gamma),
-            "`final_value` does not appear in your returns, so the future after the last reward "
-            "counts as 0. That is right after a termination only; an episode that was cut off had "
-            "a future.",
+            "Your returns do not depend on `final_value`: it is left out, or it was put before the "
+            "rewards and dropped again, though it stands for what comes after the last of them. So "
+            "the future counts as 0, which is right after a termination only; an episode that was "
+            "cut off had one.",
         ),
         Misconception(
             "final value not discounted",
@@ -185,6 +186,15 @@ BOOTSTRAPPED_RETURNS = Exercise(
             )[:-1],
             "You put `final_value` before the rewards. It stands for what comes after the last of "
             "them: `np.append` takes the array first, and then what follows it.",
+        ),
+        Misconception(
+            "final value before the rewards, and one return too many",
+            lambda rewards, final_value, gamma: discounted_returns(
+                np.append(final_value, rewards), gamma
+            ),
+            "You put `final_value` before the rewards, and no return hears of it but the one that "
+            "you added. It stands for what comes after the last reward: append it there, and leave "
+            "out the last return, `[:-1]`.",
         ),
         Misconception(
             "no discount",
@@ -483,16 +493,22 @@ def gae_like(
         reward + gamma * next_value * mask - value
     ),
     decay=lambda gamma, lam: gamma * lam,
+    start=lambda values: np.zeros_like(values[-1]),
+    keep=lambda terminated, truncated: 1,
 ):
-    """GAE with a mask, the TD error or the discount of the sum exchanged."""
+    """GAE with a mask, the TD error, the discount of the sum or its first entry exchanged.
+
+    `keep` is one more mask, over a step's whole advantage.
+    """
 
     def compute(rewards, values, terminated, truncated, gamma, lam):
-        advantages, advantage = np.zeros_like(values[:-1]), 0.0
+        advantages, advantage = np.zeros_like(values[:-1]), start(values)
         for t in reversed(range(len(rewards))):
             mask = bootstrap(terminated[t], truncated[t])
             error = delta(rewards[t], values[t], values[t + 1], mask, gamma, lam)
             together = go_on(terminated[t], truncated[t])
             advantage = error + decay(gamma, lam) * together * advantage
+            advantage = keep(terminated[t], truncated[t]) * advantage
             advantages[t] = advantage
         return advantages
 
@@ -513,6 +529,16 @@ def not_truncated(terminated, truncated):
 
 def always(terminated, truncated):
     return 1
+
+
+def whole_numbers_inverted(flags):
+    """What `~` makes of 0 and 1: -1 and -2."""
+    return ~flags.astype(int)
+
+
+def ends_set_to_zero(rewards, values, terminated, truncated, gamma, lam):
+    advantages = gae(rewards, values, terminated, truncated, gamma, lam)
+    return advantages * any_end(terminated, truncated)
 
 
 def td_errors(rewards, values, terminated, truncated, gamma, lam):
@@ -580,6 +606,22 @@ def an_if_for_all_environments(rewards, values, terminated, truncated, gamma, la
         if terminated[t]:
             pass  # one truth value for N environments: an error unless N is 1
     return gae(rewards, values, terminated, truncated, gamma, lam)
+
+
+VALUES_EXCHANGED = (
+    "`values[t]` and `values[t + 1]` stand in each other's place in your TD error. What came is "
+    "r + gamma V(s_{t+1}), from where the step led to; what was expected, V(s_t), is subtracted."
+)
+ENDS_SET_TO_ZERO = (
+    "You multiply the whole advantage of the step that ends an episode by a mask, so its TD error "
+    "is lost, and nothing is learned from the last action. The mask belongs on what the next row "
+    "adds, `gamma * lam` times its advantage, and not on the TD error."
+)
+WHOLE_NUMBERS_INVERTED = (
+    "`~` inverts booleans, but turns the whole numbers 0 and 1 into -1 and -2, so a mask made of "
+    "them is never 1 and never 0. Write `1 - terminated[t]`, or use `~` before the booleans become "
+    "numbers, in both masks."
+)
 
 
 GAE = Exercise(
@@ -691,6 +733,26 @@ GAE = Exercise(
             "goes on. Take one minus each.",
         ),
         Misconception(
+            "both masks invert whole numbers",
+            gae_like(
+                bootstrap=lambda terminated, truncated: whole_numbers_inverted(terminated),
+                go_on=lambda terminated, truncated: whole_numbers_inverted(terminated | truncated),
+            ),
+            WHOLE_NUMBERS_INVERTED,
+        ),
+        Misconception(
+            "the TD error's mask inverts whole numbers",
+            gae_like(bootstrap=lambda terminated, truncated: whole_numbers_inverted(terminated)),
+            WHOLE_NUMBERS_INVERTED,
+        ),
+        Misconception(
+            "the sum's mask inverts whole numbers",
+            gae_like(
+                go_on=lambda terminated, truncated: whole_numbers_inverted(terminated | truncated)
+            ),
+            WHOLE_NUMBERS_INVERTED,
+        ),
+        Misconception(
             "mask one row off",
             mask_of_the_next_step,
             "Your sum is cut one row too early: whether row t may take over the advantage of row "
@@ -715,6 +777,30 @@ GAE = Exercise(
             ),
             "Your mask covers the whole TD error, so the step that ends an episode has no "
             "advantage, good or bad. Only the future, V(s_{t+1}), is 0 after a termination.",
+        ),
+        Misconception(
+            "the baseline masked",
+            gae_like(
+                delta=lambda reward, value, next_value, mask, gamma, lam: (
+                    reward + (gamma * next_value - value) * mask
+                )
+            ),
+            "Your mask covers `values[t]` as well, so the step that terminates an episode is "
+            "compared with 0 instead of with what was expected. Only the future, V(s_{t+1}), is 0 "
+            "after a termination: mind the brackets.",
+        ),
+        Misconception("advantage zeroed at any end", gae_like(keep=any_end), ENDS_SET_TO_ZERO),
+        Misconception(
+            "advantage zeroed at a termination",
+            gae_like(go_on=always, keep=not_terminated),
+            ENDS_SET_TO_ZERO,
+        ),
+        Misconception(
+            "ends set to zero afterwards",
+            ends_set_to_zero,
+            "You set the advantage of each step that ends an episode to 0, so nothing is learned "
+            "from the last action. Its advantage is its TD error: only what the next row would "
+            "add is 0.",
         ),
         Misconception(
             "no lambda",
@@ -763,6 +849,24 @@ GAE = Exercise(
             ),
             "You bootstrap from `values[t]`, where the step began. The future starts where it led "
             "to: `values[t + 1]`.",
+        ),
+        Misconception(
+            "values exchanged",
+            gae_like(
+                delta=lambda reward, value, next_value, mask, gamma, lam: (
+                    reward + gamma * value * mask - next_value
+                )
+            ),
+            VALUES_EXCHANGED,
+        ),
+        Misconception(
+            "values exchanged, with their masks",
+            gae_like(
+                delta=lambda reward, value, next_value, mask, gamma, lam: (
+                    reward + gamma * value - next_value * mask
+                )
+            ),
+            VALUES_EXCHANGED,
         ),
         Misconception(
             "no baseline",
@@ -815,6 +919,13 @@ GAE = Exercise(
             lambda *args: gae(*args)[::-1],
             "These are the right advantages in the wrong order: walking backwards you met the last "
             "step first. Turn the list round at the end.",
+        ),
+        Misconception(
+            "starts at the last value",
+            gae_like(start=lambda values: values[-1]),
+            "Your running advantage starts at `values[-1]`, but that value is in the last step's "
+            "TD error already, so it would count twice. There are no TD errors after the last "
+            "step: start at 0.",
         ),
         Misconception(
             "last step left out",

@@ -143,7 +143,7 @@ def _unfinished(c: _Context) -> Diagnosis | None:
 def _no_return(c: _Context) -> Diagnosis | None:
     """Returned None, seen directly or by what the check could not do with it."""
     first = c.first
-    whole = first.kind == "none" and not first.where
+    whole = first.kind == "none" and (not first.where or _nothing(c.got.observations[c.failing[0]]))
     error = first.got
     stumbled = isinstance(error, Raised) and error.line is None and "NoneType" in error.text
     if not (whole or stumbled):
@@ -302,6 +302,12 @@ _RULES = (
 
 def _is_numeric(entry: object) -> bool:
     return isinstance(entry, Leaf) and entry.numeric
+
+
+def _nothing(entry: object) -> bool:
+    """Whether all the parts that a check named are missing."""
+    parts = entry.values() if isinstance(entry, dict) else ()
+    return bool(parts) and all(isinstance(part, Leaf) and part.kind == "none" for part in parts)
 
 
 def _place(difference: Difference) -> str:

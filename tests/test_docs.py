@@ -1,0 +1,39 @@
+"""What the README promises is what was measured."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from helpers.settings import SETTINGS, Setting
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("setting", SETTINGS.values(), ids=lambda s: f"{s.algorithm} {s.env_id}")
+def test_the_study_behind_a_lesson_is_stored_and_quoted(setting: Setting) -> None:
+    path = ROOT / "data" / "results" / f"{setting.algorithm}_{setting.env_id}.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    assert record["settings"]["params"] == setting.params, "the settings changed: study again"
+    assert (record["settings"]["steps"], record["settings"]["bar"]) == (setting.steps, setting.bar)
+    assert [row["seed"] for row in record["results"]] == list(range(100, 120))
+    passed = sum(row["mean"] >= setting.bar for row in record["results"])
+    found = re.search(r"(\d+/\d+) seeds .* (median .* s), (worst .* s)", record["summary"])
+    assert found
+    assert found[1] == f"{passed}/20"
+    assert f"{found[1]} seeds, {found[2]}, {found[3]}" in README
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("lessons/*.md")), ids=lambda path: path.stem)
+def test_readme_links_both_editions_of_every_lesson(path: Path) -> None:
+    assert f"(notebooks/{path.stem}.ipynb)" in README
+    assert f"(notebooks/exercises/{path.stem}.ipynb)" in README
+
+
+def test_relative_links_of_the_documents_lead_somewhere() -> None:
+    for document in ("README.md", "CONTRIBUTING.md", "data/README.md"):
+        text = (ROOT / document).read_text(encoding="utf-8")
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", text):
+            assert ((ROOT / document).parent / target).exists(), f"{document}: {target}"
