@@ -169,7 +169,7 @@ def lesson_01() -> list[Variant]:
             "by the book, no baseline",
             book,
             "REINFORCE: returns in place of advantages. All returns are positive, so every action "
-            "is pushed up, and only the differences teach. Noise makes it lose good policies.",
+            "is pushed up, and only the differences teach. It learns, but slowly.",
             replaced={"helpers.agents.a2c_by_the_book:make_critic": NoCritic},
         ),
     ]

@@ -45,7 +45,7 @@ SETTINGS: dict[tuple[str, str], Setting] = {
             steps=300_000,
             bar=475,
             seconds=60,
-            params={"reward_scale": 0.01, "decay_steps": 200_000},
+            params={"gamma": 0.995, "reward_scale": 0.005, "decay_steps": 200_000},
         ),
         Setting(
             algorithm="a2c",
