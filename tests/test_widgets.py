@@ -6,6 +6,9 @@ import asyncio
 import base64
 import builtins
 import io
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import gymnasium as gym
 import ipywidgets
@@ -31,6 +34,14 @@ from helpers.widgets import (
 pytest_plugins = ("tests.fakes",)
 
 VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+def in_a_loop(coroutine: Coroutine) -> Any:
+    """Run it in an event loop of its own, in a thread: a browser's may be running in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, coroutine).result()
+
+
 RESULTS = {
     "made by": "course.py study",
     "full": {
@@ -278,7 +289,7 @@ def test_a_driven_episode_is_recorded_and_its_end_explained(page, still):
         await game._task
         return game
 
-    game = asyncio.run(play())
+    game = in_a_loop(play())
     [episode] = game.episodes
     steps = len(episode["reward"])
     assert episode["obs"].shape == episode["next_obs"].shape == (steps, 4)
@@ -300,7 +311,7 @@ def test_truncation_is_explained_as_such_and_start_begins_anew(page, still):
             await game._task
         return game
 
-    game = asyncio.run(play())
+    game = in_a_loop(play())
     assert len(game.episodes) == 2
     assert game.episodes[0]["action"].tolist() == [[1.5]] * 4
     assert game.episodes[0]["action"].dtype == np.float32
@@ -330,7 +341,7 @@ def test_stop_pauses_start_goes_on_reset_throws_away(page, still):
         assert game._episode == []
         assert game.episodes == []
 
-    asyncio.run(play())
+    in_a_loop(play())
 
 
 def test_one_game_at_a_time_and_a_rerun_stops_the_old_one(page, still):
@@ -346,7 +357,7 @@ def test_one_game_at_a_time_and_a_rerun_stops_the_old_one(page, still):
         assert not two._over
         assert third._task is None
 
-    asyncio.run(play())
+    in_a_loop(play())
 
 
 def test_an_error_while_driving_is_shown(page, still, monkeypatch):
@@ -357,7 +368,7 @@ def test_an_error_while_driving_is_shown(page, still, monkeypatch):
         await game._task
         return game._status.value
 
-    assert asyncio.run(play()) == "ZeroDivisionError: division by zero"
+    assert in_a_loop(play()) == "ZeroDivisionError: division by zero"
     assert Drive._playing is None
 
 
