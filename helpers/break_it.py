@@ -202,7 +202,7 @@ def value_at_start(agent: Agent, starts: int = 20) -> float:
     env = make_env(agent.env_source)
     obs = np.array([env.reset(seed=10_000 + i)[0] for i in range(starts)])
     with torch.no_grad():
-        value = agent.critic(agent.flat(obs)).mean().item()
+        value = agent.value(agent.flat(obs)).mean().item()
     return value / agent.reward_scale * (1 - agent.gamma)
 
 

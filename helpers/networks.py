@@ -1,5 +1,6 @@
 """The neural networks of the course: small, and written out layer by layer."""
 
+import torch
 from torch import nn
 
 
@@ -28,3 +29,50 @@ def make_critic(obs_size: int, hidden: int = 64) -> nn.Sequential:
     layers.append(nn.Linear(hidden, 1))
     # 3. One module that applies them in turn.
     return nn.Sequential(*layers)
+
+
+class DeterministicActor(nn.Module):
+    """The actor mu: observations (..., obs_size) to actions (..., action_dim), in [-1, 1]."""
+
+    def __init__(self, obs_size: int, action_dim: int, hidden: int = 64) -> None:
+        super().__init__()
+        # 1. Two hidden layers of `hidden` units and an output for each action dimension.
+        self.hidden1 = nn.Linear(obs_size, hidden)
+        self.hidden2 = nn.Linear(hidden, hidden)
+        self.output = nn.Linear(hidden, action_dim)
+        # 2. A small start for the last layer: the tanh starts where it is steep.
+        start_small(self.output)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        # 3. A ReLU after each hidden layer.
+        x = torch.relu(self.hidden1(obs))
+        x = torch.relu(self.hidden2(x))
+        # 4. A tanh brings every output to [-1, 1].
+        return torch.tanh(self.output(x))
+
+
+class QNetwork(nn.Module):
+    """The critic Q: observations (B, obs_size) and actions (B, action_dim) to values (B,)."""
+
+    def __init__(self, obs_size: int, action_dim: int, hidden: int = 64) -> None:
+        super().__init__()
+        # 1. As in the actor, but observation *and* action go in, and one number comes out.
+        self.hidden1 = nn.Linear(obs_size + action_dim, hidden)
+        self.hidden2 = nn.Linear(hidden, hidden)
+        self.output = nn.Linear(hidden, 1)
+        start_small(self.output)
+
+    def forward(self, obs: torch.Tensor, action: torch.Tensor) -> torch.Tensor:
+        # 2. Put observation and action of each row side by side.
+        x = torch.cat([obs, action], dim=-1)
+        # 3. A ReLU after each hidden layer, nothing after the last: a value may be any number.
+        x = torch.relu(self.hidden1(x))
+        x = torch.relu(self.hidden2(x))
+        # 4. One value a row: from (B, 1) to (B,).
+        return self.output(x).squeeze(-1)
+
+
+def start_small(layer: nn.Linear, bound: float = 3e-3) -> None:
+    """Draw weights and biases uniformly from [-bound, bound] (Lillicrap et al. 2016, section 7)."""
+    nn.init.uniform_(layer.weight, -bound, bound)
+    nn.init.uniform_(layer.bias, -bound, bound)

@@ -9,6 +9,7 @@ from typing import Any
 
 import helpers.agents
 from helpers.agents.base import Agent
+from helpers.noise import GaussianNoise, OUNoise
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Setting:
     params: dict[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        params = ", ".join(f"{name}={value:g}" for name, value in self.params.items())
+        params = ", ".join(f"{name}={_short(value)}" for name, value in self.params.items())
         return f"{self.env_id}: {self.steps:,} steps, bar: a mean return of {self.bar:g}\n{params}"
 
     def make(self, seed: int, **changes: Any) -> Agent:
@@ -74,8 +75,37 @@ SETTINGS: dict[tuple[str, str], Setting] = {
                 "critic_steps": 10,
             },
         ),
+        Setting(
+            algorithm="ddpg",
+            env_id="Pendulum-v1",
+            agent="DDPG",
+            lesson="02_ddpg",
+            steps=10_000,
+            bar=-200,
+            seconds=20,
+            params={"reward_scale": 0.1, "noise": GaussianNoise(0.1)},
+        ),
+        Setting(
+            algorithm="ddpg",
+            env_id="MountainCarContinuous-v0",
+            agent="DDPG",
+            lesson="02_ddpg",
+            steps=20_000,
+            bar=90,
+            seconds=40,
+            params={
+                "reward_scale": 0.1,
+                "learning_starts": 3000,
+                "random_exploration": OUNoise(sigma=0.5, theta=0.05),
+                "noise": OUNoise(sigma=0.3, theta=0.05),
+            },
+        ),
     ]
 }
+
+
+def _short(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, (int, float)) else str(value)
 
 
 def get_setting(algorithm: str, env_id: str) -> Setting:

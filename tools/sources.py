@@ -50,13 +50,13 @@ def definition(root: Path, spec: str) -> str:
 def blank(source: str, exercise: str) -> str:
     """Cut the bodies out of a function's or class's source; what stays is the scaffold.
 
-    Signature, docstring and numbered comments (with the comment lines that continue them) stay;
+    In a class where some bodies have numbered comments only these are cut. Signature, docstring and numbered comments (with the comment lines that continue them) stay;
     each run of code becomes one `...`; a raised NotImplementedError ends every body. All that stays
     moves to the body's own indentation: valid Python, however deep a step stood.
     """
     lines = source.split("\n")
     comments = _comment_rows(source)
-    functions = list(_functions(ast.parse(source)))
+    functions = _blanks(source)
     if not functions:
         raise BuildError(f"exercise {exercise} has no function body to cut.")
     for node in reversed(functions):  # from the end, so that the rows above stay where they were
@@ -89,7 +89,7 @@ def giveaways(source: str) -> dict[str, str]:
     they hold counts. A body without any such statement counts as a whole.
     """
     found = {}
-    for function in _functions(ast.parse(source)):
+    for function in _blanks(source):
         own = [node for node in ast.walk(function) if isinstance(node, ast.stmt)]
         parts = [ast.get_source_segment(source, node) or "" for node in own if _computes(node)]
         if not any(len(_squeeze(part)) >= SHORTEST_LEAK for part in parts):
@@ -133,6 +133,19 @@ def _functions(tree: ast.Module | ast.ClassDef) -> Iterator[ast.FunctionDef]:
             for s in _code(node)
         ):
             yield node
+
+
+def _blanks(source: str) -> list[ast.FunctionDef]:
+    """The functions whose bodies an exercise cuts: those with numbered comments, or else all."""
+    lines, comments = source.split("\n"), _comment_rows(source)
+    steps = {row for row in comments if _STEP.match(lines[row - 1].strip())}
+    functions = list(_functions(ast.parse(source)))
+    with_steps = [
+        function
+        for function in functions
+        if steps & set(range(function.lineno, _body_rows(function, lines, comments)[1] + 1))
+    ]
+    return with_steps or functions
 
 
 def _comment_rows(source: str) -> set[int]:

@@ -1,6 +1,7 @@
-"""The course's agents. `from helpers.agents import A2C`."""
+"""The course's agents. `from helpers.agents import A2C, DDPG`."""
 
 from helpers.agents.a2c import A2C
 from helpers.agents.a2c_by_the_book import A2CByTheBook
+from helpers.agents.ddpg import DDPG
 
-__all__ = ["A2C", "A2CByTheBook"]
+__all__ = ["A2C", "DDPG", "A2CByTheBook"]

@@ -61,14 +61,7 @@ class Agent(ABC):
     def __new__(cls, *args, **kwargs) -> Self:
         agent = super().__new__(cls)
         # Remember every hyperparameter once, here, so that `save` can write what `load` needs.
-        # Not `bind`: copy.deepcopy calls this without arguments.
-        bound = inspect.signature(cls.__init__).bind_partial(agent, *args, **kwargs)
-        bound.apply_defaults()
-        agent.hyperparameters = {
-            name: value.item() if isinstance(value, np.generic) else value  # `load` reads no numpy
-            for name, value in bound.arguments.items()
-            if name not in ("self", "env")
-        }
+        agent.hyperparameters = _hyperparameters(cls, agent, args, kwargs)
         return agent
 
     def __init__(self, env: EnvLike, seed: int | None = None) -> None:
@@ -148,6 +141,13 @@ class Agent(ABC):
             return actions
         return int(actions[0]) if isinstance(self.action_space, spaces.Discrete) else actions[0]
 
+    def value(self, obs: torch.Tensor) -> torch.Tensor:
+        """The critic's estimate of the return from flat observations (B, obs_size) on: (B,).
+
+        Discounted, and in the units that the critic learns in (see `reward_scale`).
+        """
+        return self.critic(obs).squeeze(-1)
+
     def flat(self, obs: np.ndarray) -> torch.Tensor:
         """A batch of observations (B, *shape) of any float type as float32 (B, obs_size)."""
         return torch.as_tensor(np.asarray(obs, dtype=np.float32)).reshape(len(obs), self.obs_size)
@@ -179,7 +179,7 @@ class Agent(ABC):
             "agent": type(self).__name__,
             "env_id": env_id(self.env_source),
             "spaces": self._spaces(),
-            "hyperparameters": self.hyperparameters,
+            "hyperparameters": {k: _plain(value) for k, value in self.hyperparameters.items()},
             "steps": self.steps,
             "history": {name: list(values) for name, values in self.history.items()},
             "rng": self.rng.bit_generator.state,
@@ -259,11 +259,16 @@ class EpisodeLog:
 def gradient_step(
     optimizer: torch.optim.Optimizer, loss: torch.Tensor, max_grad_norm: float | None = None
 ) -> None:
-    """One step of `optimizer` down the gradient of `loss`, its norm clipped to `max_grad_norm`."""
-    optimizer.zero_grad()
-    loss.backward()
+    """One step of `optimizer` down the gradient of `loss`, its norm clipped to `max_grad_norm`.
+
+    Only the parameters of `optimizer` get a gradient, whatever else the loss runs through: the
+    actor's loss in DDPG runs through the critic, whose weights are not to move.
+    """
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    # In place of zero_grad and backward: nothing to clear, and about 15 % of a small update saved.
+    for parameter, grad in zip(parameters, torch.autograd.grad(loss, parameters), strict=True):
+        parameter.grad = grad
     if max_grad_norm is not None:
-        parameters = [p for group in optimizer.param_groups for p in group["params"]]
         nn.utils.clip_grad_norm_(parameters, max_grad_norm)
     optimizer.step()
 
@@ -291,6 +296,34 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(threads)
+
+
+def _hyperparameters(kind: type, agent: Agent, args: tuple, kwargs: dict) -> dict:
+    """What `kind(*args, **kwargs)` sets by name, defaults included.
+
+    A constructor with `**shared` hands these on to the one of the class above.
+    """
+    remembered = {}
+    for owner in (k for k in kind.__mro__ if "__init__" in vars(k)):
+        signature = inspect.signature(owner.__init__)
+        # Not `bind`: copy.deepcopy calls this without arguments.
+        bound = signature.bind_partial(agent, *args, **kwargs)
+        bound.apply_defaults()
+        shared = [p.name for p in signature.parameters.values() if p.kind is p.VAR_KEYWORD]
+        args, kwargs = (), bound.arguments.pop(shared[0]) if shared else {}
+        remembered = {**bound.arguments, **remembered}
+        if not shared:
+            break
+    return {
+        name: value.item() if isinstance(value, np.generic) else value  # `load` reads no numpy
+        for name, value in remembered.items()
+        if name not in ("self", "env")
+    }
+
+
+def _plain(value):
+    """A hyperparameter as a file holds it: an object such as a noise says itself how."""
+    return value.to_plain() if hasattr(value, "to_plain") else value
 
 
 def _nothing(*_args) -> None:

@@ -1,0 +1,33 @@
+"""Actions in two units: [-1, 1], in which agents think, and those of the environment."""
+
+import numpy as np
+from gymnasium import spaces
+
+from helpers.envs import one_line
+
+
+def to_env_units(action: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """From [-1, 1] to [low, high], in a straight line: -1 becomes `low`, 1 becomes `high`.
+
+    `action` (..., *action shape), `low` and `high` (*action shape); returns the shape of `action`.
+    """
+    # 1. Where the action stands between the bounds: 0 at the lower, 1 at the upper.
+    fraction = (action + 1) / 2
+    # 2. That fraction of the way from low to high, for each dimension its own.
+    return low + fraction * (high - low)
+
+
+def to_scaled(action: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """From [low, high] to [-1, 1]: the inverse of `to_env_units`, same shapes."""
+    return 2 * (action - low) / (high - low) - 1
+
+
+def check_bounded(agent: str, space: spaces.Box) -> None:
+    """Raise `ValueError` unless every dimension of the action space has a finite, wide range."""
+    if not (np.isfinite(space.low).all() and np.isfinite(space.high).all()):
+        raise ValueError(
+            f"{agent} needs bounds on every action, this environment has {one_line(space)}: wrap "
+            "it in gymnasium.wrappers.RescaleAction or give its action space finite bounds."
+        )
+    if not (space.low < space.high).all():
+        raise ValueError(f"{agent} needs low < high for every action, got {one_line(space)}.")

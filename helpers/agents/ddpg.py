@@ -1,0 +1,115 @@
+"""Deep deterministic policy gradient (DDPG).
+
+Source: Lillicrap et al. 2016, "Continuous control with deep reinforcement learning", Algorithm 1.
+"""
+
+import copy
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+import torch
+from torch import nn
+
+from helpers.agents.adam import LeanAdam
+from helpers.agents.base import gradient_step
+from helpers.agents.off_policy import OffPolicyAgent
+from helpers.buffers import Batch
+from helpers.envs import EnvLike
+from helpers.networks import DeterministicActor, QNetwork
+
+
+@torch.no_grad()
+def td_target(
+    batch: Batch, target_actor: nn.Module, target_critic: nn.Module, gamma: float
+) -> torch.Tensor:
+    """What Q(s, a) should be: y = r + gamma Q'(s', mu'(s')), shape (B,), without gradient.
+
+    Q' and mu' are the target networks. Source: Lillicrap et al. 2016, Algorithm 1.
+    """
+    # 1. The action that the target actor would take next.
+    next_action = target_actor(batch.next_obs)
+    # 2. What the target critic thinks of it.
+    next_q = target_critic(batch.next_obs, next_action)
+    # 3. The reward plus the discounted future, which is worth nothing after a termination.
+    return batch.reward + gamma * (1 - batch.terminated) * next_q
+
+
+def critic_loss(critic: nn.Module, batch: Batch, target: torch.Tensor) -> torch.Tensor:
+    """Mean squared error between Q(s, a) of the actions taken and their targets (B,). A scalar."""
+    # 1. What the critic says about the actions in the batch.
+    q = critic(batch.obs, batch.action)
+    # 2. The mean over the batch of the squared differences.
+    return nn.functional.mse_loss(q, target)
+
+
+def actor_loss(actor: nn.Module, critic: nn.Module, obs: torch.Tensor) -> torch.Tensor:
+    """Minus the mean of Q(s, mu(s)): going down it changes actions towards higher Q. A scalar.
+
+    The chain rule of the deterministic policy gradient is what autograd does with it.
+    """
+    # 1. The actor's own actions, with gradient: not the ones in the batch.
+    action = actor(obs)
+    # 2. What the critic thinks of them; minus, since optimisers go down.
+    return -critic(obs, action).mean()
+
+
+@torch.no_grad()
+def polyak_update(
+    targets: Iterable[torch.Tensor], online: Iterable[torch.Tensor], tau: float
+) -> None:
+    """Move every target parameter a fraction `tau` of the way to its online one, in place.
+
+    theta' <- tau theta + (1 - tau) theta'. Source: Lillicrap et al. 2016, Algorithm 1.
+    """
+    # 1. Go through both lists together.
+    for target, source in zip(targets, online, strict=True):
+        # 2. A step of size tau from where the target is towards where the online parameter is.
+        target.lerp_(source, tau)
+
+
+class DDPG(OffPolicyAgent):
+    """Deep deterministic policy gradient: replay, noise, target networks.
+
+    At each update the target networks move a fraction `tau` of the way to the trained ones. What
+    else can be set, `shared`, is explained at `OffPolicyAgent`.
+    """
+
+    saved: ClassVar = (
+        "actor", "critic", "target_actor", "target_critic", "actor_optimizer", "critic_optimizer",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        env: EnvLike,
+        *,
+        tau: float = 0.005,
+        actor_learning_rate: float = 1e-3,
+        critic_learning_rate: float = 1e-3,
+        hidden: int = 64,
+        seed: int | None = None,
+        **shared: Any,
+    ) -> None:
+        super().__init__(env, seed=seed, **shared)
+        if not 0 < tau <= 1:
+            raise ValueError(f"tau must be above 0 and at most 1, got {tau}.")
+        self.tau = tau
+        with self.seeded():
+            self.actor = DeterministicActor(self.obs_size, self.action_size, hidden)
+            self.critic = QNetwork(self.obs_size, self.action_size, hidden)
+        self.target_actor = copy.deepcopy(self.actor)
+        self.target_critic = copy.deepcopy(self.critic)
+        self.actor_optimizer = LeanAdam(self.actor.parameters(), actor_learning_rate)
+        self.critic_optimizer = LeanAdam(self.critic.parameters(), critic_learning_rate)
+        # Listed once: asking a network for its parameters takes longer than moving them.
+        self._online = [*self.actor.parameters(), *self.critic.parameters()]
+        self._targets = [*self.target_actor.parameters(), *self.target_critic.parameters()]
+
+    def update(self, batch: Batch) -> dict[str, torch.Tensor]:
+        """One step of the critic, one of the actor, a small one of both target networks."""
+        target = td_target(batch, self.target_actor, self.target_critic, self.gamma)
+        q_loss = critic_loss(self.critic, batch, target)
+        gradient_step(self.critic_optimizer, q_loss)
+        policy_loss = actor_loss(self.actor, self.critic, batch.obs)
+        gradient_step(self.actor_optimizer, policy_loss)
+        polyak_update(self._targets, self._online, self.tau)
+        return {"critic_loss": q_loss, "actor_loss": policy_loss}

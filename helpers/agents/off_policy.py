@@ -1,0 +1,147 @@
+"""What DDPG and its successors share: act with noise, keep every step, learn from the memory."""
+
+from abc import abstractmethod
+
+import gymnasium as gym
+import numpy as np
+import torch
+
+from helpers.actions import check_bounded, to_env_units
+from helpers.agents.base import Agent, EpisodeLog
+from helpers.buffers import Batch, ReplayBuffer
+from helpers.envs import EnvLike, check_finite, make_env
+from helpers.noise import GaussianNoise, Noise, UniformNoise, as_noise
+
+LOG_EVERY = 50  # updates; reading a loss out of torch costs time
+
+
+class OffPolicyAgent(Agent):
+    """A deterministic actor that learns from a replay buffer: a subclass says how, in `update`.
+
+    Actions are in [-1, 1] everywhere but in `predict` and in the environment. For the first
+    `learning_starts` steps `random_exploration` acts, afterwards the actor with `noise` added, and
+    every `train_freq` steps `gradient_steps` batches of `batch_size` steps are learned from.
+    Rewards are multiplied by `reward_scale` before they are stored. The subclass builds `actor`,
+    and a `critic` of observations and actions.
+    """
+
+    def __init__(
+        self,
+        env: EnvLike,
+        *,
+        learning_starts: int = 1000,
+        train_freq: int = 1,
+        gradient_steps: int = 1,
+        batch_size: int = 128,
+        buffer_size: int = 100_000,
+        gamma: float = 0.99,
+        reward_scale: float = 1.0,
+        noise: Noise | None = GaussianNoise(0.1),  # noqa: B008  (the agent works with a copy)
+        random_exploration: Noise = UniformNoise(1.0),  # noqa: B008
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(env, seed)
+        check_bounded(type(self).__name__, self.action_space)
+        check_counts(
+            learning_starts=learning_starts,
+            train_freq=train_freq,
+            gradient_steps=gradient_steps,
+            batch_size=batch_size,
+        )
+        if learning_starts > buffer_size:
+            raise ValueError(
+                f"buffer_size ({buffer_size}) must hold the learning_starts ({learning_starts}) "
+                "steps that learning waits for."
+            )
+        if not 0 <= gamma <= 1:
+            raise ValueError(f"gamma must be between 0 and 1, got {gamma}.")
+        self.learning_starts, self.train_freq = learning_starts, train_freq
+        self.gradient_steps, self.batch_size = gradient_steps, batch_size
+        self.gamma, self.reward_scale = gamma, reward_scale
+        self.noise, self.random_exploration = as_noise(noise), as_noise(random_exploration)
+        self.hyperparameters |= {  # untouched by what the agent's own ones remember
+            "noise": as_noise(noise),
+            "random_exploration": as_noise(random_exploration),
+        }
+        self.low, self.high = self.action_space.low, self.action_space.high
+        self.action_size = self.low.size
+        self.buffer = ReplayBuffer(buffer_size, (self.obs_size,), (self.action_size,), self.rng)
+        self.updates = 0
+        self.env: gym.Env | None = None
+        self._obs: np.ndarray | None = None
+
+    @abstractmethod
+    def update(self, batch: Batch) -> dict[str, torch.Tensor]:
+        """Learn from one batch. Returns what is worth logging: name -> scalar."""
+
+    def train_step(self) -> None:
+        """One step in the environment, and every `train_freq` steps some updates."""
+        self.collect()
+        if self.steps % self.train_freq == 0 and len(self.buffer) >= self.learning_starts:
+            for _ in range(self.gradient_steps):
+                self.updates += 1
+                losses = self.update(self.buffer.sample(self.batch_size))
+                if self.updates % LOG_EVERY == 0:
+                    self.log(**{name: loss.item() for name, loss in losses.items()})
+
+    def collect(self) -> None:
+        """Take one step and store it."""
+        if self._obs is None:
+            self._start_episode()
+        obs, self._obs = self._obs, None  # if this is stopped halfway, a new episode starts
+        action = self.explore(obs)
+        next_obs, reward, terminated, truncated, _ = self.env.step(self._for_env(action))
+        check_finite(np.asarray(reward), np.asarray(next_obs), self.steps)
+        next_obs = np.ravel(next_obs).astype(np.float32)
+        reward = float(reward)
+        self.buffer.add(obs, action, reward * self.reward_scale, next_obs, terminated, truncated)
+        self.steps += 1
+        self.episodes.add(self, reward, terminated or truncated, counts=True)
+        if not (terminated or truncated):
+            self._obs = next_obs
+
+    def explore(self, obs: np.ndarray) -> np.ndarray:
+        """The action for training, (action_size,) in [-1, 1], for one flat observation."""
+        if self.steps < self.learning_starts:
+            action = self.random_exploration.sample((self.action_size,), self.rng)
+        else:
+            with torch.no_grad():
+                action = self.actor(torch.from_numpy(obs)).numpy()
+            if self.noise is not None:
+                action = action + self.noise.sample(action.shape, self.rng)
+        return np.clip(action, -1, 1)
+
+    def act(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
+        """Exploring, each call stands alone: even a noise with memory adds independent draws."""
+        actions = self.actor(obs).numpy()
+        if rng is not None and self.noise is not None:
+            draws = self.noise.std * rng.standard_normal(actions.shape)
+            actions = np.clip(actions + draws, -1, 1)
+        return self._for_env(actions, len(actions))
+
+    def value(self, obs: torch.Tensor) -> torch.Tensor:
+        return self.critic(obs, self.actor(obs))
+
+    def _for_env(self, action: np.ndarray, *batch: int) -> np.ndarray:
+        """Actions in [-1, 1] (*batch, action_size) in the environment's units and shape."""
+        action = action.reshape(*batch, *self.low.shape)
+        return to_env_units(action, self.low, self.high).astype(self.low.dtype)
+
+    def _start_episode(self) -> None:
+        env, seed = self.env, None  # seeded once: later episodes start elsewhere
+        if env is None:
+            env = make_env(self.env_source) if isinstance(self.env_source, str) else self.env_source
+            seed = self.seed
+        obs, _ = env.reset(seed=seed)
+        self.random_exploration.reset()
+        if self.noise is not None:
+            self.noise.reset()
+        self.env, self.episodes = env, EpisodeLog()
+        self._obs = np.ravel(obs).astype(np.float32)
+
+
+def check_counts(**counts: int) -> None:
+    """Raise `ValueError` for the first number that is below 1."""
+    for name, count in counts.items():
+        if count < 1:
+            raise ValueError(f"{name} must be at least 1, got {count}.")
