@@ -219,7 +219,7 @@ def gae(rewards, gamma, lam):
     )
 
 
-def test_a_blank_class_keeps_everything_but_its_methods_bodies(course):
+def test_a_blank_class_keeps_everything_but_bodies_with_steps(course):
     assert (
         blank(definition(course.root, "helpers.agents.agent:Agent"), "1.2")
         == '''\
@@ -236,11 +236,18 @@ class Agent:
 
     @property
     def actor(self):
-        ...
-        raise NotImplementedError("exercise 1.2")
+        text = """
+        # 1. this is text
+        """
+        return text + str(self.seed_of_agent)  # 2. not a step
 
     def hook(self): ...'''
     )
+
+
+def test_without_a_numbered_step_all_bodies_of_a_class_are_cut():
+    source = "class A:\n    def f(self):\n        return 1\n\n    def g(self):\n        return 2"
+    assert blank(source, "1.2").count('raise NotImplementedError("exercise 1.2")') == 2
 
 
 @pytest.mark.parametrize(

@@ -50,9 +50,10 @@ def definition(root: Path, spec: str) -> str:
 def blank(source: str, exercise: str) -> str:
     """Cut the bodies out of a function's or class's source; what stays is the scaffold.
 
-    In a class where some bodies have numbered comments only these are cut. Signature, docstring and numbered comments (with the comment lines that continue them) stay;
-    each run of code becomes one `...`; a raised NotImplementedError ends every body. All that stays
-    moves to the body's own indentation: valid Python, however deep a step stood.
+    In a class where some bodies have numbered comments only those are cut. Signature, docstring
+    and numbered comments (with the comment lines that continue them) stay; each run of code becomes
+    one `...`; a raised NotImplementedError ends every cut body. All that stays moves to the body's
+    own indentation: valid Python, however deep a step stood.
     """
     lines = source.split("\n")
     comments = _comment_rows(source)
