@@ -101,6 +101,13 @@ COMMANDS = {
         False,
         list,
     ),
+    "bench": Command(
+        "bench [name...] [--rounds 15] [--json FILE.json]",
+        "Time the course's code against Stable-Baselines3, on this machine: ddpg, replay.",
+        "benchmarks.bench",
+        True,
+        list,
+    ),
     "break-it": Command(
         "break-it LESSON [--seeds 0-9] [--jobs 2]",
         'Rerun a lesson\'s "break it" lab: its training with one idea at a time switched off.',

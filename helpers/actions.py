@@ -1,4 +1,4 @@
-"""Actions in two units: [-1, 1], in which agents think, and those of the environment."""
+"""Two units: [-1, 1], in which agents think, and those of the environment."""
 
 import numpy as np
 from gymnasium import spaces
@@ -17,9 +17,20 @@ def to_env_units(action: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.nd
     return low + fraction * (high - low)
 
 
-def to_scaled(action: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+def to_scaled(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """From [low, high] to [-1, 1]: the inverse of `to_env_units`, same shapes."""
-    return 2 * (action - low) / (high - low) - 1
+    return 2 * (values - low) / (high - low) - 1
+
+
+def observation_bounds(space: spaces.Box) -> tuple[np.ndarray, np.ndarray]:
+    """The `low` and `high` that `to_scaled` needs for observations, flat: (obs_size,) each.
+
+    Where the space names no range, or one that is no more than "any number", they are -1 and 1,
+    which leaves that number as it is.
+    """
+    low, high = space.low.ravel().astype(np.float64), space.high.ravel().astype(np.float64)
+    meant = (high - low > 0) & (high - low < 1e6)
+    return np.where(meant, low, -1.0), np.where(meant, high, 1.0)
 
 
 def check_bounded(agent: str, space: spaces.Box) -> None:

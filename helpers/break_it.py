@@ -7,7 +7,8 @@ data/results/01_break_it.json, which the lesson shows.
 import argparse
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,10 +21,13 @@ from torch import nn
 
 from helpers.agents.a2c import gae
 from helpers.agents.base import Agent
+from helpers.agents.ddpg import td_target
+from helpers.buffers import Batch, ReplayBuffer
 from helpers.envs import make_env
 from helpers.evaluation import evaluate
+from helpers.noise import GaussianNoise, OUNoise, UniformNoise
 from helpers.settings import Setting, get_setting
-from helpers.study import header, parse_seeds
+from helpers.study import circumstances, parse_seeds
 
 RESULTS = Path(__file__).resolve().parent.parent / "data" / "results"
 POINTS = 25
@@ -41,16 +45,18 @@ class Variant:
         default_factory=dict
     )  # "module:function" -> other version
 
+    @contextmanager
+    def applied(self) -> Iterator[None]:
+        """Within this, the replaced functions are the other versions."""
+        with ExitStack() as patches:
+            for where, other in self.replaced.items():
+                patches.enter_context(patch(where.replace(":", "."), other))
+            yield
+
     def train(self, seed: int) -> Agent:
         """The agent of this variant after the lesson's number of steps."""
-        patches = [patch(where.replace(":", "."), other) for where, other in self.replaced.items()]
-        for each in patches:
-            each.start()
-        try:
+        with self.applied():
             return self.setting.make(seed, **self.changes).learn(self.setting.steps)
-        finally:
-            for each in patches:
-                each.stop()
 
 
 # ---- lesson 01 -----------------------------------------------------------------------------------
@@ -175,7 +181,141 @@ def lesson_01() -> list[Variant]:
     ]
 
 
-LABS: dict[str, Callable[[], list[Variant]]] = {"01": lesson_01}
+# ---- lesson 02 -----------------------------------------------------------------------------------
+
+
+class LastSteps(ReplayBuffer):
+    """No replay: a batch is the latest steps, in the order in which they came."""
+
+    def sample(self, batch_size: int) -> Batch:
+        latest = (self.position - 1 - torch.arange(batch_size)) % len(self)
+        return Batch(*(tensor[latest] for tensor in self.tensors))
+
+
+def td_target_without_bootstrapping(batch, target_actor, target_critic, gamma):
+    """A truncation taken for a termination."""
+    over = torch.maximum(batch.terminated, batch.truncated)
+    return td_target(batch._replace(terminated=over), target_actor, target_critic, gamma)
+
+
+def as_they_are(action, low, high):
+    """The actor's output handed to the environment in [-1, 1], as if those were its units."""
+    return np.clip(action, low, high)
+
+
+def nothing_is_bounded(space):
+    """Observations stay in the environment's units."""
+    return -np.ones(space.shape).ravel(), np.ones(space.shape).ravel()
+
+
+def lesson_02() -> list[Variant]:
+    """DDPG on both of its environments with one thing changed."""
+    pendulum = get_setting("ddpg", "Pendulum-v1")
+    car = get_setting("ddpg", "MountainCarContinuous-v0")
+    uniform, gaussian = UniformNoise(1.0), GaussianNoise(0.1)
+    return [
+        Variant("DDPG as taught", pendulum, "The lesson's own settings."),
+        Variant(
+            "no target networks",
+            pendulum,
+            "The target networks are copied at every update (tau = 1).",
+            changes={"tau": 1.0},
+        ),
+        Variant(
+            "no replay",
+            pendulum,
+            "A batch is the latest 128 steps in place of 128 from the whole memory.",
+            replaced={"helpers.agents.off_policy:ReplayBuffer": LastSteps},
+        ),
+        Variant(
+            "no noise",
+            pendulum,
+            "After the warm-up the actor's own action is taken as it is.",
+            changes={"noise": None},
+        ),
+        Variant(
+            "OU noise",
+            pendulum,
+            "Correlated noise where the lesson takes independent Gaussian draws.",
+            changes={"noise": OUNoise(sigma=0.2, theta=0.15)},
+        ),
+        Variant(
+            "truncation as termination",
+            pendulum,
+            "The cut after 200 steps is taken for the end of the world.",
+            replaced={"helpers.agents.ddpg:td_target": td_target_without_bootstrapping},
+        ),
+        Variant(
+            "unscaled actions",
+            pendulum,
+            "The tanh's output goes to the environment as it is: half of the torque.",
+            replaced={"helpers.agents.off_policy:to_env_units": as_they_are},
+        ),
+        Variant(
+            "warm-up in the wrong units",
+            pendulum,
+            "Random torques from -2 to 2, stored as actions cut to [-1, 1]: half are -1 or 1.",
+            changes={"random_exploration": UniformNoise(2.0)},
+        ),
+        Variant(
+            "rewards not scaled",
+            pendulum,
+            "Values down to -1600, where the lesson scales them by 0.1.",
+            changes={"reward_scale": 1.0},
+        ),
+        Variant(
+            "last layers not small",
+            pendulum,
+            "torch's own initial weights everywhere.",
+            replaced={"helpers.networks:start_small": lambda layer: None},
+        ),
+        Variant("on the mountain", car, "MountainCarContinuous with the lesson's own settings."),
+        Variant(
+            "mountain, uniform warm-up",
+            car,
+            "The first 3,000 steps are uniform random actions; OU noise afterwards.",
+            changes={"random_exploration": uniform},
+        ),
+        Variant(
+            "mountain, Gaussian noise",
+            car,
+            "OU warm-up, then independent Gaussian noise.",
+            changes={"noise": gaussian},
+        ),
+        Variant(
+            "mountain, no correlation at all",
+            car,
+            "Uniform warm-up, then independent Gaussian noise.",
+            changes={"random_exploration": uniform, "noise": gaussian},
+        ),
+        Variant(
+            "mountain, no noise",
+            car,
+            "OU warm-up, then no noise at all.",
+            changes={"noise": None},
+        ),
+        Variant(
+            "mountain, observations not scaled",
+            car,
+            "The car's speed, at most 0.07, goes into the networks as it is.",
+            replaced={"helpers.agents.off_policy:observation_bounds": nothing_is_bounded},
+        ),
+        Variant(
+            "mountain, no target networks",
+            car,
+            "The target networks are copied at every update (tau = 1).",
+            changes={"tau": 1.0},
+        ),
+        Variant(
+            "mountain, truncation as termination",
+            car,
+            "The cut after 999 steps is taken for the end of the world.",
+            replaced={"helpers.agents.ddpg:td_target": td_target_without_bootstrapping},
+        ),
+    ]
+
+
+LABS: dict[str, Callable[[], list[Variant]]] = {"01": lesson_01, "02": lesson_02}
 
 
 # ---- running and reading -------------------------------------------------------------------------
@@ -209,12 +349,14 @@ def value_at_start(agent: Agent, starts: int = 20) -> float:
 def run(variant: Variant, seed: int) -> tuple[str, int, dict[str, Any]]:
     """Train one variant with one seed: its name, the seed, and what is worth keeping."""
     agent = variant.train(seed)
+    with variant.applied():
+        score = evaluate(agent).mean
     return (
         variant.name,
         seed,
         {
             "returns": [round(point, 1) for point in curve(agent, variant.setting.steps)],
-            "evaluations": round(evaluate(agent).mean, 1),
+            "evaluations": round(score, 1),
             "values": round(value_at_start(agent), 3),
         },
     )
@@ -230,10 +372,9 @@ def study(lesson: str, seeds: Sequence[int], jobs: int) -> dict[str, Any]:
         done[name, seed] = kept
         final = kept["evaluations"]
         print(f"{len(done):3d}/{len(tasks)}  {name}, seed {seed}: {final:.1f}", flush=True)
-    record = header(variants[0].setting, seeds, jobs)
     results: dict[str, Any] = {
         "command": f"python course.py break-it {lesson} --seeds {seeds[0]}-{seeds[-1]}",
-        **{key: record[key] for key in ("date", "versions", "machine")},
+        **circumstances(),
     }
     for variant in variants:
         stretch = variant.setting.steps / POINTS

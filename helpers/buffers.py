@@ -41,6 +41,11 @@ class ReplayBuffer:
         self.arrays = Batch(*(tensor.numpy() for tensor in self.tensors))
         self.position = self.size = 0
 
+    def __setstate__(self, state: dict) -> None:
+        """In a copy as well, both views must see one memory."""
+        self.__dict__.update(state)
+        self.arrays = Batch(*(tensor.numpy() for tensor in self.tensors))
+
     def __len__(self) -> int:
         return self.size
 
@@ -54,14 +59,15 @@ class ReplayBuffer:
         truncated: bool,
     ) -> None:
         """Store one step, in the place of the oldest one if the buffer is full."""
+        # 1. Let `self.check` look at the six parts of the step, in the order of a Batch.
         step = (obs, action, reward, next_obs, terminated, truncated)
         self.check(step)
-        # 1. Write each part into its array, at the present position.
+        # 2. Write each part into its array, at the present position.
         for array, part in zip(self.arrays, step, strict=True):
             array[self.position] = part
-        # 2. Move on, back to 0 after the last place.
+        # 3. Move on, back to 0 after the last place.
         self.position = (self.position + 1) % self.capacity
-        # 3. One step more is stored, up to the capacity.
+        # 4. One step more is stored, up to the capacity.
         self.size = min(self.size + 1, self.capacity)
 
     def sample(self, batch_size: int) -> Batch:

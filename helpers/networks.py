@@ -36,7 +36,8 @@ class DeterministicActor(nn.Module):
 
     def __init__(self, obs_size: int, action_dim: int, hidden: int = 64) -> None:
         super().__init__()
-        # 1. Two hidden layers of `hidden` units and an output for each action dimension.
+        # 1. After `super().__init__()`: two hidden layers of `hidden` units each, and an output for
+        # each action dimension.
         self.hidden1 = nn.Linear(obs_size, hidden)
         self.hidden2 = nn.Linear(hidden, hidden)
         self.output = nn.Linear(hidden, action_dim)
@@ -56,7 +57,8 @@ class QNetwork(nn.Module):
 
     def __init__(self, obs_size: int, action_dim: int, hidden: int = 64) -> None:
         super().__init__()
-        # 1. As in the actor, but observation *and* action go in, and one number comes out.
+        # 1. As in the actor, but observation *and* action go in, and one number comes out. Here
+        # too the last layer starts small.
         self.hidden1 = nn.Linear(obs_size + action_dim, hidden)
         self.hidden2 = nn.Linear(hidden, hidden)
         self.output = nn.Linear(hidden, 1)
@@ -70,6 +72,25 @@ class QNetwork(nn.Module):
         x = torch.relu(self.hidden2(x))
         # 4. One value a row: from (B, 1) to (B,).
         return self.output(x).squeeze(-1)
+
+
+class TwinQNetwork(nn.Module):
+    """Two critics with weights of their own: observations and actions to values (2, B)."""
+
+    def __init__(self, obs_size: int, action_dim: int, hidden: int = 64) -> None:
+        super().__init__()
+        # 1. Two Q networks that share nothing, so that their errors differ.
+        self.first = QNetwork(obs_size, action_dim, hidden)
+        self.second = QNetwork(obs_size, action_dim, hidden)
+
+    def forward(self, obs: torch.Tensor, action: torch.Tensor) -> torch.Tensor:
+        # 2. Both answers, one above the other.
+        return torch.stack([self.first(obs, action), self.second(obs, action)])
+
+    def q1(self, obs: torch.Tensor, action: torch.Tensor) -> torch.Tensor:
+        """The first critic alone (B,): what the actor learns from."""
+        # 3. Not both and a row of it: the second would be computed for nothing.
+        return self.first(obs, action)
 
 
 def start_small(layer: nn.Linear, bound: float = 3e-3) -> None:

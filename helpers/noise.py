@@ -30,7 +30,7 @@ class Noise(ABC):
 
     def to_plain(self) -> dict[str, Any]:
         """Kind and parameters as plain values, as a file can hold them; `as_noise` reads them."""
-        parameters = {f.name: getattr(self, f.name) for f in fields(self) if f.init}
+        parameters = {f.name: float(getattr(self, f.name)) for f in fields(self) if f.init}
         return {"kind": type(self).__name__, **parameters}
 
 
@@ -73,7 +73,7 @@ class OUNoise(Noise):
     sigma: float = 0.2
     theta: float = 0.15
     dt: float = 1.0
-    value: Any = field(default=0.0, init=False, repr=False)
+    value: Any = field(default=0.0, init=False, repr=False, compare=False)
 
     def reset(self) -> None:
         """Back to 0: an episode begins."""

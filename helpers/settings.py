@@ -80,10 +80,14 @@ SETTINGS: dict[tuple[str, str], Setting] = {
             env_id="Pendulum-v1",
             agent="DDPG",
             lesson="02_ddpg",
-            steps=10_000,
+            steps=12_000,
             bar=-200,
             seconds=20,
-            params={"reward_scale": 0.1, "noise": GaussianNoise(0.1)},
+            params={
+                "reward_scale": 0.1,
+                "actor_learning_rate": 3e-4,
+                "noise": GaussianNoise(0.1),
+            },
         ),
         Setting(
             algorithm="ddpg",
@@ -95,6 +99,7 @@ SETTINGS: dict[tuple[str, str], Setting] = {
             seconds=40,
             params={
                 "reward_scale": 0.1,
+                "actor_learning_rate": 3e-4,
                 "learning_starts": 3000,
                 "random_exploration": OUNoise(sigma=0.5, theta=0.05),
                 "noise": OUNoise(sigma=0.3, theta=0.05),

@@ -81,7 +81,6 @@ def header(setting: Setting, seeds: Sequence[int], jobs: int) -> dict:
     command = f"python course.py study {setting.algorithm} {setting.env_id}"
     return {
         "command": f"{command} --seeds {spell_seeds(seeds)} --jobs {jobs} --out FILE.json",
-        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "settings": {
             "algorithm": setting.algorithm,
             "env_id": setting.env_id,
@@ -91,9 +90,18 @@ def header(setting: Setting, seeds: Sequence[int], jobs: int) -> dict:
             "params": setting.params,
         },
         "evaluation": {"episodes": EPISODES, "seed": EVALUATION_SEED},
+        **circumstances(),
+    }
+
+
+def circumstances(*packages: str) -> dict:
+    """When, with which versions (of `packages` as well) and on what kind of machine."""
+    packages = ("torch", "numpy", "gymnasium", *packages)
+    return {
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "versions": {
             "python": platform.python_version(),
-            **{package: version(package) for package in ("torch", "numpy", "gymnasium")},
+            **{package: version(package) for package in packages},
         },
         "machine": {
             "cpus": os.cpu_count(),
@@ -187,7 +195,7 @@ class Parser(argparse.ArgumentParser):
     """One sentence in place of usage and error; --help shows the rest."""
 
     def error(self, message):
-        self.exit(2, f"study: {message} (--help explains).\n")
+        self.exit(2, f"{self.prog.split()[-1]}: {message} (--help explains).\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

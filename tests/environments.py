@@ -12,6 +12,22 @@ import numpy as np
 from gymnasium import spaces
 
 UNBOUNDED = spaces.Box(-np.inf, np.inf, (1,))
+TORQUE = spaces.Box(-2, 2, (1,))
+LOPSIDED = spaces.Box(np.float32([-1, 10]), np.float32([3, 20]))
+# Observations of many kinds.
+BOXES = {
+    "float32": spaces.Box(-1, 1, (3,)),
+    "float64": spaces.Box(-1, 1, (3,), np.float64),
+    "image": spaces.Box(0, 255, (4, 3, 2), np.uint8),
+    "number": spaces.Box(-1, 1, ()),
+    "unbounded": spaces.Box(-np.inf, np.inf, (2, 2)),
+}
+
+
+def some(space: spaces.Space, number: int) -> np.ndarray:
+    """The same samples of a space in every run, one a row."""
+    space.seed(0)
+    return np.stack([space.sample() for _ in range(number)])
 
 
 class Log(list):
@@ -31,8 +47,9 @@ class Probe(gym.Env):
     def __init_subclass__(cls) -> None:
         gym.register(f"{cls.__name__}-v0", entry_point=cls, disable_env_checker=True)
 
-    def __init__(self, seeds: Log | None = None) -> None:
+    def __init__(self, seeds: Log | None = None, action_space: spaces.Space | None = None) -> None:
         self.seeds = Log() if seeds is None else seeds
+        self.action_space = action_space or self.action_space
         self.over = True
 
     def reset(self, *, seed: int | None = None, options: Any = None):
@@ -64,14 +81,14 @@ def make(kind: type[Probe], **settings: Any) -> gym.Env:
 class Counting(Probe):
     """Observes (its first seed, episode, step), and logs every transition that really happened.
 
-    Episodes last one to five steps and end in all three ways.
+    Episodes last one to five steps and end in all three ways. Actions are logged as plain numbers.
     """
 
     observation_space = spaces.Box(-np.inf, np.inf, (3,), np.float64)
     action_space = spaces.Discrete(3)
 
-    def __init__(self, transitions: Log) -> None:
-        super().__init__()
+    def __init__(self, transitions: Log, **shared: Any) -> None:
+        super().__init__(**shared)
         self.transitions, self.episode = transitions, -1
 
     def reset(self, *, seed: int | None = None, options: Any = None):
@@ -90,17 +107,16 @@ class Counting(Probe):
         terminated, truncated = bool(over and self.ending != 1), bool(over and self.ending != 0)
         before = (self.name, self.episode, self.t - 1)
         after = (self.name, self.episode, self.t)
-        self.transitions.append((before, int(action), reward, after, terminated, truncated))
+        plain = np.asarray(action).tolist()
+        self.transitions.append((before, plain, reward, after, terminated, truncated))
         return reward, terminated, truncated
 
 
 class Constant(Probe):
     """One state; every step gives `reward`; episodes of `length` steps end as `ending` says."""
 
-    def __init__(
-        self, ending: str, length: int = 1, reward: float = 1.0, seeds: Log | None = None
-    ) -> None:
-        super().__init__(seeds)
+    def __init__(self, ending: str, length: int = 1, reward: float = 1.0, **shared: Any) -> None:
+        super().__init__(**shared)
         self.ending, self.length, self.reward = ending, length, reward
 
     def play(self, action):
@@ -125,9 +141,9 @@ class TwoSteps(Probe):
 class Guess(Probe):
     """Shows -1 or 1 and wants another action for each: reward 0, less the further from it."""
 
-    def __init__(self, action_space: spaces.Space, wanted: dict[int, Any]) -> None:
-        super().__init__()
-        self.action_space, self.wanted = action_space, wanted
+    def __init__(self, wanted: dict[int, Any], **shared: Any) -> None:
+        super().__init__(**shared)
+        self.wanted = wanted
 
     def reset(self, *, seed: int | None = None, options: Any = None):
         gym.Env.reset(self, seed=seed)
@@ -148,11 +164,11 @@ class AnySpace(Probe):
     def __init__(
         self,
         observation_space: spaces.Space = UNBOUNDED,
-        action_space: spaces.Space = Probe.action_space,
         actions: Log | None = None,
+        **shared: Any,
     ) -> None:
-        super().__init__()
-        self.observation_space, self.action_space = observation_space, action_space
+        super().__init__(**shared)
+        self.observation_space = observation_space
         self.actions = Log() if actions is None else actions
 
     def reset(self, *, seed: int | None = None, options: Any = None):
@@ -172,7 +188,8 @@ class Faulty(Probe):
     """Like an endless `Constant`, until the step number `at` of all copies together.
 
     `fault` is an exception to raise there, or the name of what is then not a number: 'reward', or
-    'observation' (of the last step of an episode, so that the next observation is fine).
+    'observation' (of the last step of an episode, so that the next observation is fine), or 'first
+    observation' (of the episode after that step).
     """
 
     def __init__(
@@ -181,22 +198,24 @@ class Faulty(Probe):
         at: int,
         steps: Log,
         length: int = 10**9,
-        seeds: Log | None = None,
+        **shared: Any,
     ) -> None:
-        super().__init__(seeds)
+        super().__init__(**shared)
         self.fault, self.at, self.steps, self.length = fault, at, steps, length
+        self.faulty = False
 
     def play(self, action):
         self.steps.append(self.t)
         now = len(self.steps) == self.at
         if now and isinstance(self.fault, BaseException):
             raise self.fault
-        self.bad = now and self.fault == "observation"
+        self.faulty = now and "observation" in str(self.fault)
         reward = np.nan if now and self.fault == "reward" else 1.0
-        return reward, self.bad or self.t == self.length, False
+        return reward, self.faulty or self.t == self.length, False
 
     def observe(self):
-        if self.t and self.bad:
+        if self.faulty and (self.t == 0) == (self.fault == "first observation"):
+            self.faulty = False
             return np.full(1, np.nan, np.float32)
         return super().observe()
 

@@ -3,14 +3,22 @@
 One list per exercise. Write them as students do: another order, another library, another type.
 """
 
-from collections import OrderedDict
+import copy
+import math
+import random
+from collections import OrderedDict, deque
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from helpers.networks import make_actor
+from helpers.actions import to_scaled
+from helpers.buffers import Batch, ReplayBuffer
+from helpers.networks import make_actor, start_small
+from helpers.noise import Noise, OUNoise
 from helpers.returns import discounted_returns
 
 # --- 0.1 discounted_returns -----------------------------------------------------------------------
@@ -397,6 +405,461 @@ def gaussian_by_a_loop(mean, log_std, actions):
     return total
 
 
+# --- 2.1 DeterministicActor, 2.3 QNetwork ---------------------------------------------------------
+
+
+class ActorInSequence(nn.Module):
+    """All layers in one `nn.Sequential`; the last one shrunk after it was made."""
+
+    def __init__(self, obs_size, action_dim, hidden=64):
+        super().__init__()
+        last = nn.Linear(hidden, action_dim)
+        last.weight.data.uniform_(-0.003, 0.003)
+        last.bias.data.uniform_(-0.003, 0.003)
+        body = [nn.Linear(obs_size, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU()]
+        self.net = nn.Sequential(*body, last, nn.Tanh())
+
+    def forward(self, obs):
+        return self.net(obs)
+
+
+class ActorDeclaredBackwards(nn.Module):
+    def __init__(self, obs_size, action_dim, hidden=64):
+        super().__init__()
+        self.mu = nn.Linear(hidden, action_dim)
+        nn.init.orthogonal_(self.mu.weight, gain=0.01)
+        nn.init.zeros_(self.mu.bias)
+        self.fc2 = nn.Linear(hidden, hidden)
+        self.fc1 = nn.Linear(obs_size, hidden)
+
+    def forward(self, obs):
+        return self.mu(F.relu(self.fc2(F.relu(self.fc1(obs))))).tanh()
+
+
+class ActorInALoop(nn.Module):
+    """Hidden layers start as in the paper; the last one with normal numbers."""
+
+    def __init__(self, obs_size, action_dim, hidden=64):
+        super(ActorInALoop, self).__init__()  # noqa: UP008 (as older code has it)
+        sizes = [obs_size, hidden, hidden, action_dim]
+        self.layers = nn.ModuleList(nn.Linear(sizes[i], sizes[i + 1]) for i in range(3))
+        for layer in self.layers[:-1]:
+            bound = 1 / math.sqrt(layer.in_features)
+            nn.init.uniform_(layer.weight, -bound, bound)
+        with torch.no_grad():
+            self.layers[-1].weight.mul_(0.01)
+            self.layers[-1].bias.mul_(0.01)
+
+    def forward(self, x):
+        for i, layer in enumerate(self.layers):
+            x = layer(x)
+            x = x.clamp(min=0) if i < 2 else torch.tanh(x)
+        return x
+
+
+def actor_from_make_actor(obs_size, action_dim, hidden=64):
+    network = make_actor(obs_size, action_dim, hidden)
+    start_small(network[-1])
+    return nn.Sequential(network, nn.Tanh())
+
+
+class CriticWithActionFirst(nn.Module):
+    def __init__(self, obs_size, action_dim, hidden=64):
+        super().__init__()
+        self.fc1 = nn.Linear(action_dim + obs_size, hidden)
+        self.fc2 = nn.Linear(hidden, hidden)
+        self.q = nn.Linear(hidden, 1)
+        nn.init.uniform_(self.q.weight, -3e-3, 3e-3)
+        nn.init.uniform_(self.q.bias, -3e-3, 3e-3)
+
+    def forward(self, obs, action):
+        x = torch.cat((action, obs), 1)
+        return self.q(F.relu(self.fc2(F.relu(self.fc1(x)))))[:, 0]
+
+
+class CriticInSequence(nn.Module):
+    """The output keeps its column until `flatten`."""
+
+    def __init__(self, obs_size, action_dim, hidden=64):
+        super().__init__()
+        sizes = obs_size + action_dim
+        self.net = nn.Sequential(
+            nn.Linear(sizes, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(),
+            nn.Linear(hidden, 1),
+        )  # fmt: skip
+        start_small(self.net[4])
+
+    def forward(self, obs, action):
+        return self.net(torch.hstack([obs, action])).flatten()
+
+
+class CriticAroundMakeActor(nn.Module):
+    """A network with one output, and a sum over it to drop the axis."""
+
+    def __init__(self, obs_size, action_dim, hidden=64):
+        super().__init__()
+        self.network = make_actor(obs_size + action_dim, 1, hidden)
+        start_small(self.network[-1], 1e-3)
+
+    def forward(self, obs, action):
+        return self.network(torch.concatenate([obs, action], -1)).sum(-1)
+
+
+class CriticWithShuffledInputs(CriticInSequence):
+    """Action and observation interleaved, and the batch counted by hand."""
+
+    def forward(self, obs, action):
+        both = torch.cat([obs[:, :1], action, obs[:, 1:]], dim=1)
+        return self.net(both).view(obs.shape[0])
+
+
+# --- 2.2 to_env_units -----------------------------------------------------------------------------
+
+
+def units_from_the_middle(action, low, high):
+    return (high + low) / 2 + action * (high - low) / 2
+
+
+def units_by_weights(action, low, high):
+    return 0.5 * ((1 - action) * low + (1 + action) * high)
+
+
+def units_clipped_afterwards(action, low, high):
+    scaled = low + (action + 1.0) * 0.5 * (high - low)
+    return np.clip(scaled, low, high)
+
+
+def units_by_inverting(action, low, high):
+    slope = to_scaled(low + 1.0, low, high) - to_scaled(low, low, high)
+    return low + (action + 1) / slope
+
+
+def units_in_torch(action, low, high):
+    action, low, high = (torch.as_tensor(x).double() for x in (action, low, high))
+    return torch.lerp(low.expand_as(action), high.expand_as(action), (action + 1) / 2)
+
+
+def units_in_a_copy(action, low, high):
+    result = action.astype(float).copy()
+    result += 1
+    result /= 2
+    result *= high - low
+    result += low
+    return result
+
+
+def units_as_a_list(action, low, high):
+    return (low + (np.array(action) + 1) / 2 * (high - low)).tolist()
+
+
+# --- 2.4 actor_loss -------------------------------------------------------------------------------
+
+
+def ddpg_actor_loss_negated_first(actor, critic, obs):
+    return torch.mean(-critic(obs, actor(obs)))
+
+
+def ddpg_actor_loss_by_a_sum(actor, critic, obs):
+    q_values = critic.forward(obs, actor.forward(obs))
+    return -q_values.sum() / obs.shape[0]
+
+
+def ddpg_actor_loss_clamped(actor, critic, obs):
+    """The actor's tanh keeps the bounds already."""
+    return critic(obs, actor(obs).clamp(-1, 1)).mean() * -1
+
+
+def ddpg_actor_loss_with_a_frozen_critic(actor, critic, obs):
+    for parameter in critic.parameters():
+        parameter.requires_grad = False
+    loss = -critic(obs, actor(obs)).mean()
+    for parameter in critic.parameters():
+        parameter.requires_grad = True
+    return loss
+
+
+def ddpg_actor_loss_row_by_row(actor, critic, obs):
+    values = [critic(row[None], actor(row[None])) for row in obs]
+    return 0 - torch.cat(values).mean()
+
+
+def ddpg_actor_loss_through_a_copy(actor, critic, obs):
+    frozen = copy.deepcopy(critic).requires_grad_(False)
+    return -frozen(obs, actor(obs)).mean()
+
+
+# --- 2.5 ReplayBuffer -----------------------------------------------------------------------------
+
+
+class BufferByFancyIndexing(ReplayBuffer):
+    """An `if` in place of the remainder, numpy's `choice`, one field after another."""
+
+    def add(self, obs, action, reward, next_obs, terminated, truncated):
+        i = self.position
+        self.arrays.obs[i] = obs
+        self.arrays.action[i] = action
+        self.arrays.reward[i] = reward
+        self.arrays.next_obs[i] = next_obs
+        self.arrays.terminated[i] = terminated
+        self.arrays.truncated[i] = truncated
+        self.position += 1
+        if self.position == self.capacity:
+            self.position = 0
+        if self.size < self.capacity:
+            self.size += 1
+
+    def sample(self, batch_size):
+        rows = self.rng.choice(self.size, batch_size)
+        return Batch(*[torch.as_tensor(array[rows]) for array in self.arrays])
+
+
+class BufferWithoutReplacement(ReplayBuffer):
+    """No step twice in a batch; the size follows from a count of all steps."""
+
+    count = 0
+
+    def add(self, *step):
+        for tensor, part in zip(self.tensors, step, strict=True):
+            tensor[self.count % self.capacity] = torch.as_tensor(part)
+        self.count += 1
+        self.position = self.count % self.capacity
+        self.size = self.count if self.count < self.capacity else self.capacity
+
+    def sample(self, batch_size):
+        rows = torch.from_numpy(self.rng.permutation(self.size)[:batch_size])
+        return Batch(**{name: getattr(self.tensors, name)[rows] for name in Batch._fields})
+
+
+class BufferNewestFirst(ReplayBuffer):
+    """Pushes all steps back by one, and draws sorted indices out of floats."""
+
+    def add(self, obs, action, reward, next_obs, terminated, truncated):
+        step = (obs, action, reward, next_obs, terminated, truncated)
+        self.check(step)
+        for array, part in zip(self.arrays, step, strict=True):
+            array[1:] = array[:-1].copy()
+            array[0] = part
+        self.size = min(self.capacity, self.size + 1)
+
+    def sample(self, batch_size):
+        rows = np.sort((self.rng.random(batch_size) * self.size).astype(int))
+        return Batch(*(torch.tensor(array[rows], dtype=torch.float32) for array in self.arrays))
+
+
+class BufferOnADeque(ReplayBuffer):
+    """Steps in a deque, glued together when they are drawn."""
+
+    def __init__(self, capacity, obs_shape, action_shape, rng=None):
+        super().__init__(capacity, obs_shape, action_shape, rng)
+        self.steps = deque(maxlen=capacity)
+
+    def __len__(self):
+        return len(self.steps)
+
+    def add(self, *step):
+        self.steps.append([np.array(part, dtype=np.float32) for part in step])
+
+    def sample(self, batch_size):
+        chosen = [self.steps[self.rng.integers(len(self.steps))] for _ in range(batch_size)]
+        columns = zip(*chosen, strict=True)
+        return Batch(*(torch.from_numpy(np.stack(column)) for column in columns))
+
+
+class BufferWithPythonsRandom(ReplayBuffer):
+    """Another generator, fed by its own: as good a stream as any."""
+
+    def sample(self, batch_size):
+        draw = random.Random(int(self.rng.integers(2**32)))
+        rows = [draw.randrange(self.size) for _ in range(batch_size)]
+        return Batch(*(tensor[rows].clone() for tensor in self.tensors))
+
+
+class BufferWithTorchsRandom(ReplayBuffer):
+    def sample(self, batch_size):
+        generator = torch.Generator().manual_seed(int(self.rng.integers(2**31)))
+        rows = torch.randint(self.size, (batch_size,), generator=generator)
+        return Batch(*(tensor[rows] for tensor in self.tensors))
+
+
+# --- 2.6 td_target --------------------------------------------------------------------------------
+
+
+def target_under_no_grad(batch, target_actor, target_critic, gamma):
+    with torch.no_grad():
+        q = target_critic(batch.next_obs, target_actor(batch.next_obs))
+        return batch.reward + (1.0 - batch.terminated) * gamma * q
+
+
+def target_detached(batch, target_actor, target_critic, gamma):
+    q = target_critic(batch.next_obs, target_actor(batch.next_obs).clamp(-1, 1)).detach()
+    alive = 1 - batch.terminated
+    return batch.reward + gamma * q * alive
+
+
+def target_with_where(batch, target_actor, target_critic, gamma):
+    future = gamma * target_critic(batch.next_obs, target_actor(batch.next_obs))
+    ended = batch.terminated.bool()
+    return torch.where(ended, batch.reward, batch.reward + future).detach()
+
+
+@torch.no_grad()
+def target_by_masking_rows(batch, target_actor, target_critic, gamma):
+    target = batch.reward.clone()
+    goes_on = batch.terminated == 0
+    next_obs = batch.next_obs[goes_on]
+    target[goes_on] += gamma * target_critic(next_obs, target_actor(next_obs))
+    return target
+
+
+@torch.no_grad()
+def target_row_by_row(batch, target_actor, target_critic, gamma):
+    targets = []
+    for i in range(len(batch.reward)):
+        s = batch.next_obs[i : i + 1]
+        q = target_critic(s, target_actor(s))[0]
+        targets.append(batch.reward[i] if batch.terminated[i] else batch.reward[i] + gamma * q)
+    return torch.stack(targets)
+
+
+# --- 2.7 critic_loss ------------------------------------------------------------------------------
+
+
+def ddpg_critic_loss_by_hand(critic, batch, target):
+    return ((target - critic(batch.obs, batch.action)) ** 2).mean()
+
+
+def ddpg_critic_loss_with_columns(critic, batch, target):
+    q = critic(batch.obs, batch.action).reshape(-1, 1)
+    return nn.MSELoss()(q, target.detach().reshape(-1, 1))
+
+
+def ddpg_critic_loss_by_a_dot_product(critic, batch, target):
+    error = critic.forward(batch.obs, batch.action) - target
+    return error @ error / len(error)
+
+
+def ddpg_critic_loss_row_by_row(critic, batch, target):
+    total = 0.0
+    for i, y in enumerate(target):
+        total = total + (critic(batch.obs[i : i + 1], batch.action[i : i + 1])[0] - y) ** 2
+    return total / len(target)
+
+
+# --- 2.8 polyak_update ----------------------------------------------------------------------------
+
+
+def polyak_by_scaling(targets, online, tau):
+    with torch.no_grad():
+        for target, source in zip(targets, online, strict=True):
+            target.mul_(1 - tau).add_(source, alpha=tau)
+
+
+def polyak_by_copying(targets, online, tau):
+    for target, source in zip(targets, online, strict=False):
+        target.data.copy_(tau * source.data + (1 - tau) * target.data)
+
+
+def polyak_by_new_data(targets, online, tau):
+    for target, source in zip(targets, online, strict=False):
+        target.data = tau * source.data + (1.0 - tau) * target.data
+
+
+def polyak_all_at_once(targets, online, tau):
+    targets, online = list(targets), list(online)
+    with torch.no_grad():
+        torch._foreach_lerp_(targets, online, tau)
+    return targets
+
+
+@torch.no_grad()
+def polyak_by_counting(targets, online, tau):
+    targets, online = list(targets), list(online)
+    for i in range(len(targets)):
+        targets[i] += tau * (online[i] - targets[i])
+
+
+@torch.no_grad()
+def polyak_by_filling(targets, online, tau):
+    for target, source in zip(targets, online, strict=True):
+        target[...] = (1 - tau) * target + tau * source
+
+
+# --- 2.9 OUNoise ----------------------------------------------------------------------------------
+
+
+@dataclass
+class NoiseByNormal(Noise):
+    """Everything in one line, the generator's own `normal`."""
+
+    sigma: float = 0.2
+    theta: float = 0.15
+    dt: float = 1.0
+    value: Any = field(default=0.0, init=False, repr=False)
+
+    def reset(self):
+        self.value = 0.0
+
+    def sample(self, shape, rng):
+        push = rng.normal(0.0, self.sigma * self.dt**0.5, size=shape)
+        self.value = (1 - self.theta * self.dt) * self.value + push
+        return self.value
+
+    @property
+    def std(self):
+        return self.sigma
+
+
+@dataclass
+class NoiseWithZeros(OUNoise):
+    """Starts with an array of zeros once it knows the shape, and gives copies."""
+
+    def reset(self):
+        self.value = None
+
+    def sample(self, shape, rng):
+        if self.value is None or np.shape(self.value) != shape:
+            self.value = np.zeros(shape)
+        dx = self.theta * (0.0 - self.value) * self.dt
+        dx += self.sigma * np.sqrt(self.dt) * rng.standard_normal(size=shape)
+        self.value += dx
+        return self.value.copy()
+
+
+class NoiseEntryByEntry(OUNoise):
+    """A number at a time, in Python."""
+
+    def sample(self, shape, rng):
+        old, new = np.broadcast_to(self.value, shape), np.empty(shape)
+        for place in np.ndindex(*shape):
+            push = self.sigma * math.sqrt(self.dt) * rng.normal()
+            new[place] = old[place] - self.theta * old[place] * self.dt + push
+        self.value = new
+        return new
+
+
+class NoiseByAnotherStream(OUNoise):
+    """Gaussian numbers from a generator that is spawned from the given one."""
+
+    def sample(self, shape, rng):
+        own = np.random.default_rng(rng.integers(2**32))
+        uniform = own.random((2, *shape))
+        normal = np.sqrt(-2 * np.log1p(-uniform[0])) * np.cos(2 * np.pi * uniform[1])
+        self.value = self.value - self.theta * self.value * self.dt
+        self.value = self.value + normal * self.sigma * np.sqrt(self.dt)
+        return self.value
+
+
+class NoiseInFloat32(OUNoise):
+    def reset(self):
+        self.value *= 0
+
+    def sample(self, shape, rng):
+        push = rng.standard_normal(shape, dtype=np.float32)
+        self.value = self.value * np.float32(1 - self.theta * self.dt)
+        self.value = self.value + np.float32(self.sigma * self.dt**0.5) * push
+        return self.value
+
+
 RIGHT_ANSWERS = {
     "0.1": [
         returns_by_a_list,
@@ -472,5 +935,70 @@ RIGHT_ANSWERS = {
         gaussian_by_multivariate,
         gaussian_by_variance,
         gaussian_by_a_loop,
+    ],
+    "2.1": [
+        ActorInSequence,
+        ActorDeclaredBackwards,
+        ActorInALoop,
+        actor_from_make_actor,
+    ],
+    "2.2": [
+        units_from_the_middle,
+        units_by_weights,
+        units_clipped_afterwards,
+        units_by_inverting,
+        units_in_torch,
+        units_in_a_copy,
+        units_as_a_list,
+    ],
+    "2.3": [
+        CriticWithActionFirst,
+        CriticInSequence,
+        CriticAroundMakeActor,
+        CriticWithShuffledInputs,
+    ],
+    "2.4": [
+        ddpg_actor_loss_negated_first,
+        ddpg_actor_loss_by_a_sum,
+        ddpg_actor_loss_clamped,
+        ddpg_actor_loss_with_a_frozen_critic,
+        ddpg_actor_loss_row_by_row,
+        ddpg_actor_loss_through_a_copy,
+    ],
+    "2.5": [
+        BufferByFancyIndexing,
+        BufferWithoutReplacement,
+        BufferNewestFirst,
+        BufferOnADeque,
+        BufferWithPythonsRandom,
+        BufferWithTorchsRandom,
+    ],
+    "2.6": [
+        target_under_no_grad,
+        target_detached,
+        target_with_where,
+        target_by_masking_rows,
+        target_row_by_row,
+    ],
+    "2.7": [
+        ddpg_critic_loss_by_hand,
+        ddpg_critic_loss_with_columns,
+        ddpg_critic_loss_by_a_dot_product,
+        ddpg_critic_loss_row_by_row,
+    ],
+    "2.8": [
+        polyak_by_scaling,
+        polyak_by_copying,
+        polyak_by_new_data,
+        polyak_all_at_once,
+        polyak_by_counting,
+        polyak_by_filling,
+    ],
+    "2.9": [
+        NoiseByNormal,
+        NoiseWithZeros,
+        NoiseEntryByEntry,
+        NoiseByAnotherStream,
+        NoiseInFloat32,
     ],
 }

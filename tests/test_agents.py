@@ -11,20 +11,48 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
-from environments import AnySpace, Constant, Counting, Faulty, Guess, Log, Probe, make
+from environments import (
+    BOXES,
+    TORQUE,
+    AnySpace,
+    Constant,
+    Counting,
+    Faulty,
+    Guess,
+    Log,
+    Probe,
+    make,
+    some,
+)
 from gymnasium import spaces
 from sentences import assert_one_sentence
 
-from helpers.agents import A2C, A2CByTheBook
+from helpers.agents import A2C, DDPG, A2CByTheBook
+from helpers.agents.off_policy import OffPolicyAgent
 from helpers.evaluation import evaluate
+from helpers.noise import GaussianNoise, OUNoise
 
 small = {"n_envs": 3, "n_steps": 8, "hidden": 8}
+replay = {"learning_starts": 10, "batch_size": 8, "buffer_size": 90, "hidden": 8}
+now_and_then = {"noise": OUNoise(), "train_freq": 3, "gradient_steps": 2}
 AGENTS = {
     "discrete": partial(A2C, "CartPole-v1", **small),
     "gaussian": partial(A2C, "Pendulum-v1", **small),
     "book": partial(A2CByTheBook, "CartPole-v1", hidden=8),
+    "ddpg": partial(DDPG, "Pendulum-v1", **replay),
+    "ddpg-ou": partial(DDPG, "Pendulum-v1", **replay, **now_and_then),
 }
 EVERY = pytest.mark.parametrize("new", AGENTS.values(), ids=AGENTS.keys())
+
+TINY = {A2C: {"n_envs": 3, "n_steps": 4}, A2CByTheBook: {}, DDPG: replay}
+KINDS = pytest.mark.parametrize("kind", TINY)
+
+
+def tiny(kind, probe, **settings):
+    """An agent of that kind, with seed 5, in a probe environment whose actions it takes."""
+    if issubclass(kind, OffPolicyAgent):
+        settings["action_space"] = TORQUE
+    return kind(make(probe, **settings), seed=5, **TINY[kind])
 
 
 def weights(agent):
@@ -39,15 +67,9 @@ def weights(agent):
                 collect(content[name])
 
     parts = {name: part for name, part in vars(agent).items() if hasattr(part, "state_dict")}
-    assert len(parts) == 4
+    assert parts.keys() == set(agent.saved)
     collect({name: part.state_dict() for name, part in parts.items()})
     return tensors
-
-
-def some(space, number):
-    """The same observations in every run."""
-    space.seed(0)
-    return np.stack([space.sample() for _ in range(number)])
 
 
 class Watcher:
@@ -73,13 +95,6 @@ def interrupt():
 
 # ---- predict -------------------------------------------------------------------------------------
 
-BOXES = {
-    "float32": spaces.Box(-1, 1, (3,)),
-    "float64": spaces.Box(-1, 1, (3,), np.float64),
-    "image": spaces.Box(0, 255, (4, 3, 2), np.uint8),
-    "number": spaces.Box(-1, 1, ()),
-    "unbounded": spaces.Box(-np.inf, np.inf, (2, 2)),
-}
 ACTIONS = {
     "start": spaces.Discrete(3, start=7),
     "sides": spaces.Box(np.float32([-1, 2, 100]), np.float32([0.1, 3, 300])),
@@ -172,7 +187,8 @@ def test_looking_on_changes_nothing_in_training(new):
         np.random.seed(0)  # noqa: NPY002
         torch.manual_seed(1)
 
-    quiet, disturbed = new(seed=0).learn(100), new(seed=0).learn(100, disturb)
+    steps = 30 if "Pendulum-v1" in new.args else 100  # whose episodes take long
+    quiet, disturbed = new(seed=0).learn(steps), new(seed=0).learn(steps, disturb)
     assert weights(quiet) == weights(disturbed)
 
 
@@ -211,12 +227,10 @@ def test_without_a_seed_an_agent_draws_one_and_keeps_it(new):
     assert weights(new(seed=first.seed)) == weights(first)
 
 
-@pytest.mark.parametrize("kind", [A2C, A2CByTheBook])
+@KINDS
 def test_environments_are_seeded_once_and_then_start_elsewhere(kind):
     seeds = Log()
-    settings = {"n_envs": 3, "n_steps": 4} if kind is A2C else {}
-    agent = kind(make(Constant, ending="terminated", seeds=seeds), seed=5, **settings)
-    agent.learn(10).learn(10)
+    tiny(kind, Constant, ending="terminated", seeds=seeds).learn(10).learn(10)
     own = [5, 6, 7] if kind is A2C else [5]
     assert seeds[: len(own)] == own
     assert len(seeds) >= 2 * len(own)
@@ -228,6 +242,32 @@ def test_seeds_and_hyperparameters_may_come_from_numpy(tmp_path):
     agent.learn(1).save(tmp_path / "agent.pt")
     loaded = A2C.load(tmp_path / "agent.pt")
     assert (loaded.seed, loaded.gamma, loaded.critic[0].out_features) == (3, 0.5, 4)
+
+
+def test_a_subclass_remembers_its_own_defaults_and_what_it_hands_on(tmp_path):
+    agent = Patient("Pendulum-v1", seed=3, tau=0.5, hidden=4)
+    remembered = agent.hyperparameters
+    own = {"learning_starts": 700, "tau": 0.5, "hidden": 4, "gamma": 0.99, "seed": 3}
+    assert remembered | own == remembered
+    assert not remembered.keys() & {"env", "shared"}
+    agent.save(tmp_path / "agent.pt")
+    assert Patient.load(tmp_path / "agent.pt").hyperparameters == remembered
+
+
+class Patient(DDPG):
+    """Another default than the one of the class above."""
+
+    def __init__(self, env, *, learning_starts=700, **shared):
+        super().__init__(env, learning_starts=learning_starts, **shared)
+
+
+def test_numpy_may_stand_in_what_is_shared_and_in_a_noise(tmp_path):
+    numbers = {"tau": np.float32(0.5), "learning_starts": np.int64(20)}
+    agent = DDPG("Pendulum-v1", seed=0, noise=GaussianNoise(np.float64(0.3)), **numbers)
+    agent.save(tmp_path / "agent.pt")
+    loaded = DDPG.load(tmp_path / "agent.pt")
+    assert (loaded.tau, loaded.learning_starts) == (0.5, 20)
+    assert loaded.noise == GaussianNoise(0.3)
 
 
 # ---- learn: steps, history, callbacks, stopping --------------------------------------------------
@@ -245,7 +285,10 @@ def test_learn_counts_steps_and_tells_the_callback(new):
     assert steps == sorted(set(steps))
     assert steps[-1] == agent.steps >= 60
     assert [step for step in steps if step >= 60] == [agent.steps]  # it ends as soon as it may
-    assert [at for at, _ in agent.history["actor_loss"]] == steps
+    if isinstance(agent, OffPolicyAgent):
+        assert steps == list(range(1, 61))
+    else:
+        assert [at for at, _ in agent.history["actor_loss"]] == steps
     begun = agent.steps
     agent.learn(10, watcher)
     assert watcher.events[len(steps) + 2] == ("start", begun, 10)
@@ -282,11 +325,11 @@ def test_history_has_the_return_and_length_of_every_episode(new):
         assert 0.6 * agent.steps < sum(value for _, value in lengths) <= agent.steps
 
 
-@pytest.mark.parametrize("kind", [A2C, A2CByTheBook])
-def test_history_counts_an_episode_as_the_environment_does(kind):
+@KINDS
+def test_history_counts_an_episode_as_the_environment_does(kind, monkeypatch):
     log = Log()
-    settings = {"n_envs": 1, "n_steps": 7} if kind is A2C else {}
-    agent = kind(make(Counting, transitions=log), seed=0, **settings).learn(100)
+    monkeypatch.setitem(TINY, A2C, {"n_envs": 1, "n_steps": 7})
+    agent = tiny(kind, Counting, transitions=log).learn(100)
     expected, total, length = [], 0.0, 0
     for _, _, reward, _, terminated, truncated in log:
         total, length = total + reward, length + 1
@@ -316,13 +359,11 @@ def test_stopping_keeps_the_agent_and_learning_goes_on(new, capsys):
 
 
 @pytest.mark.parametrize("at", [1, 5, 14, 15, 16, 17, 18])
-@pytest.mark.parametrize("kind", [A2C, A2CByTheBook])
+@KINDS
 def test_stopping_within_a_step_leaves_environments_that_go_on(kind, at):
     """Of three copies some have made the step, perhaps their episode's last, and some have not."""
-    steps, seeds = Log(), Log()
-    settings = {"n_envs": 3, "n_steps": 4} if kind is A2C else {}
-    env = make(Faulty, fault=KeyboardInterrupt(), at=at, steps=steps, length=2, seeds=seeds)
-    agent = kind(env, seed=0, **settings)
+    steps, seeds, stop = Log(), Log(), KeyboardInterrupt()
+    agent = tiny(kind, Faulty, fault=stop, at=at, steps=steps, length=2, seeds=seeds)
     watcher = Watcher()
     agent.learn(10_000, watcher)
     assert watcher.events[-1] == ("stop", agent.steps)
@@ -334,19 +375,23 @@ def test_stopping_within_a_step_leaves_environments_that_go_on(kind, at):
     assert len([seed for seed in seeds if seed is not None]) == (3 if kind is A2C else 1)
 
 
-@pytest.mark.parametrize("kind", [A2C, A2CByTheBook])
+@KINDS
 def test_stopping_the_first_reset_leaves_an_agent_that_goes_on(kind):
-    agent = kind(make(SlowStart, resets=Log()), seed=5, hidden=8)
+    resets = Log()
+    agent = tiny(kind, SlowStart, resets=resets)
     assert agent.learn(10).steps == 0
+    assert resets == [5]
     agent.learn(10)
     assert agent.steps >= 10
+    if kind is not A2CByTheBook:
+        assert [seed for seed in resets[1:] if seed] == ([5, 6, 7] if kind is A2C else [5])
 
 
 class SlowStart(Probe):
     """The first reset is stopped."""
 
-    def __init__(self, resets):
-        super().__init__()
+    def __init__(self, resets, **shared):
+        super().__init__(**shared)
         self.resets = resets
 
     def reset(self, *, seed=None, options=None):
@@ -359,26 +404,24 @@ class SlowStart(Probe):
         return 1.0, self.t == 3, False
 
 
-@pytest.mark.parametrize("kind", [A2C, A2CByTheBook])
+@KINDS
 def test_an_environments_error_is_passed_on(kind):
     watcher = Watcher()
-    env = make(Faulty, fault=ArithmeticError("broken"), at=9, steps=Log(), length=2)
-    agent = kind(env, seed=0)
+    agent = tiny(kind, Faulty, fault=ArithmeticError("broken"), at=9, steps=Log(), length=2)
     with pytest.raises(ArithmeticError, match="broken"):
         agent.learn(100, watcher)
     assert watcher.events[-1][0] == "stop"
     assert agent.learn(100).steps >= 100  # it was broken once
 
 
-@pytest.mark.parametrize("fault", ["reward", "observation"])
-@pytest.mark.parametrize("kind", [A2C, A2CByTheBook])
-def test_nan_is_one_sentence_and_is_not_learned_from(kind, fault):
-    settings = {"n_envs": 2, "n_steps": 4} if kind is A2C else {}
+@pytest.mark.parametrize("fault", ["reward", "observation", "first observation"])
+@KINDS
+def test_nan_is_one_sentence_and_is_not_learned_from(kind, fault, monkeypatch):
+    monkeypatch.setitem(TINY, A2C, {"n_envs": 2, "n_steps": 4})
     for at in (13, 14, 15, 16):
-        env = make(Faulty, fault=fault, at=at, steps=Log(), length=3)
-        agent = kind(env, seed=0, **settings)
+        agent = tiny(kind, Faulty, fault=fault, at=at, steps=Log(), length=3)
         seen = []
-        with pytest.raises(ValueError, match=f"the {fault} nan") as error:
+        with pytest.raises(ValueError, match=f"the {fault.split()[-1]} nan") as error:
             agent.learn(100, lambda agent, seen=seen: seen.append(weights(agent)))
         assert_one_sentence(error.value, f"step {agent.steps}")
         assert seen[-1] == weights(agent)
@@ -403,8 +446,11 @@ def test_training_uses_one_thread_and_puts_the_number_back(new):
 def test_an_argument_that_does_not_exist_is_named():
     with pytest.raises(TypeError, match="learning_rat"):
         A2C("CartPole-v1", learning_rat=1)
-    with pytest.raises(TypeError, match="env"):
-        A2C()
+    with pytest.raises(TypeError, match="learning_rat"):  # none of those it shares either
+        DDPG("Pendulum-v1", learning_rat=1)
+    for kind in TINY:
+        with pytest.raises(TypeError, match="env"):
+            kind()
 
 
 # ---- copying, saving and loading -----------------------------------------------------------------
@@ -447,14 +493,15 @@ def test_what_is_saved_is_loaded(new, tmp_path):
     assert loaded.history["return"][: len(agent.history["return"])] == agent.history["return"]
 
 
-@pytest.mark.parametrize("name", ["discrete", "gaussian"])
+@pytest.mark.parametrize("name", AGENTS.keys() - {"book"})
 def test_a_loaded_agent_learns_on_as_the_saved_one(name, tmp_path):
     agent = AGENTS[name](seed=0).learn(150)
     agent.save(tmp_path / "agent.pt")
-    loaded = A2C.load(str(tmp_path / "agent.pt"))
-    rollout = agent.collect()
-    for each in (agent, loaded):
-        each.update(rollout)
+    loaded = type(agent).load(str(tmp_path / "agent.pt"))
+    for _ in range(3):
+        seen = agent.collect() if isinstance(agent, A2C) else agent.buffer.sample(8)
+        for each in (agent, loaded):
+            each.update(seen)
     assert weights(agent) == weights(loaded)
 
 
@@ -464,11 +511,24 @@ def test_loading_takes_another_environment_with_the_same_spaces(tmp_path):
     assert A2C.load(tmp_path / "agent.pt", env=instance).env_source is instance
 
 
+SAVED = {
+    A2C: partial(A2C, "CartPole-v1", hidden=4, seed=0),
+    DDPG: partial(DDPG, "Pendulum-v1", hidden=4, seed=0),
+}
+SAVED_KINDS = pytest.mark.parametrize("kind", SAVED, indirect=True)
+
+
 @pytest.fixture
-def path(tmp_path):
+def kind(request):
+    """The class of the saved agent."""
+    return getattr(request, "param", A2C)
+
+
+@pytest.fixture
+def path(tmp_path, kind):
     """A saved agent."""
     path = tmp_path / "agent.pt"
-    A2C("CartPole-v1", hidden=4, seed=0).save(path)
+    SAVED[kind]().save(path)
     return path
 
 
@@ -480,7 +540,8 @@ def refused(path, error=ValueError, load=A2C.load, **arguments):
     return str(caught.value)
 
 
-def test_a_failed_save_leaves_the_old_file(path, monkeypatch):
+@SAVED_KINDS
+def test_a_failed_save_leaves_the_old_file(path, kind, monkeypatch):
     def half(content, file):
         with open(file, "wb") as out:
             out.write(b"half")
@@ -489,7 +550,7 @@ def test_a_failed_save_leaves_the_old_file(path, monkeypatch):
     before = path.read_bytes()
     monkeypatch.setattr(torch, "save", half)
     with pytest.raises(OSError, match="no space left"):
-        A2C("CartPole-v1", seed=1).save(path)
+        SAVED[kind]().save(path)
     assert path.read_bytes() == before
     assert os.listdir(path.parent) == ["agent.pt"]
 
@@ -538,14 +599,16 @@ def test_what_other_programs_save_with_torch_is_one_sentence(tmp_path, content):
 
 
 @pytest.mark.filterwarnings("error")
-def test_files_that_end_early_are_one_sentence(path):
+@SAVED_KINDS
+def test_files_that_end_early_are_one_sentence(path, kind):
     whole = path.read_bytes()
     for length in [*range(0, len(whole), len(whole) // 40), len(whole) - 1]:
         path.write_bytes(whole[:length])
-        refused(path)
+        refused(path, load=kind.load)
 
 
-def test_damaged_files_are_one_sentence_or_load(path):
+@SAVED_KINDS
+def test_damaged_files_are_one_sentence_or_load(path, kind):
     whole, rng = path.read_bytes(), np.random.default_rng(0)
     for _ in range(60):
         damaged = bytearray(whole)
@@ -553,7 +616,7 @@ def test_damaged_files_are_one_sentence_or_load(path):
             damaged[at] = rng.integers(256)
         path.write_bytes(damaged)
         try:
-            A2C.load(path)  # a changed weight is a weight
+            kind.load(path)  # a changed weight is a weight
         except ValueError as error:
             assert_one_sentence(error, str(path))
 
@@ -587,7 +650,8 @@ def test_no_code_from_a_file_runs(tmp_path, path, form):
 
 
 def test_another_agents_file_is_one_sentence(path):
-    assert "A2C.load" in refused(path, load=A2CByTheBook.load)
+    for kind in (A2CByTheBook, DDPG):
+        assert "A2C.load" in refused(path, load=kind.load)
 
 
 def changed(path, **changes):
@@ -610,42 +674,70 @@ ENTRIES = [
 
 @pytest.mark.parametrize("value", [..., "nonsense", None, 1.5, {"a": 1}], ids=str)
 @pytest.mark.parametrize("name", ENTRIES)
-def test_entries_that_are_missing_or_wrong_are_one_sentence(path, name, value):
+@SAVED_KINDS
+def test_entries_that_are_missing_or_wrong_are_one_sentence(path, kind, name, value):
     assert set(torch.load(path)) == set(ENTRIES)
     changed(path, **{name: value})
-    refused(path)
+    refused(path, load=kind.load)
+
+
+BAD_HYPERPARAMETERS = [
+    ("gama", 0.9), ("hidden", 8), ("hidden", -1), ("hidden", "8"), ("env", "x"), ("seed", -1),
+]  # fmt: skip
+BAD_NOISES = [
+    0.1, "GaussianNoise", [], {}, {"kind": "Nonsense"}, {"kind": []}, {"sigma": 0.1},
+    {"kind": "GaussianNoise", "sgima": 0.1}, {"kind": "OUNoise", "value": 0.1},
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
+    ("kind", "name", "value"),
     [
-        ("gamma", ...), ("gama", 0.9), ("hidden", 8), ("hidden", -1), ("hidden", "8"), ("env", "x"),
-        ("seed", -1), ("learning_rate", -1.0),
+        *[(kind, *each) for kind in SAVED for each in BAD_HYPERPARAMETERS],
+        (A2C, "learning_rate", -1.0),
+        (DDPG, "critic_learning_rate", -1.0),
+        (DDPG, "buffer_size", 0),
+        (DDPG, "tau", 3.0),
+        *[(DDPG, "noise", noise) for noise in BAD_NOISES],
+        (DDPG, "random_exploration", {"kind": "Nonsense"}),
     ],
-)  # fmt: skip
-def test_hyperparameters_that_do_not_fit_are_one_sentence(path, name, value):
+    indirect=["kind"],
+)
+def test_hyperparameters_that_do_not_fit_are_one_sentence(path, kind, name, value):
     hyperparameters = torch.load(path)["hyperparameters"]
-    if value is ...:
-        del hyperparameters[name]
-        changed(path, hyperparameters=hyperparameters)
-        assert A2C.load(path).gamma == 0.99  # the course's own value stands in
-    else:
-        changed(path, hyperparameters=hyperparameters | {name: value})
-        refused(path)
+    changed(path, hyperparameters=hyperparameters | {name: value})
+    refused(path, load=kind.load)
 
 
-@pytest.mark.parametrize("name", ["policy", "critic", "policy_optimizer", "critic_optimizer"])
+@SAVED_KINDS
+def test_a_hyperparameter_that_is_missing_is_the_courses_own(path, kind):
+    hyperparameters = torch.load(path)["hyperparameters"]
+    del hyperparameters["gamma"]
+    changed(path, hyperparameters=hyperparameters)
+    assert kind.load(path).gamma == 0.99
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(kind, name) for kind in SAVED for name in kind.saved], indirect=["kind"]
+)
 @pytest.mark.parametrize("value", [..., {}, None, {"0.weight": 3}], ids=str)
-def test_a_state_that_does_not_fit_is_one_sentence(path, name, value):
+def test_a_state_that_does_not_fit_is_one_sentence(path, kind, name, value):
     state = torch.load(path)["state"]
     state[name] = value
     changed(path, state={name: value for name, value in state.items() if value is not ...})
-    refused(path)
+    refused(path, load=kind.load)
 
 
 def test_other_spaces_are_one_sentence(path):
     assert "Discrete(2)" in refused(path, env="Pendulum-v1")
     assert "(1,)" in refused(path, env=make(Constant, ending="terminated"))
+
+
+@pytest.mark.parametrize("kind", [DDPG], indirect=True)
+def test_other_bounds_are_one_sentence(path, kind):
+    """An action of 1 would mean another torque."""
+    env = gym.wrappers.RescaleAction(gym.make("Pendulum-v1"), np.float32(-1), np.float32(1))
+    refused(path, load=kind.load, env=env)
 
 
 def test_an_agent_of_an_unnamed_environment_needs_one(tmp_path):
@@ -688,12 +780,13 @@ def test_an_environment_that_no_longer_exists_is_named(path):
     assert A2C.load(path, env="CartPole-v1").steps == 0
 
 
-def test_the_file_is_a_plain_archive_of_tensors(path):
+@SAVED_KINDS
+def test_the_file_is_a_plain_archive_of_tensors(path, kind):
     assert zipfile.is_zipfile(path)
     assert path.stat().st_size < 100_000
     content = torch.load(path, weights_only=True)
-    assert content["agent"] == "A2C"
-    assert content["env_id"] == "CartPole-v1"
+    assert content["agent"] == kind.__name__
+    assert content["env_id"] == SAVED[kind].args[0]
     assert str(path.parent) not in str(content)
 
 

@@ -520,6 +520,14 @@ def test_a_misconception_that_raises_is_recognised_by_its_error():
 # --- Not started, stuck, interrupted --------------------------------------------------------------
 
 
+def test_what_torch_cannot_do_is_not_a_blank():
+    def union(batch, target_actor, target_critic, gamma):
+        over = batch.terminated | batch.truncated
+        return batch.reward + gamma * (1 - over)
+
+    assert "not started" not in grade("2.6", union).message
+
+
 def test_only_the_students_own_line_means_not_started():
     class NoForward(nn.Module):  # torch raises NotImplementedError for it
         def __init__(self, obs_size):

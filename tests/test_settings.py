@@ -1,14 +1,13 @@
 """The settings that lessons, studies, tests and benchmarks share."""
 
-import inspect
 import re
 
 import gymnasium as gym
 import pytest
 from sentences import assert_one_sentence
 
-import helpers.agents
-from helpers.settings import SETTINGS, get_setting
+from helpers.noise import GaussianNoise, Noise, OUNoise
+from helpers.settings import SETTINGS, Setting, get_setting
 
 EVERY = pytest.mark.parametrize("setting", SETTINGS.values(), ids=lambda s: " ".join(name(s)))
 
@@ -25,8 +24,7 @@ def test_a_setting_is_found_under_its_own_name(setting):
 
 @EVERY
 def test_a_setting_is_complete_and_names_what_exists(setting):
-    agent = getattr(helpers.agents, setting.agent)
-    assert setting.params.keys() < inspect.signature(agent).parameters.keys()
+    assert setting.params.keys() < setting.make(seed=0).hyperparameters.keys()
     assert not setting.params.keys() & {"env", "seed"}
     assert re.fullmatch(r"\d\d_\w+", setting.lesson)
     assert 0 < setting.steps <= 1_000_000
@@ -35,7 +33,11 @@ def test_a_setting_is_complete_and_names_what_exists(setting):
 
 @EVERY
 def test_a_bar_can_be_reached_and_is_not_reached_by_chance(setting):
-    worst, best = {"CartPole-v1": (0, 500), "Pendulum-v1": (-1500, 0)}[setting.env_id]
+    worst, best = {
+        "CartPole-v1": (0, 500),
+        "Pendulum-v1": (-1500, 0),
+        "MountainCarContinuous-v0": (-100, 100),
+    }[setting.env_id]
     assert worst + 0.8 * (best - worst) < setting.bar < best
     solved = gym.spec(setting.env_id).reward_threshold
     assert solved is None or setting.bar >= solved
@@ -51,6 +53,25 @@ def test_make_gives_the_untrained_agent_with_the_settings_parameters(setting):
     assert setting.params.items() <= plain.items()
     assert plain["gamma"] == setting.params.get("gamma", 0.99)
     assert agent.hyperparameters == plain | {"gamma": 0.5}
+
+
+@EVERY
+def test_agents_of_a_setting_share_no_noise_with_it_or_with_each_other(setting):
+    noises = [value for value in setting.params.values() if isinstance(value, Noise)]
+    for agent in (setting.make(0), setting.make(1)):
+        noises += [part for part in vars(agent).values() if isinstance(part, Noise)]
+    assert len({*map(id, noises)}) == len(noises)
+
+
+def test_a_setting_says_what_it_trains_and_with_what():
+    noises = {"noise": GaussianNoise(0.1), "random_exploration": OUNoise()}
+    params = {"gamma": 0.9, "reward_scale": 1e-5} | noises
+    setting = Setting("ddpg", "Pendulum-v1", "DDPG", "02_ddpg", 10_000, -200, 20, params)
+    assert str(setting) == (
+        "Pendulum-v1: 10,000 steps, bar: a mean return of -200\n"
+        "gamma=0.9, reward_scale=1e-05, noise=GaussianNoise(sigma=0.1), "
+        "random_exploration=OUNoise(sigma=0.2, theta=0.15, dt=1.0)"
+    )
 
 
 @pytest.mark.parametrize("wanted", [("a2c", "CartPole-v0"), ("ppo", "CartPole-v1")])

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from helpers import study
+from helpers.noise import OUNoise
 
 
 class Agent:
@@ -35,7 +36,7 @@ class FakeSetting:
     steps: int = 1000
     bar: float = 475.0
     seconds: float = 8.0
-    params: dict = field(default_factory=lambda: {"gamma": 0.99, "hidden": (64, 64)})
+    params: dict = field(default_factory=lambda: {"gamma": 0.99, "noise": OUNoise(sigma=0.3)})
     lesson: str = "01_a2c"
     stop_at: int | None = None
 
@@ -88,7 +89,8 @@ def test_a_line_a_seed_and_a_summary(capsys, tmp_path):
         "python course.py study a2c CartPole-v1 --seeds 10-13 --jobs 1 --out FILE.json"
     )
     assert record["settings"]["bar"] == 475
-    assert record["settings"]["params"]["gamma"] == 0.99
+    noise = "OUNoise(sigma=0.3, theta=0.15, dt=1.0)"  # which says all about it
+    assert record["settings"]["params"] == {"gamma": 0.99, "noise": noise}
     assert set(record["versions"]) == {"python", "torch", "numpy", "gymnasium"}
     assert set(record["machine"]) == {"cpus", "system", "processor"}
     assert record["date"].startswith("20")

@@ -1,6 +1,6 @@
 """The animated pictures at the top of README and lessons: `python -m tools.pictures`.
 
-Agents are trained with the lessons' settings and seed 0 (about half a minute), then recorded.
+Agents are trained with the lessons' settings and seed 0 (about a minute), then recorded.
 """
 
 from pathlib import Path
@@ -13,6 +13,7 @@ LEARNED = [
     # picture, algorithm, environment, start, steps shown
     ("a2c_cartpole", "a2c", "CartPole-v1", 7, 200),
     ("a2c_pendulum", "a2c", "Pendulum-v1", 3, 120),
+    ("ddpg_car", "ddpg", "MountainCarContinuous-v0", 3, 200),
 ]
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 
 import torch
-from torch.optim.adam import adam
 
 
 class LeanAdam(torch.optim.Adam):
@@ -11,7 +10,7 @@ class LeanAdam(torch.optim.Adam):
 
     Same numbers, same state (`state_dict` fits torch's own class). At every step torch's class
     collects its lists of tensors anew and reports to the profiler; for a few thousand weights that
-    takes longer than the arithmetic. Without it a whole DDPG update takes 10 % less time.
+    takes longer than the arithmetic. Without it a step of DDPG's training takes 15 % less time.
     """
 
     def __init__(self, parameters: Iterable[torch.nn.Parameter], learning_rate: float) -> None:
@@ -30,14 +29,16 @@ class LeanAdam(torch.optim.Adam):
         means, squares, steps = self._moments
         gradients = [parameter.grad for parameter in parameters]
         beta1, beta2 = group["betas"]
-        adam(
-            parameters, gradients, means, squares, [], steps, fused=True, amsgrad=False,
-            beta1=beta1, beta2=beta2, lr=group["lr"], eps=group["eps"], weight_decay=0.0,
-            maximize=False,
+        # The two kernels that torch's class calls in the end.
+        torch._foreach_add_(steps, 1)
+        torch._fused_adam_(
+            parameters, gradients, means, squares, [], steps, amsgrad=False, maximize=False,
+            lr=group["lr"], beta1=beta1, beta2=beta2, weight_decay=0.0, eps=group["eps"],
         )  # fmt: skip
 
     step.hooked = True  # so that torch does not wrap it in its profiler's hook
 
-    def load_state_dict(self, state_dict: dict) -> None:
-        super().load_state_dict(state_dict)
-        self._moments = None  # these were the old tensors
+    def __setstate__(self, state: dict) -> None:
+        """torch calls this for a loaded state and for a copy: other tensors in both cases."""
+        super().__setstate__(state)
+        self._moments = None

@@ -61,7 +61,7 @@ def polyak_update(
 
     theta' <- tau theta + (1 - tau) theta'. Source: Lillicrap et al. 2016, Algorithm 1.
     """
-    # 1. Go through both lists together.
+    # 1. Go through both together.
     for target, source in zip(targets, online, strict=True):
         # 2. A step of size tau from where the target is towards where the online parameter is.
         target.lerp_(source, tau)

@@ -6,8 +6,8 @@ import gymnasium as gym
 import numpy as np
 import torch
 
-from helpers.actions import check_bounded, to_env_units
-from helpers.agents.base import Agent, EpisodeLog
+from helpers.actions import check_bounded, observation_bounds, to_env_units, to_scaled
+from helpers.agents.base import Agent
 from helpers.buffers import Batch, ReplayBuffer
 from helpers.envs import EnvLike, check_finite, make_env
 from helpers.noise import GaussianNoise, Noise, UniformNoise, as_noise
@@ -18,7 +18,8 @@ LOG_EVERY = 50  # updates; reading a loss out of torch costs time
 class OffPolicyAgent(Agent):
     """A deterministic actor that learns from a replay buffer: a subclass says how, in `update`.
 
-    Actions are in [-1, 1] everywhere but in `predict` and in the environment. For the first
+    Actions are in [-1, 1] everywhere but in `predict` and in the environment, and so are
+    observations whose space names a range. For the first
     `learning_starts` steps `random_exploration` acts, afterwards the actor with `noise` added, and
     every `train_freq` steps `gradient_steps` batches of `batch_size` steps are learned from.
     Rewards are multiplied by `reward_scale` before they are stored. The subclass builds `actor`,
@@ -53,6 +54,11 @@ class OffPolicyAgent(Agent):
                 f"buffer_size ({buffer_size}) must hold the learning_starts ({learning_starts}) "
                 "steps that learning waits for."
             )
+        if random_exploration is None:
+            raise ValueError(
+                "random_exploration acts alone during the warm-up, so it cannot be None: give it a "
+                "noise such as UniformNoise(1.0)."
+            )
         if not 0 <= gamma <= 1:
             raise ValueError(f"gamma must be between 0 and 1, got {gamma}.")
         self.learning_starts, self.train_freq = learning_starts, train_freq
@@ -65,6 +71,7 @@ class OffPolicyAgent(Agent):
         }
         self.low, self.high = self.action_space.low, self.action_space.high
         self.action_size = self.low.size
+        self.obs_low, self.obs_high = observation_bounds(self.observation_space)
         self.buffer = ReplayBuffer(buffer_size, (self.obs_size,), (self.action_size,), self.rng)
         self.updates = 0
         self.env: gym.Env | None = None
@@ -92,12 +99,14 @@ class OffPolicyAgent(Agent):
         action = self.explore(obs)
         next_obs, reward, terminated, truncated, _ = self.env.step(self._for_env(action))
         check_finite(np.asarray(reward), np.asarray(next_obs), self.steps)
-        next_obs = np.ravel(next_obs).astype(np.float32)
+        next_obs = self._scaled(next_obs)
         reward = float(reward)
         self.buffer.add(obs, action, reward * self.reward_scale, next_obs, terminated, truncated)
         self.steps += 1
-        self.episodes.add(self, reward, terminated or truncated, counts=True)
-        if not (terminated or truncated):
+        self._return, self._length = self._return + reward, self._length + 1
+        if terminated or truncated:
+            self.log(**{"return": self._return, "length": self._length})
+        else:
             self._obs = next_obs
 
     def explore(self, obs: np.ndarray) -> np.ndarray:
@@ -122,10 +131,20 @@ class OffPolicyAgent(Agent):
     def value(self, obs: torch.Tensor) -> torch.Tensor:
         return self.critic(obs, self.actor(obs))
 
+    def flat(self, obs: np.ndarray) -> torch.Tensor:
+        """Observations (B, *shape) in the environment's units as the networks take them."""
+        return torch.from_numpy(self._scaled(obs, len(obs)))
+
+    def _scaled(self, obs: np.ndarray, *batch: int) -> np.ndarray:
+        """Observations (*batch, *shape) as float32 (*batch, obs_size), within [-1, 1]."""
+        obs = np.reshape(obs, (*batch, self.obs_size))
+        return to_scaled(obs, self.obs_low, self.obs_high).astype(np.float32)
+
     def _for_env(self, action: np.ndarray, *batch: int) -> np.ndarray:
         """Actions in [-1, 1] (*batch, action_size) in the environment's units and shape."""
-        action = action.reshape(*batch, *self.low.shape)
-        return to_env_units(action, self.low, self.high).astype(self.low.dtype)
+        action = to_env_units(action.reshape((*batch, *self.low.shape)), self.low, self.high)
+        # Rounding may have led just over a bound, where strict environments refuse the action.
+        return np.asarray(np.clip(action, self.low, self.high), self.low.dtype)
 
     def _start_episode(self) -> None:
         env, seed = self.env, None  # seeded once: later episodes start elsewhere
@@ -133,11 +152,12 @@ class OffPolicyAgent(Agent):
             env = make_env(self.env_source) if isinstance(self.env_source, str) else self.env_source
             seed = self.seed
         obs, _ = env.reset(seed=seed)
+        check_finite(np.zeros(1), np.asarray(obs), self.steps)
         self.random_exploration.reset()
         if self.noise is not None:
             self.noise.reset()
-        self.env, self.episodes = env, EpisodeLog()
-        self._obs = np.ravel(obs).astype(np.float32)
+        self.env, self._obs = env, self._scaled(obs)
+        self._return, self._length = 0.0, 0
 
 
 def check_counts(**counts: int) -> None:

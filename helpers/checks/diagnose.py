@@ -29,8 +29,14 @@ class Diagnosis:
 
 
 def not_started(got: Outcome) -> bool:
-    """Whether the student's own line raises NotImplementedError, as the blank's last line does."""
-    return any(e.type is NotImplementedError and e.innermost for e in got.errors)
+    """Whether the student's own line raises NotImplementedError, as the blank's last line does.
+
+    Torch raises it as well, and names what it cannot do: "..." not implemented for 'Float'.
+    """
+    return any(
+        e.type is NotImplementedError and e.innermost and "not implemented for" not in e.text
+        for e in got.errors
+    )
 
 
 def diagnose(exercise: Exercise, function: Callable, got: Outcome) -> Diagnosis | None:

@@ -51,6 +51,23 @@ def fill_parameters(network: nn.Module, *inputs: torch.Tensor, seed: int = 0) ->
     return network
 
 
+def linear_layers(network: nn.Module, *inputs: torch.Tensor) -> list[nn.Linear]:
+    """The linear layers in the order in which they run, however the network keeps them."""
+    ran: list[nn.Linear] = []
+    hooks = [
+        module.register_forward_pre_hook(lambda module, _: ran.append(module))
+        for module in network.modules()
+        if isinstance(module, nn.Linear)
+    ]
+    try:
+        with torch.no_grad():
+            network(*inputs)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return ran
+
+
 def no_mutation(
     cases: Callable[[np.random.Generator], Sequence[tuple | Case]],
     observe: Callable[..., Any] = call,

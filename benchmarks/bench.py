@@ -1,0 +1,85 @@
+"""Time the course's code against other libraries, on this machine.
+
+`python course.py bench ddpg --json data/results/bench.json`
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from benchmarks.measure import Benchmark, measure, table
+from benchmarks.replay import replay
+from benchmarks.training import ddpg
+from helpers.study import Parser, circumstances, save
+
+BENCHMARKS: dict[str, Callable[[], Benchmark]] = {"ddpg": ddpg, "replay": replay}
+SIZES = ("rounds", "steps")  # what a benchmark has and the command line may change
+
+
+def choose(names: Sequence[str]) -> dict[str, Benchmark]:
+    """The benchmarks of these names, all without one. Raises `ValueError` for an unknown name."""
+    for name in names:
+        if name not in BENCHMARKS:
+            raise ValueError(f"Unknown benchmark '{name}'; there are: {', '.join(BENCHMARKS)}.")
+    return {name: BENCHMARKS[name]() for name in dict.fromkeys(names or BENCHMARKS)}
+
+
+def bench(
+    benchmarks: dict[str, Benchmark],
+    rounds: int | None = None,
+    steps: int | None = None,
+    store: Callable[[list[dict]], None] = lambda rows: None,
+) -> None:
+    """Run and show one benchmark after another; `store` gets the rows of each as it is done."""
+    show = partial(print, flush=True)
+    for name, benchmark in benchmarks.items():
+        turns, turn = rounds or benchmark.rounds, steps or benchmark.steps
+        show(f"{name}: {benchmark.title}")
+        show(f"  one thread, in turns, {turn:,} at a time; rounds that count: {turns}")
+        rows = measure(benchmark, turns, turn)
+        show(table(rows), end="\n\n")
+        store([{"benchmark": name, "rounds": turns, "steps": turn, **row} for row in rows])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = Parser(
+        prog="python course.py bench",
+        description="Time the course's code against other libraries: medians over rounds in which "
+        "the contenders take turns; 'as long' is how many times as long one takes as the course.",
+    )
+    parser.add_argument("names", nargs="*", metavar="name", help=f"{', '.join(BENCHMARKS)}; or all")
+    parser.add_argument("--rounds", type=int, help="how often each has its turn")
+    parser.add_argument("--steps", type=int, help="how much work a turn is: steps, batches")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="a file for all rounds' results")
+    options = parser.parse_args(arguments)
+    try:
+        for name in SIZES:
+            size = getattr(options, name)
+            if size is not None and size < 1:
+                raise ValueError(f"--{name} counts from 1, it cannot be {size}.")
+        if options.json and not options.json.absolute().parent.is_dir():
+            raise ValueError(f"There is no folder '{options.json.parent}' to write --json to.")
+        benchmarks = choose(options.names)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    sizes = [f"--{name} {getattr(options, name)}" for name in SIZES if getattr(options, name)]
+    command = " ".join(["python course.py bench", *benchmarks, *sizes, "--json FILE.json"])
+    record = {"command": command, **circumstances("stable-baselines3"), "results": []}
+
+    def store(rows: list[dict]) -> None:
+        record["results"] += rows
+        if options.json:
+            save(options.json, record)
+
+    try:
+        bench(benchmarks, options.rounds, options.steps, store)
+    except KeyboardInterrupt:
+        print("Stopped: what is finished is shown above.")
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

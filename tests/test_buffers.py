@@ -1,0 +1,209 @@
+"""The replay buffer: what goes in comes out, whole, with equal chance, and stays as it was."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sentences import assert_one_sentence
+
+from helpers.buffers import Batch, ReplayBuffer
+
+quick = settings(deadline=None, max_examples=60, derandomize=True)
+shapes = st.lists(st.integers(1, 3), max_size=3).map(tuple)
+
+
+def step(i, obs_shape=(2,), action_shape=(1,)):
+    """Step number i: each of its parts says so in its own way; all four endings come up."""
+    obs, action = (np.arange(np.prod(s)).reshape(s) / 32 for s in (obs_shape, action_shape))
+    return obs + i, action - i, float(i), obs + i + 0.5, i % 2 == 0, i % 4 < 2
+
+
+def filled(n, capacity, obs_shape=(2,), action_shape=(1,), rng=0):
+    buffer = ReplayBuffer(capacity, obs_shape, action_shape, rng)
+    for i in range(n):
+        buffer.add(*step(i, obs_shape, action_shape))
+    return buffer
+
+
+def bytes_of(batch):
+    return [part.numpy().tobytes() for part in batch]
+
+
+# ---- what comes out ------------------------------------------------------------------------------
+
+
+@quick
+@given(st.integers(1, 7), st.integers(1, 20), shapes, shapes)
+def test_the_last_steps_come_out_whole_and_no_others(capacity, n, obs_shape, action_shape):
+    buffer = filled(n, capacity, obs_shape, action_shape)
+    assert len(buffer) == min(n, capacity)
+    batch = buffer.sample(50 * capacity)
+    row_shapes = (obs_shape, action_shape, (), obs_shape, (), ())
+    for part, shape in zip(batch, row_shapes, strict=True):
+        assert part.dtype == torch.float32
+        assert part.shape == (50 * capacity, *shape)
+    drawn = batch.reward.int().tolist()
+    assert set(drawn) == set(range(max(0, n - capacity), n))  # the newest and the oldest too
+    expected = zip(*(step(i, obs_shape, action_shape) for i in drawn), strict=True)
+    for part, rows in zip(batch, expected, strict=True):
+        np.testing.assert_array_equal(part.numpy(), np.array(rows, np.float32))
+
+
+@pytest.mark.parametrize("n", [30, 40, 71])
+def test_every_stored_step_is_drawn_with_equal_chance(n):
+    """A chi-square test with 29 or 39 degrees of freedom: their mean, four deviations around it."""
+    buffer = filled(n, capacity=40)
+    draws = torch.cat([buffer.sample(100).reward for _ in range(200)]).int().numpy()
+    size = min(n, 40)
+    counts, expected = np.bincount(draws - (n - size), minlength=size), 20_000 / size
+    assert len(counts) == size
+    chi_square = ((counts - expected) ** 2 / expected).sum()
+    assert abs(chi_square - (size - 1)) < 4 * np.sqrt(2 * (size - 1))
+
+
+def test_rows_of_a_batch_are_drawn_one_by_one():
+    """Neither a block of neighbours, nor each step once."""
+    drawn = filled(1000, 1000).sample(1000).reward.int().numpy()
+    assert 580 < len(set(drawn)) < 680  # 1 - 1/e of them
+    assert abs(np.corrcoef(drawn[1:], drawn[:-1])[0, 1]) < 0.15
+
+
+def test_terminated_and_truncated_are_kept_apart():
+    batch = filled(8, capacity=8).sample(200)
+    ends = set(zip(batch.terminated.tolist(), batch.truncated.tolist(), strict=True))
+    assert ends == {(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.uint8, bool, list])
+def test_observations_and_actions_may_be_of_any_numbers(dtype):
+    obs, action, next_obs = np.array([[1, 0]]), np.array([1, 1]), np.array([[0, 0]])
+    given = [part.tolist() if dtype is list else part.astype(dtype) for part in (obs, next_obs)]
+    buffer = ReplayBuffer(3, (1, 2), (2,), 0)
+    buffer.add(given[0], action, np.float64(7), given[1], np.True_, np.False_)
+    expected = (obs, action, 7, next_obs, 1, 0)
+    for part, value in zip(buffer.sample(1), expected, strict=True):
+        assert part.dtype == torch.float32
+        np.testing.assert_array_equal(part[0].numpy(), value)
+
+
+# ---- who owns the memory -------------------------------------------------------------------------
+
+
+def test_a_batch_is_a_copy():
+    buffer = filled(5, capacity=5)
+    batch = buffer.sample(20)
+    before = bytes_of(batch)
+    for i in range(5, 10):
+        buffer.add(*step(i))
+    assert bytes_of(batch) == before
+    stored = bytes_of(buffer.tensors)
+    for part in batch:
+        part.fill_(-99)
+    assert bytes_of(buffer.tensors) == stored
+
+
+def test_what_was_added_may_change_afterwards():
+    buffer, obs, next_obs, action = ReplayBuffer(2, (2,), (1,)), *np.zeros((2, 2)), np.zeros(1)
+    buffer.add(obs, action, 0.0, next_obs, False, False)
+    for array in (obs, next_obs, action):
+        array += 5
+    assert all((part == 0).all() for part in buffer.sample(4))
+
+
+def test_the_arrays_are_made_once():
+    buffer = ReplayBuffer(3, (2,), (1,))
+    places = [tensor.data_ptr() for tensor in buffer.tensors]
+    for i in range(10):
+        buffer.add(*step(i))
+    assert [tensor.data_ptr() for tensor in buffer.tensors] == places
+    assert [len(tensor) for tensor in buffer.tensors] == [3] * 6
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.deepcopy, lambda buffer: pickle.loads(pickle.dumps(buffer))]
+)
+def test_a_copy_goes_on_by_itself(copied):
+    buffer = filled(7, capacity=5)
+    twin = copied(buffer)
+    before = bytes_of(buffer.tensors)
+    twin.add(*step(7))
+    assert bytes_of(buffer.tensors) == before
+    assert set(twin.sample(200).reward.tolist()) == {3, 4, 5, 6, 7}
+    buffer.add(*step(7))
+    buffer.sample(200)
+    assert bytes_of(buffer.sample(9)) == bytes_of(twin.sample(9))
+
+
+# ---- randomness ----------------------------------------------------------------------------------
+
+
+def test_the_same_seed_gives_the_same_batches():
+    legacy = np.random.get_state()[1].tolist()  # noqa: NPY002
+    torchs = torch.get_rng_state().tolist()
+    rngs = [3, 3, np.random.default_rng(3), 4, None]
+    batches = [bytes_of(filled(30, 20, rng=rng).sample(10)) for rng in rngs]
+    assert batches[0] == batches[1] == batches[2]
+    assert batches[0] != batches[3]
+    assert batches[0] != batches[4]
+    assert np.random.get_state()[1].tolist() == legacy  # noqa: NPY002
+    assert torch.get_rng_state().tolist() == torchs
+
+
+def test_a_generator_is_used_as_it_is():
+    """The agent's own: what it draws elsewhere is another part of the same stream."""
+    rng = np.random.default_rng(0)
+    buffer = filled(9, 9, rng=rng)
+    state = rng.bit_generator.state
+    first, second = bytes_of(buffer.sample(20)), bytes_of(buffer.sample(20))
+    assert first != second
+    rng.bit_generator.state = state
+    assert bytes_of(buffer.sample(20)) == first
+
+
+# ---- what it refuses -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("capacity", [0, -1])
+def test_a_buffer_without_room_is_one_sentence(capacity):
+    with pytest.raises(ValueError, match="capacity") as error:
+        ReplayBuffer(capacity, (2,), (1,))
+    assert_one_sentence(error.value, str(capacity))
+
+
+def test_an_empty_buffer_is_one_sentence():
+    with pytest.raises(ValueError, match="empty") as error:
+        ReplayBuffer(5, (2,), (1,)).sample(1)
+    assert_one_sentence(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "wrong"),
+    [
+        ("obs", (2, 3), (3,)),  # this and the next ones numpy would stretch
+        ("obs", (2, 3), ()),
+        ("next_obs", (2, 3), (2, 1)),
+        ("next_obs", (2, 3), (3, 2)),
+        ("action", (2,), (1,)),
+        ("action", (2,), (1, 2)),
+        ("action", (2,), (3,)),
+        ("reward", (), (1,)),
+        ("terminated", (), (1,)),
+        ("truncated", (), (2,)),
+    ],
+)
+def test_another_shape_is_one_sentence_and_is_not_stored(name, shape, wrong):
+    buffer = filled(3, 5, (2, 3), (2,))
+    before = bytes_of(buffer.tensors)
+    good = Batch(*step(7, (2, 3), (2,)))
+    assert np.shape(getattr(good, name)) == shape
+    with pytest.raises(ValueError, match=f"stores {name} of shape") as error:
+        buffer.add(*good._replace(**{name: np.ones(wrong)}))
+    assert_one_sentence(error.value, f"got {wrong}")
+    assert bytes_of(buffer.tensors) == before
+    assert len(buffer) == 3
+    buffer.add(*good)
+    assert set(buffer.sample(200).reward.tolist()) == {0, 1, 2, 7}

@@ -1,0 +1,434 @@
+"""DDPG: its functions against their definitions, one update against plain torch, what it learns."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+from environments import LOPSIDED, TORQUE, Constant, Guess, TwoSteps, make
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+from torch.nn.functional import linear
+
+from helpers.agents import DDPG
+from helpers.agents.base import gradient_step
+from helpers.agents.ddpg import actor_loss, critic_loss, polyak_update, td_target
+from helpers.buffers import Batch
+from helpers.evaluation import evaluate
+from helpers.networks import DeterministicActor, QNetwork
+from helpers.noise import UniformNoise
+from helpers.settings import get_setting
+
+quick = settings(deadline=None, max_examples=60, derandomize=True)
+sizes = st.integers(1, 4)
+
+
+def a_batch(n=6, obs_size=3, action_size=2, seed=0):
+    """Random steps with all four endings."""
+    rng = np.random.default_rng(seed)
+
+    def draw(*shape):
+        return torch.from_numpy(rng.normal(size=shape).astype(np.float32))
+
+    ends = torch.from_numpy(rng.integers(0, 2, (2, n)).astype(np.float32))
+    action = draw(n, action_size).tanh()
+    return Batch(draw(n, obs_size), action, 3 * draw(n), draw(n, obs_size), *ends)
+
+
+def networks(obs_size=3, action_size=2, seed=0):
+    """An actor and a critic whose last layers are not small, so that the others matter too."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        both = DeterministicActor(obs_size, action_size, 8), QNetwork(obs_size, action_size, 8)
+        for network in both:
+            nn.init.normal_(network.output.weight)
+    return both
+
+
+def parameters(*modules):
+    return [parameter for module in modules for parameter in module.parameters()]
+
+
+def snapshot(module):
+    return [parameter.detach().clone() for parameter in module.parameters()]
+
+
+def moved(module, before):
+    """Whether each of its parameters differs from the snapshot."""
+    return [not torch.equal(a, b) for a, b in zip(module.parameters(), before, strict=True)]
+
+
+# ---- networks ------------------------------------------------------------------------------------
+
+
+def by_hand(network, x):
+    """Two hidden ReLU layers and a linear one."""
+    for layer in (network.hidden1, network.hidden2):
+        x = linear(x, layer.weight, layer.bias).clamp(min=0)
+    return linear(x, network.output.weight, network.output.bias)
+
+
+def test_networks_are_what_they_say():
+    actor, critic = networks()
+    batch = a_batch(20)
+    actions, values = actor(batch.obs), critic(batch.obs, batch.action)
+    torch.testing.assert_close(actions, torch.tanh(by_hand(actor, batch.obs)))
+    assert actor(1000 * batch.obs).abs().max() == 1
+    both = torch.cat([batch.obs, batch.action], dim=1)
+    torch.testing.assert_close(values, by_hand(critic, both)[:, 0])
+    assert actions.shape == (20, 2)
+    assert values.shape == (20,)
+    assert actor(batch.obs[0]).shape == (2,)  # one observation, as while acting
+    assert critic(batch.obs[0], batch.action[0]).shape == ()
+    for network, first, last in ((actor, 3, 2), (critic, 5, 1)):
+        shapes = [(8, first), (8,), (8, 8), (8,), (last, 8), (last,)]
+        assert [tuple(p.shape) for p in network.parameters()] == shapes
+
+
+def test_last_layers_start_small_and_the_others_do_not():
+    """Lillicrap et al. 2016, section 7."""
+    for network in (DeterministicActor(3, 2), QNetwork(3, 2)):
+        for parameter in network.output.parameters():
+            assert parameter.abs().max() <= 3e-3
+        assert network.output.weight.abs().max() > 2.5e-3
+        assert network.output.weight.min() < 0 < network.output.weight.max()
+        assert network.hidden2.weight.abs().max() > 0.1
+    obs = torch.randn(50, 3, generator=torch.Generator().manual_seed(0))
+    assert DeterministicActor(3, 2)(obs).abs().max() < 0.1
+
+
+# ---- td_target -----------------------------------------------------------------------------------
+
+
+@quick
+@given(sizes, sizes, sizes, st.floats(0, 1), st.integers(0, 2**32))
+def test_td_target_is_its_definition(n, obs_size, action_size, gamma, seed):
+    batch = a_batch(n, obs_size, action_size, seed)
+    actor, critic = networks(obs_size, action_size)
+    target = td_target(batch, actor, critic, gamma)
+    assert target.shape == (n,)
+    assert target.dtype == torch.float32
+    for row in range(n):
+        future = critic(batch.next_obs[row], actor(batch.next_obs[row])).item()
+        expected = batch.reward[row].item()
+        if not batch.terminated[row]:
+            expected += gamma * future
+        assert target[row].item() == pytest.approx(expected, rel=1e-4, abs=1e-4)
+
+
+def test_a_truncation_bootstraps_and_a_termination_does_not():
+    batch, (actor, critic) = a_batch(4), networks()
+    with torch.no_grad():
+        future = critic(batch.next_obs, actor(batch.next_obs))
+    ends = torch.tensor([[0.0, 0, 1, 1], [0, 1, 0, 1]])
+    batch = batch._replace(terminated=ends[0], truncated=ends[1])
+    bootstrapped = (td_target(batch, actor, critic, 0.9) - batch.reward) / future
+    torch.testing.assert_close(bootstrapped, torch.tensor([0.9, 0.9, 0, 0]), atol=1e-4, rtol=1e-4)
+
+
+def test_td_target_has_no_gradient_and_changes_nothing():
+    batch, (actor, critic) = a_batch(), networks()
+    before = [part.clone() for part in batch]
+    target = td_target(batch, actor, critic, 0.9)
+    assert not target.requires_grad
+    assert all(p.grad is None and p.requires_grad for p in parameters(actor, critic))
+    assert all(torch.equal(part, kept) for part, kept in zip(batch, before, strict=True))
+    assert torch.is_grad_enabled()
+
+
+# ---- losses --------------------------------------------------------------------------------------
+
+
+def test_critic_loss_is_the_mean_squared_error_of_the_actions_taken():
+    batch, (_, critic) = a_batch(), networks()
+    target = torch.randn(6, generator=torch.Generator().manual_seed(0))
+    loss = critic_loss(critic, batch, target)
+    assert loss.shape == ()
+    errors = [
+        critic(obs, action).item() - y.item()
+        for obs, action, y in zip(batch.obs, batch.action, target, strict=True)
+    ]
+    assert loss.item() == pytest.approx(np.mean(np.square(errors)), rel=1e-4)
+    loss.backward()
+    assert all(p.grad.abs().sum() > 0 for p in critic.parameters())
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_losses_of_any_batch_are_scalars(n):
+    batch, (actor, critic) = a_batch(n), networks()
+    target = td_target(batch, actor, critic, 0.9)
+    assert critic_loss(critic, batch, target).shape == ()
+    assert actor_loss(actor, critic, batch.obs).shape == ()
+
+
+def test_actor_loss_is_minus_the_mean_value_of_the_actors_own_actions():
+    batch, (actor, critic) = a_batch(), networks()
+    values = [critic(obs, actor(obs)).item() for obs in batch.obs]
+    loss = actor_loss(actor, critic, batch.obs)
+    assert loss.shape == ()
+    assert loss.item() == pytest.approx(-np.mean(values), rel=1e-4)
+
+
+def test_the_actors_gradient_is_the_chain_rule():
+    """Lillicrap et al. 2016, equation 6: the mean of grad_a Q times grad_theta mu, downwards."""
+    batch, (actor, critic) = a_batch(), networks()
+    gradients = torch.autograd.grad(actor_loss(actor, critic, batch.obs), parameters(actor))
+    expected = [torch.zeros_like(gradient) for gradient in gradients]
+    for obs in batch.obs:
+        action = actor(obs)
+        (uphill,) = torch.autograd.grad(critic(obs, action), action, retain_graph=True)
+        for slope, one in zip(uphill, action, strict=True):
+            for total, part in zip(
+                expected,
+                torch.autograd.grad(one, parameters(actor), retain_graph=True),
+                strict=True,
+            ):
+                total -= slope * part / len(batch.obs)
+    for gradient, other in zip(gradients, expected, strict=True):
+        torch.testing.assert_close(gradient, other, rtol=1e-3, atol=1e-6)
+
+
+def test_a_step_of_the_actor_raises_the_value_of_its_actions():
+    batch, (actor, critic) = a_batch(), networks()
+    optimizer = torch.optim.SGD(actor.parameters(), lr=0.01)
+    losses = []
+    for _ in range(20):
+        loss = actor_loss(actor, critic, batch.obs)
+        gradient_step(optimizer, loss)
+        losses.append(loss.item())
+    assert losses == sorted(losses, reverse=True)
+    assert losses[-1] < losses[0] - 0.01
+    assert all(p.grad is None for p in critic.parameters())
+
+
+# ---- polyak_update -------------------------------------------------------------------------------
+
+
+@quick
+@given(st.floats(0, 1), st.lists(st.lists(sizes, max_size=3), max_size=4), st.integers(0, 99))
+def test_polyak_update_is_its_definition_in_place(tau, shapes, seed):
+    generator = torch.Generator().manual_seed(seed)
+    targets, online = (
+        [nn.Parameter(torch.randn(shape, generator=generator)) for shape in shapes]
+        for _ in range(2)
+    )
+    places = [target.data_ptr() for target in targets]
+    expected = [
+        (tau * new + (1 - tau) * old).detach() for old, new in zip(targets, online, strict=True)
+    ]
+    kept = [parameter.detach().clone() for parameter in online]
+    assert polyak_update(iter(targets), iter(online), tau) is None
+    assert [target.data_ptr() for target in targets] == places
+    for target, value in zip(targets, expected, strict=True):
+        torch.testing.assert_close(target.detach(), value, rtol=1e-5, atol=1e-6)
+        assert target.is_leaf
+        assert target.requires_grad
+        assert target.grad is None
+    assert all(torch.equal(a, b) for a, b in zip(online, kept, strict=True))
+
+
+def test_after_a_whole_step_the_two_are_equal_and_still_apart():
+    target, online = nn.Parameter(torch.zeros(3)), nn.Parameter(torch.ones(3))
+    polyak_update([target], [online], 1.0)
+    assert torch.equal(target, online)
+    with torch.no_grad():
+        online.add_(5)
+    assert target.tolist() == [1, 1, 1]
+
+
+def test_after_one_over_tau_updates_63_percent_are_covered():
+    target, online = torch.zeros(1), torch.ones(1)
+    for _ in range(200):
+        polyak_update([target], [online], 0.005)
+    assert target.item() == pytest.approx(1 - 1 / np.e, abs=0.002)
+
+
+def test_lists_that_do_not_match_are_refused():
+    with pytest.raises(ValueError, match="argument 2 is longer"):
+        polyak_update([torch.zeros(1)], [torch.zeros(1), torch.zeros(1)], 0.5)
+
+
+# ---- one update ----------------------------------------------------------------------------------
+
+
+def an_agent(**settings):
+    """Of one observation and two actions."""
+    settings = {"gamma": 0.9, "tau": 0.2, "hidden": 8, "seed": 0} | settings
+    env = make(Guess, wanted={}, action_space=LOPSIDED)
+    return DDPG(env, **settings)
+
+
+def strong(agent):
+    """The agent after its last layers grew, so that every layer has a gradient; targets differ."""
+    generator = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        for network in (agent.actor, agent.critic, agent.target_actor, agent.target_critic):
+            weight = network.output.weight
+            weight.copy_(torch.randn(weight.shape, generator=generator))
+    return agent
+
+
+def test_targets_start_as_copies_that_share_nothing():
+    agent = an_agent()
+    pairs = ((agent.actor, agent.target_actor), (agent.critic, agent.target_critic))
+    for online, target in pairs:
+        for a, b in zip(online.parameters(), target.parameters(), strict=True):
+            assert torch.equal(a, b)
+            assert a.data_ptr() != b.data_ptr()
+    with torch.no_grad():
+        for parameter in parameters(agent.actor, agent.critic):
+            parameter.add_(1)
+    for online, target in pairs:
+        assert all(moved(target, snapshot(online)))
+
+
+@pytest.mark.parametrize("tau", [0.2, 1.0])
+def test_an_update_is_that_of_plain_torch(tau):
+    """Written as most people would, with zero_grad, backward and torch's own Adam."""
+    rates = {"actor_learning_rate": 0.003, "critic_learning_rate": 0.01}
+    agent = strong(an_agent(tau=tau, **rates))
+    actor, critic = copy.deepcopy((agent.actor, agent.critic))
+    target_actor, target_critic = copy.deepcopy((agent.target_actor, agent.target_critic))
+    actor_optimizer = torch.optim.Adam(actor.parameters(), lr=0.003)
+    critic_optimizer = torch.optim.Adam(critic.parameters(), lr=0.01)
+    for i in range(10):
+        batch = a_batch(16, obs_size=1, seed=i)
+        losses = agent.update(batch)
+
+        with torch.no_grad():
+            next_q = target_critic(batch.next_obs, target_actor(batch.next_obs))
+            target = batch.reward + 0.9 * (1 - batch.terminated) * next_q
+        q_loss = ((critic(batch.obs, batch.action) - target) ** 2).mean()
+        critic_optimizer.zero_grad()
+        q_loss.backward()
+        critic_optimizer.step()
+        policy_loss = -critic(batch.obs, actor(batch.obs)).mean()
+        actor_optimizer.zero_grad()
+        policy_loss.backward()
+        actor_optimizer.step()
+        for slow, fast in ((target_actor, actor), (target_critic, critic)):
+            for old, new in zip(slow.parameters(), fast.parameters(), strict=True):
+                old.data = tau * new.data + (1 - tau) * old.data
+
+        assert losses.keys() == {"critic_loss", "actor_loss"}
+        assert losses["critic_loss"].item() == pytest.approx(q_loss.item(), rel=1e-4)
+        assert losses["actor_loss"].item() == pytest.approx(policy_loss.item(), rel=1e-4)
+    ours = parameters(agent.actor, agent.critic, agent.target_actor, agent.target_critic)
+    theirs = parameters(actor, critic, target_actor, target_critic)
+    for one, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-6)
+
+
+def test_an_update_moves_every_parameter_and_leaves_no_foreign_gradient():
+    agent, batch = strong(an_agent()), a_batch(32, obs_size=1)
+    names = ("actor", "critic", "target_actor", "target_critic")
+    before = {name: snapshot(getattr(agent, name)) for name in names}
+    before_critic, before_actor = copy.deepcopy((agent.critic, agent.actor))
+    target = td_target(batch, agent.target_actor, agent.target_critic, 0.9)
+    agent.update(batch)
+    for name in names:
+        assert all(moved(getattr(agent, name), before[name])), name
+    assert all(p.requires_grad for name in names for p in getattr(agent, name).parameters())
+    targets = parameters(agent.target_actor, agent.target_critic)
+    assert all(parameter.grad is None for parameter in targets)
+    own = torch.autograd.grad(critic_loss(before_critic, batch, target), parameters(before_critic))
+    for parameter, gradient in zip(agent.critic.parameters(), own, strict=True):
+        torch.testing.assert_close(parameter.grad, gradient)  # and nothing from the actor's step
+    loss = actor_loss(before_actor, agent.critic, batch.obs)  # of the critic that has learned
+    own = torch.autograd.grad(loss, parameters(before_actor))
+    for parameter, gradient in zip(agent.actor.parameters(), own, strict=True):
+        torch.testing.assert_close(parameter.grad, gradient)
+
+
+def test_each_optimizer_owns_its_network_and_its_learning_rate():
+    agent = an_agent(actor_learning_rate=0.1, critic_learning_rate=0.2)
+    pairs = ((agent.actor_optimizer, agent.actor, 0.1), (agent.critic_optimizer, agent.critic, 0.2))
+    for optimizer, network, rate in pairs:
+        (group,) = optimizer.param_groups
+        assert list(map(id, group["params"])) == list(map(id, network.parameters()))
+        assert group["lr"] == rate
+
+
+def test_a_loaded_agents_targets_follow_its_networks(tmp_path):
+    """The lists that the update goes through are those of the loaded weights."""
+    agent = strong(an_agent())
+    agent.save(tmp_path / "agent.pt")
+    loaded = DDPG.load(tmp_path / "agent.pt", env=agent.env_source)
+    for each in (agent, loaded):
+        for i in range(3):
+            each.update(a_batch(obs_size=1, seed=i))
+    for name in DDPG.saved[:4]:
+        before = snapshot(getattr(agent, name))
+        assert not any(moved(getattr(loaded, name), before)), name
+
+
+def test_value_is_that_of_the_greedy_action():
+    agent, batch = strong(an_agent()), a_batch(5, obs_size=1)
+    expected = [agent.critic(obs, agent.actor(obs)).item() for obs in batch.obs]
+    assert agent.value(batch.obs).tolist() == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_size_of_the_networks_may_be_chosen():
+    agent = an_agent(hidden=12)
+    for network in (agent.actor, agent.critic, agent.target_actor, agent.target_critic):
+        assert network.hidden2.weight.shape == (12, 12)
+
+
+# ---- probe environments: each failure has its suspect --------------------------------------------
+
+
+def learned(env, steps, **settings):
+    """An agent after a short training in a tiny environment."""
+    quickly = {
+        "actor_learning_rate": 0.005, "critic_learning_rate": 0.01, "tau": 0.1, "hidden": 16,
+        "learning_starts": 100, "batch_size": 32, "noise": UniformNoise(0.5),
+    }  # fmt: skip
+    return DDPG(env, seed=0, **quickly | settings).learn(steps)
+
+
+def q(agent, obs, *action):
+    with torch.no_grad():
+        return agent.critic(torch.tensor([[float(obs)]]), torch.tensor([action])).item()
+
+
+def test_a_life_of_one_step_is_worth_its_reward_whatever_the_action():
+    env = make(Constant, ending="terminated", reward=300.0, action_space=TORQUE)
+    agent = learned(env, 600, gamma=0.9, reward_scale=0.01)
+    for action in (-1.0, 0.0, 0.9):
+        assert q(agent, 1, action) == pytest.approx(3.0, rel=0.05)
+
+
+@pytest.mark.parametrize("length", [1, 3])
+def test_a_life_that_is_only_cut_off_is_worth_living_on(length):
+    env = make(Constant, ending="truncated", length=length, action_space=TORQUE)
+    agent = learned(env, 1000, gamma=0.5)
+    assert q(agent, 1, 0.0) == pytest.approx(1 / (1 - 0.5), rel=0.05)
+    assert agent.value(torch.ones(1, 1)).item() == pytest.approx(2, rel=0.05)
+
+
+def test_a_reward_of_the_next_step_is_discounted_once():
+    agent = learned(make(TwoSteps, action_space=TORQUE), 1000, gamma=0.6)
+    assert q(agent, 1, 0.0) == pytest.approx(1, abs=0.06)
+    assert q(agent, 0, 0.0) == pytest.approx(0.6, abs=0.06)
+
+
+def test_the_best_action_of_each_state_is_found_within_lopsided_bounds():
+    wanted = {-1: [2.0, 14.0], 1: [0.5, 17.0]}
+    env = make(Guess, wanted=wanted, action_space=LOPSIDED)
+    agent = learned(env, 2000, reward_scale=0.1)
+    for sign in (-1, 1):
+        np.testing.assert_allclose(agent.predict(np.float32([sign])), wanted[sign], atol=0.5)
+    assert evaluate(agent, episodes=20).mean > -0.5
+
+
+# ---- the lesson ----------------------------------------------------------------------------------
+
+
+@pytest.mark.xdist_group("learning-ddpg")
+def test_ddpg_reaches_the_bar_of_the_lesson():
+    """With the lesson's settings and a seed that they were not tuned on."""
+    setting = get_setting("ddpg", "Pendulum-v1")
+    agent = setting.make(seed=50).learn(setting.steps)
+    assert evaluate(agent).mean >= setting.bar

@@ -1,0 +1,249 @@
+"""Exploration noise: its distribution, its memory, and how it is handed about."""
+
+import copy
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sentences import assert_one_sentence
+
+from helpers.noise import KINDS, GaussianNoise, Noise, OUNoise, UniformNoise, as_noise
+
+quick = settings(deadline=None, max_examples=60, derandomize=True)
+positive = st.floats(0.01, 3)
+noises = st.one_of(
+    st.builds(UniformNoise, positive),
+    st.builds(GaussianNoise, positive),
+    st.builds(OUNoise, positive, positive, st.floats(0.01, 0.3)),
+)
+SOME = pytest.mark.parametrize(
+    "noise",
+    [
+        UniformNoise(), UniformNoise(0.3), GaussianNoise(), GaussianNoise(0.7), OUNoise(),
+        OUNoise(sigma=0.5, theta=0.05), OUNoise(sigma=0.3, theta=1.5), OUNoise(theta=0.5, dt=0.1),
+    ],
+    ids=str,
+)  # fmt: skip
+N = 100_000
+
+
+def moments(values):
+    """Mean, standard deviation, skewness and kurtosis."""
+    mean, std = values.mean(), values.std()
+    scaled = (values - mean) / std
+    return mean, std, (scaled**3).mean(), (scaled**4).mean()
+
+
+def long_after_a_reset(noise, rng, steps=150):
+    """Many processes at once, after so many steps."""
+    for _ in range(steps):
+        values = noise.sample((N,), rng)
+    return values
+
+
+# ---- distribution --------------------------------------------------------------------------------
+
+
+@SOME
+def test_the_mean_is_0_and_the_standard_deviation_is_what_std_says(noise):
+    noise = copy.deepcopy(noise)
+    values = long_after_a_reset(noise, np.random.default_rng(0))
+    mean, std, skewness, kurtosis = moments(values)
+    assert abs(mean) < 4 * noise.std / np.sqrt(N)
+    assert std == pytest.approx(noise.std, rel=0.01)
+    assert abs(skewness) < 0.03
+    assert kurtosis == pytest.approx(1.8 if isinstance(noise, UniformNoise) else 3, abs=0.06)
+
+
+def test_the_width_of_uniform_noise_is_how_far_it_goes():
+    values = UniformNoise(0.7).sample((N,), np.random.default_rng(0))
+    assert -0.7 <= values.min() < -0.6999
+    assert 0.7 >= values.max() > 0.6999
+
+
+@pytest.mark.parametrize("noise", [UniformNoise(), GaussianNoise()], ids=str)
+def test_independent_noise_forgets_at_once(noise):
+    rng = np.random.default_rng(0)
+    first, second = noise.sample((N,), rng), noise.sample((N,), rng)
+    assert abs(np.corrcoef(first, second)[0, 1]) < 0.015
+
+
+@SOME
+def test_dimensions_are_independent_of_each_other(noise):
+    noise, rng = copy.deepcopy(noise), np.random.default_rng(0)
+    over_time = np.array([noise.sample((2, 2), rng).ravel() for _ in range(20_000)])
+    kept = getattr(noise, "theta", 1) * getattr(noise, "dt", 1)  # of each value this is new
+    new = over_time[1:] - (1 - kept) * over_time[:-1]
+    between = np.corrcoef(new.T) - np.eye(4)
+    assert np.abs(between).max() < 0.03
+    assert len(set(over_time[0])) == 4
+
+
+@quick
+@given(noises, st.lists(st.integers(1, 3), max_size=3).map(tuple), st.integers(0, 2**32))
+def test_samples_have_the_shape_asked_for_and_come_from_the_generator_given(noise, shape, seed):
+    before = np.random.get_state()[1].tolist()  # noqa: NPY002
+    runs = []
+    for _ in range(2):
+        rng = np.random.default_rng(seed)
+        noise.reset()
+        runs.append([noise.sample(shape, rng) for _ in range(3)])
+    np.testing.assert_array_equal(*runs)
+    assert {np.shape(values) for values in runs[0]} == {shape}
+    assert np.random.get_state()[1].tolist() == before  # noqa: NPY002
+
+
+# ---- the Ornstein-Uhlenbeck process --------------------------------------------------------------
+
+OU = pytest.mark.parametrize(
+    ("sigma", "theta", "dt"), [(0.2, 0.15, 1.0), (0.5, 0.6, 0.5), (1.0, 2.0, 0.05), (0.3, 1.5, 1.0)]
+)
+
+
+@quick
+@given(positive, positive, positive, st.integers(1, 3), st.integers(0, 2**32))
+def test_ou_is_its_definition(sigma, theta, dt, size, seed):
+    noise, rng = OUNoise(sigma, theta, dt), np.random.default_rng(seed)
+    draws = np.random.default_rng(seed).standard_normal((6, size))
+    x = np.zeros(size)
+    for t, draw in enumerate(draws):
+        if t == 3:
+            noise.reset()
+            x = np.zeros(size)
+        x = x - theta * x * dt + sigma * np.sqrt(dt) * draw
+        np.testing.assert_allclose(noise.sample((size,), rng), x, rtol=1e-9)
+
+
+@OU
+def test_ou_is_correlated_over_time_as_theta_says(sigma, theta, dt):
+    noise, rng = OUNoise(sigma, theta, dt), np.random.default_rng(0)
+    start = long_after_a_reset(noise, rng)
+    for lag in (1, 2, 3):
+        correlation = np.corrcoef(start, noise.sample((N,), rng))[0, 1]
+        assert correlation == pytest.approx((1 - theta * dt) ** lag, abs=0.015)
+
+
+@OU
+def test_ou_is_pushed_by_gaussian_draws_that_know_nothing_of_the_past(sigma, theta, dt):
+    noise, rng = OUNoise(sigma, theta, dt), np.random.default_rng(0)
+    x = long_after_a_reset(noise, rng, steps=20)
+    pushes = []
+    for _ in range(2):
+        after = noise.sample((N,), rng)
+        pushes.append(after - (1 - theta * dt) * x)
+        mean, std, skewness, kurtosis = moments(pushes[-1])
+        assert abs(mean) < 4 * std / np.sqrt(N)
+        assert std == pytest.approx(sigma * np.sqrt(dt), rel=0.01)
+        assert abs(skewness) < 0.03
+        assert kurtosis == pytest.approx(3, abs=0.06)
+        assert (pushes[-1] < 0).mean() == pytest.approx(0.5, abs=0.01)
+        assert abs(np.corrcoef(pushes[-1], x)[0, 1]) < 0.015
+        x = after
+    assert abs(np.corrcoef(*pushes)[0, 1]) < 0.015
+
+
+def test_ou_looked_at_more_often_is_the_same_process():
+    """Over the same time the same spread and the same correlation, whatever the step."""
+    for dt in (0.1, 0.05, 0.025):
+        noise, rng = OUNoise(sigma=0.4, theta=0.5, dt=dt), np.random.default_rng(0)
+        start = long_after_a_reset(noise, rng, steps=round(12 / dt))
+        later = long_after_a_reset(noise, rng, steps=round(2 / dt))
+        assert start.std() == pytest.approx(0.4 / np.sqrt(2 * 0.5), rel=0.03)
+        assert np.corrcoef(start, later)[0, 1] == pytest.approx(np.exp(-0.5 * 2), abs=0.03)
+
+
+def test_a_reset_forgets_and_allows_another_shape():
+    noise, rng = OUNoise(sigma=0.1, theta=0.01), np.random.default_rng(0)
+    for _ in range(500):
+        noise.sample((N,), rng)
+    assert noise.sample((N,), rng).std() > 0.5
+    noise.reset()
+    assert noise.sample((2, 3), rng).shape == (2, 3)
+    noise.reset()
+    assert noise.sample((N,), rng).std() == pytest.approx(0.1, rel=0.01)
+
+
+def test_what_was_returned_stays_as_it_was():
+    noise, rng = OUNoise(), np.random.default_rng(0)
+    first = noise.sample((3,), rng)
+    kept = first.copy()
+    noise.sample((3,), rng)
+    noise.reset()
+    np.testing.assert_array_equal(first, kept)
+
+
+# ---- handing it about ----------------------------------------------------------------------------
+
+
+@quick
+@given(noises)
+def test_a_noise_comes_back_from_plain_values(noise):
+    plain = noise.to_plain()
+    again = as_noise(json.loads(json.dumps(plain)))
+    assert type(again) is type(noise)
+    assert again == noise
+    assert str(again) == str(noise)
+    assert again.to_plain() == plain
+
+
+@quick
+@given(noises)
+def test_numbers_from_numpy_become_plain(noise):
+    plain = noise.to_plain()
+    numbers = {name: np.float64(value) for name, value in plain.items() if name != "kind"}
+    from_numpy = type(noise)(**numbers).to_plain()
+    assert from_numpy == plain
+    assert {type(value) for value in from_numpy.values()} == {str, float}
+
+
+def test_every_kind_can_be_read():
+    ours = {kind for kind in Noise.__subclasses__() if kind.__module__ == Noise.__module__}
+    assert set(KINDS.values()) == ours
+
+
+def test_reading_leaves_the_plain_values_alone():
+    plain = OUNoise(0.3).to_plain()
+    before = dict(plain)
+    as_noise(plain)
+    assert plain == before
+
+
+def test_as_noise_is_a_copy_with_a_memory_of_its_own():
+    noise, rng = OUNoise(), np.random.default_rng(0)
+    noise.sample((3,), rng)
+    value = noise.value.copy()
+    other = as_noise(noise)
+    other.sample((3,), rng)
+    np.testing.assert_array_equal(noise.value, value)
+    other.sigma = 9.0
+    assert noise.sigma == 0.2
+    other.reset()
+    np.testing.assert_array_equal(noise.value, value)
+
+
+def test_noises_are_equal_whatever_they_remember():
+    noise, rng = OUNoise(), np.random.default_rng(0)
+    noise.sample((3,), rng)
+    assert noise == OUNoise()
+    assert noise != OUNoise(theta=0.1)
+    assert str(noise) == "OUNoise(sigma=0.2, theta=0.15, dt=1.0)"
+
+
+def test_no_noise_stays_none():
+    assert as_noise(None) is None
+
+
+@pytest.mark.parametrize("wrong", [0.1, "GaussianNoise", GaussianNoise, [0.1]], ids=str)
+def test_what_is_no_noise_is_one_sentence(wrong):
+    with pytest.raises(ValueError, match=r"GaussianNoise\(0\.1\)") as error:
+        as_noise(wrong)
+    assert_one_sentence(error.value, repr(wrong))
+
+
+@pytest.mark.parametrize("plain", [{}, {"kind": "Pink"}, {"kind": None, "sigma": 0.1}], ids=str)
+def test_an_unknown_kind_lists_the_known(plain):
+    with pytest.raises(ValueError, match="No noise is called") as error:
+        as_noise(plain)
+    assert_one_sentence(error.value, repr(plain.get("kind")), *KINDS)
