@@ -218,98 +218,110 @@ def lesson_02() -> list[Variant]:
         Variant(
             "no target networks",
             pendulum,
-            "The target networks are copied at every update (tau = 1).",
+            "The target networks are copied at every update (tau = 1): the critic chases itself, "
+            "and no seed learns.",
             changes={"tau": 1.0},
         ),
         Variant(
             "no replay",
             pendulum,
-            "A batch is the latest 128 steps in place of 128 from the whole memory.",
+            "A batch is the latest 128 steps in place of 128 from the whole memory: most of it is "
+            "one stretch of one episode. Three seeds of ten get there.",
             replaced={"helpers.agents.off_policy:ReplayBuffer": LastSteps},
         ),
         Variant(
             "no noise",
             pendulum,
-            "After the warm-up the actor's own action is taken as it is.",
+            "After the warm-up the actor's own action is taken as it is. Warm-up and random "
+            "starts have shown enough of Pendulum.",
             changes={"noise": None},
         ),
         Variant(
             "OU noise",
             pendulum,
-            "Correlated noise where the lesson takes independent Gaussian draws.",
+            "Correlated noise where the lesson takes independent Gaussian draws: on Pendulum it "
+            "makes no difference.",
             changes={"noise": OUNoise(sigma=0.2, theta=0.15)},
         ),
         Variant(
             "truncation as termination",
             pendulum,
-            "The cut after 200 steps is taken for the end of the world.",
+            "The cut after 200 steps is taken for the end of the world. It does not show: a "
+            "pendulum that stands earns next to nothing for ever, so the lie is nearly true.",
             replaced={"helpers.agents.ddpg:td_target": td_target_without_bootstrapping},
         ),
         Variant(
             "unscaled actions",
             pendulum,
-            "The tanh's output goes to the environment as it is: half of the torque.",
+            "The tanh's output goes to the environment as it is, so the agent has half of the "
+            "torque. It swings up all the same, later.",
             replaced={"helpers.agents.off_policy:to_env_units": as_they_are},
         ),
         Variant(
             "warm-up in the wrong units",
             pendulum,
-            "Random torques from -2 to 2, stored as actions cut to [-1, 1]: half are -1 or 1.",
+            "Random numbers from -2 to 2, cut to actions in [-1, 1]: half of them are -1 or 1. On "
+            "Pendulum no harm is done.",
             changes={"random_exploration": UniformNoise(2.0)},
         ),
         Variant(
             "rewards not scaled",
             pendulum,
-            "Values down to -1600, where the lesson scales them by 0.1.",
+            "Values may reach -1600, where the lesson multiplies rewards by 0.1: one seed in ten "
+            "misses the bar.",
             changes={"reward_scale": 1.0},
         ),
         Variant(
             "last layers not small",
             pendulum,
-            "torch's own initial weights everywhere.",
+            "torch's own initial weights everywhere: with networks this small it does not matter.",
             replaced={"helpers.networks:start_small": lambda layer: None},
         ),
         Variant("on the mountain", car, "MountainCarContinuous with the lesson's own settings."),
         Variant(
             "mountain, uniform warm-up",
             car,
-            "The first 3,000 steps are uniform random actions; OU noise afterwards.",
+            "The first 3,000 steps are uniform random actions, which never reach the flag; OU "
+            "noise afterwards does.",
             changes={"random_exploration": uniform},
         ),
         Variant(
             "mountain, Gaussian noise",
             car,
-            "OU warm-up, then independent Gaussian noise.",
+            "OU warm-up, then independent Gaussian noise: the flag is in the memory already.",
             changes={"noise": gaussian},
         ),
         Variant(
             "mountain, no correlation at all",
             car,
-            "Uniform warm-up, then independent Gaussian noise.",
+            "Uniform warm-up, then independent Gaussian noise: nobody ever sees the flag, and all "
+            "ten seeds learn to stand still.",
             changes={"random_exploration": uniform, "noise": gaussian},
         ),
         Variant(
             "mountain, no noise",
             car,
-            "OU warm-up, then no noise at all.",
+            "OU warm-up, then no noise at all: the flag is in the memory already.",
             changes={"noise": None},
         ),
         Variant(
             "mountain, observations not scaled",
             car,
-            "The car's speed, at most 0.07, goes into the networks as it is.",
+            "The car's speed, at most 0.07, goes into the networks as it is. Two seeds of ten "
+            "miss the bar, one of them at full throttle against the slope.",
             replaced={"helpers.agents.off_policy:observation_bounds": nothing_is_bounded},
         ),
         Variant(
             "mountain, no target networks",
             car,
-            "The target networks are copied at every update (tau = 1).",
+            "The target networks are copied at every update (tau = 1): eight seeds of ten learn, "
+            "where on Pendulum none does.",
             changes={"tau": 1.0},
         ),
         Variant(
             "mountain, truncation as termination",
             car,
-            "The cut after 999 steps is taken for the end of the world.",
+            "The cut after 999 steps is taken for the end of the world. Few episodes are cut here.",
             replaced={"helpers.agents.ddpg:td_target": td_target_without_bootstrapping},
         ),
     ]
