@@ -206,6 +206,8 @@ class LiveCurves:
             each finished training episode; losses and the like one for each update. The first key
             gets the large panel.
         title: stands above the picture.
+        window: how many episodes the moving average of the return takes in; few where a training
+            has few episodes.
     """
 
     def __init__(
@@ -213,8 +215,11 @@ class LiveCurves:
         bar: float | None = None,
         keys: Sequence[str] = ("return",),
         title: str | None = None,
+        window: int = WINDOW,
     ) -> None:
-        self.bar, self.keys, self.title = bar, tuple(keys), title
+        if window < 1:
+            raise ValueError(f"window is a number of episodes, from 1 on; got {window}.")
+        self.bar, self.keys, self.title, self.window = bar, tuple(keys), title, window
         self.agent: Any = None
         self.png: bytes | None = None  # the last picture
         self._handle: Any = None
@@ -226,7 +231,7 @@ class LiveCurves:
         """Called by `learn` before the first step."""
         if agent is not self.agent:  # another agent: its curves begin at its own first step
             self.agent = agent
-            self._figure = _CurvesFigure(self.keys, self.bar, self.title)
+            self._figure = _CurvesFigure(self.keys, self.bar, self.title, self.window)
         same_cell = current_cell() is not None and current_cell() == self._cell
         self._cell = current_cell()
         self._first, self._total = agent.steps, total_steps
@@ -255,7 +260,7 @@ class LiveCurves:
 
     def _note(self) -> str:
         returns = self.agent.history.get("return") or []
-        last = [value for _, value in returns[-WINDOW:]]
+        last = [value for _, value in returns[-self.window :]]
         return f"average return {np.mean(last):,.1f}" if last else ""
 
     def _draw(self, scale: float = 1) -> None:
@@ -281,14 +286,23 @@ class _CurvesFigure:
 
     width, height = WIDTH, 3.2
 
-    def __init__(self, keys: Sequence[str], bar: float | None, title: str | None) -> None:
+    def __init__(
+        self,
+        keys: Sequence[str],
+        bar: float | None,
+        title: str | None,
+        window: int = WINDOW,
+    ) -> None:
         self.fig = Figure(figsize=(self.width, self.height), dpi=DPI, facecolor="white")
         FigureCanvasAgg(self.fig)
         self.panels = []
         for key, rect in zip(keys, self._rects(len(keys), 0.62 if title else 0.36), strict=True):
             ax = style(self.fig.add_axes(rect))
-            kind = _EpisodePanel if key in ("return", "length") else _UpdatePanel
-            self.panels.append(kind(ax, key, bar if key == "return" else None))
+            own_bar = bar if key == "return" else None
+            if key in ("return", "length"):
+                self.panels.append(_EpisodePanel(ax, key, own_bar, window))
+            else:
+                self.panels.append(_UpdatePanel(ax, key, own_bar))
             if len(self.panels) > 1:
                 _shrink(ax)
         label(self.panels[0].ax, x="environment steps")
@@ -340,12 +354,12 @@ class _EpisodePanel:
 
     limit = 2000  # dots; when so many are there every second one goes, again and again
 
-    def __init__(self, ax: Axes, key: str, bar: float | None) -> None:
+    def __init__(self, ax: Axes, key: str, bar: float | None, window: int = WINDOW) -> None:
         self.ax, self.key, self.bar = ax, key, bar
         self.x, self.y, self.mean = [], [], []
-        self.seen, self.stride, self.recent = 0, 1, deque(maxlen=WINDOW)
+        self.seen, self.stride, self.recent = 0, 1, deque(maxlen=window)
         (self.dots,) = ax.plot([], [], ".", ms=4, mew=0, alpha=0.4, color=BLUE, label="episode")
-        (self.line,) = ax.plot([], [], lw=2.2, color=BLUE, label=f"mean of last {WINDOW}")
+        (self.line,) = ax.plot([], [], lw=2.2, color=BLUE, label=f"mean of last {window}")
         if bar is not None:
             ax.axhline(bar, ls=(0, (5, 3)), lw=1.4, color=VERMILLION, label=f"bar: {bar:g}")
         label(ax, key)

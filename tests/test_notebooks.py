@@ -125,7 +125,7 @@ def solve(notebook, lesson):
             module = inspect.getmodule(references[numbers[0]])
             blanks = [part.name for part in ast.parse(cell.source).body if hasattr(part, "name")]
             cell.source = "\n\n".join(inspect.getsource(getattr(module, name)) for name in blanks)
-            names += [references[number].__name__ for number in numbers]
+            names += [references[number].__name__ for number in dict.fromkeys(numbers)]
     return names
 
 

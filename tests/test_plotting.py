@@ -224,6 +224,17 @@ def test_live_curves_draw_dots_moving_average_and_bar(page):
     assert texts == ["episode", f"mean of last {WINDOW}", "bar: 9"]
 
 
+def test_a_short_training_takes_a_short_average(page):
+    curves = LiveCurves(window=3)
+    Agent(length=1).learn(10, curves)
+    [panel] = curves._figure.panels
+    assert panel.line.get_ydata()[-1] == pytest.approx((8 + 9 + 10) / 3)
+    assert panel.ax.get_legend().get_texts()[1].get_text() == "mean of last 3"
+    assert "average return 9.0" in page.of("text/html")[0][-1]["text/plain"]
+    with pytest.raises(ValueError, match="window is a number of episodes"):
+        LiveCurves(window=0)
+
+
 def test_learning_on_continues_the_curves_in_the_new_cell(page):
     curves, agent = LiveCurves(), Agent()
     agent.learn(100, curves)
