@@ -97,6 +97,29 @@ def both(obs, action):
     return torch.cat([obs, action], 1)
 
 
+def summing_critic(together):
+    """A critic whose last layer has a unit for each action dimension."""
+
+    class Critic(nn.Module):
+        def __init__(self, obs_size, action_dim, hidden=64):
+            super().__init__()
+            self.a = nn.Linear(obs_size + action_dim, hidden)
+            self.b, self.c = nn.Linear(hidden, hidden), nn.Linear(hidden, action_dim)
+            start_small(self.c)
+
+        def forward(self, obs, action):
+            return together(q_of(self, both(obs, action)))
+
+    return Critic
+
+
+def row_by_row(action, low, high):
+    out = []
+    for a, x, y in zip(action, low, high):  # noqa: B905 (as students write it)
+        out.append(x + (a + 1) / 2 * (y - x))
+    return np.array(out)
+
+
 # --- Losses ---------------------------------------------------------------------------------------
 
 
@@ -123,6 +146,13 @@ def target(mask="1 - b.terminated", action="mu(b.next_obs)", obs="b.next_obs", f
     scope = {"torch": torch, "np": np}
     exec(f"def td_target(b, mu, q, gamma):\n    return ({formula}).detach()", scope)
     return scope["td_target"]
+
+
+def columns(*names):
+    """The target, these of its parts with an axis more: r, end, q."""
+    parts = {"r": "b.reward", "end": "(1 - b.terminated)", "q": "q(b.next_obs, mu(b.next_obs))"}
+    r, end, q = (text + ".unsqueeze(1)" * (name in names) for name, text in parts.items())
+    return target(formula=f"{r} + gamma * {end} * {q}")
 
 
 def target_as_a_list(b, mu, q, gamma):
@@ -306,6 +336,14 @@ TWO_STEPS = type("OUNoise", (OUNoise,), {"sample": adds_in_two_steps})
         ("2.2", lambda a, low, high: low + (1 - a) / 2 * (high - low), "bounds exchanged"),
         ("2.2", lambda a, low, high: low[0] + (a + 1) / 2 * (high[0] - low[0]), "bounds of the"),
         ("2.2", lambda a, low, high: (low + (a + 1) / 2 * (high - low)).astype(int), "whole num"),
+        ("2.2", lambda a, low, high: low + 0.5 * (a + 1) * (low + high),
+         "from low on by a fraction of the sum"),
+        ("2.2", row_by_row, "bounds for rows"),
+        ("2.2", lambda a, low, high: np.stack(
+            [x + (y - x) * (b + 1) / 2 for b, x, y in zip(a, low, high, strict=True)]
+        ), "bounds for rows, of equal number"),
+        ("2.3", summing_critic(lambda values: values.sum(dim=1)), "a sum over action dimensions"),
+        ("2.3", summing_critic(lambda values: values.mean(dim=1)), "a mean over action dimensions"),
         ("2.3", critic(lambda self, s, a: q_of(self, both(s, a))), "a column"),
         (
             "2.3",
@@ -350,11 +388,33 @@ TWO_STEPS = type("OUNoise", (OUNoise,), {"sample": adds_in_two_steps})
         ("2.4", lambda mu, q, s: -q(s, mu(s)).mean().detach().numpy(), "a plain number"),
         ("2.4", lambda mu, q, s: F.mse_loss(q(s, mu(s)), torch.zeros(len(s))), "squared"),
         ("2.4", lambda mu, q, s: -q(s, mu(s) + torch.randn(len(s), 1)).mean(), "noise on the act"),
+        ("2.4", lambda mu, q, s: (mu(s) * q(s, mu(s))).mean(),
+         "action times value, broadcast, minus missing"),
+        ("2.4", lambda mu, q, s: -torch.mean(mu(s) * q(s, mu(s))), "action times value, broadcast"),
+        ("2.4", lambda mu, q, s: -(mu(s) * q(s, mu(s))[:, None]).mean(), "action times value"),
+        ("2.4", lambda mu, q, s: (mu(s) * q(s, mu(s))[:, None]).mean(),
+         "action times value, minus missing"),
+        ("2.4", lambda mu, q, s: -(q(s, mu(s)).data[:, None] * mu(s)).mean(),
+         "action times a fixed value"),
         ("2.4", freezes, "critic left frozen"),
         ("2.5", adds([*WRITE, "self.position += 1", "self.size += 1"]), "never wraps around"),
         ("2.5", adds([*WRITE, *MOVE, "self.size += 1"]), "the length grows beyond the capacity"),
         ("2.5", adds([*WRITE, *MOVE]), "steps are not counted"),
         ("2.5", adds([*WRITE, *COUNT]), "stays at the first place"),
+        ("2.5", adds([*WRITE, "self.position += 1",
+                      "if self.position > self.capacity: self.position = 0", *COUNT]),
+         "wraps around too late"),
+        ("2.5", adds([*WRITE, "self.position = (self.position + 1) % (self.capacity + 1)", *COUNT]),
+         "wraps around too late"),
+        ("2.5", adds([*WRITE, "self.position += 1", *COUNT]), "never wraps around"),
+        ("2.5", adds([*WRITE, "self.position = (self.position + 1) % (self.capacity - 1)", *COUNT]),
+         "wraps around too early, and"),
+        ("2.5", adds([*WRITE, "self.position = (self.position + 1) % self.size", *COUNT]),
+         "goes round at the size, which"),
+        ("2.5", adds([*WRITE, *COUNT, "self.position = (self.position + 1) % self.size"]),
+         "goes round at the size"),
+        ("2.5", adds([*WRITE, "self.position = (self.position + 1) % max(1, self.size)", *COUNT]),
+         "goes round at the size from"),
         ("2.5", adds([*MOVE, *WRITE, *COUNT]), "moves on before it writes"),
         ("2.5", adds([*WRITE, "    " + MOVE[0], *COUNT]), "moves on between the parts"),
         ("2.5", adds([WRITE[0], "    array = part", *MOVE, *COUNT]), "nothing written"),
@@ -375,6 +435,16 @@ TWO_STEPS = type("OUNoise", (OUNoise,), {"sample": adds_in_two_steps})
         ("2.5", draws("np.random.permutation(self.size)[:n]"), "random numbers of its own"),
         ("2.5", draws("np.random.default_rng(0).choice(self.size, n)"), "a new generator"),
         ("2.5", samples(lambda self, n: Batch(*(t[:n] for t in self.tensors))), "always the first"),
+        ("2.5", samples(lambda self, n: Batch(*(t[-n:].clone() for t in self.tensors))),
+         "always the last rows"),
+        ("2.5", samples(lambda self, n: Batch(*[t[-n:] for t in self.tensors])),
+         "always the last rows"),
+        ("2.5", samples(lambda self, n: Batch(
+            [t[torch.as_tensor(self.rng.integers(0, self.size, n))] for t in self.tensors]
+        )), "Batch without the star"),
+        ("2.5", samples(lambda self, n: Batch(t[:n] for t in self.tensors)),
+         "Batch without the star"),
+        ("2.5", samples(lambda self, n: self.tensors["obs"]), "error"),
         ("2.5", samples(lambda self, n: Batch(*(
             torch.as_tensor(a[self.rng.integers(0, self.size, n)]) for a in self.arrays
         ))), "other rows for each part"),
@@ -395,6 +465,19 @@ TWO_STEPS = type("OUNoise", (OUNoise,), {"sample": adds_in_two_steps})
         ("2.6", target(action="mu(b.next_obs) + 0.2 * torch.randn(len(b.reward), 1)"), "noise on"),
         ("2.6", target(formula="b.reward.view(-1, 1) + gamma * (1 - b.terminated.view(-1, 1)) * "
                        "q(b.next_obs, mu(b.next_obs)).view(-1, 1)"), "a column"),
+        ("2.6", columns("r", "end"), "broadcast to a matrix: reward and mask"),
+        ("2.6", columns("end"), "broadcast to a matrix: mask"),
+        ("2.6", columns("end", "q"), "broadcast to a matrix: future and mask"),
+        ("2.6", columns("r", "q"), "broadcast to a matrix: reward and future"),
+        ("2.6", columns("r"), "every reward with every future"),
+        ("2.6", columns("q"), "every future with every reward"),
+        ("2.6", columns("r", "end", "q"), "a column"),
+        ("2.6", target(formula="b.reward + gamma * (1 - b.terminated) * "
+                       "q(b.next_obs, mu(b.next_obs)).max()"), "the largest value of the batch"),
+        ("2.6", target(formula="b.reward + gamma * (1 - b.terminated) * "
+                       "q(b.next_obs, mu(b.next_obs)).max(1)[0]"), "a second axis asked for"),
+        ("2.6", target(formula="b.reward + gamma * (1 - b.terminated) * "
+                       "q(b.next_obs, mu(b.next_obs)).squeeze(1)"), "a second axis asked for"),
         ("2.6", target_as_a_list, "in numpy"),
         ("2.6", target_in_place, "added to the rewards in place"),
         ("2.7", lambda q, b, y: F.mse_loss(q(b.obs, b.action), y[:, None]), "every value against"),
@@ -403,6 +486,8 @@ TWO_STEPS = type("OUNoise", (OUNoise,), {"sample": adds_in_two_steps})
         ("2.7", torch.no_grad()(lambda q, b, y: F.mse_loss(q(b.obs, b.action), y)), "values det"),
         ("2.7", lambda q, b, y: F.mse_loss(q(b.next_obs, b.action), y), "the next observation"),
         ("2.7", lambda q, b, y: F.mse_loss(q(b.obs, b.action), y).item(), "a plain number"),
+        ("2.7", lambda q, b, y: nn.MSELoss(q(b.obs, b.action), y),
+         "a class called as the function"),
         ("2.8", polyak("t.copy_((1 - tau) * s + tau * t)"), "tau the wrong way round"),
         ("2.8", polyak("t.data.copy_(s.data)", no_grad=False), "hard copy"),
         ("2.8", polyak("t.data = s.data"), "hard copy by sharing"),
@@ -412,6 +497,11 @@ TWO_STEPS = type("OUNoise", (OUNoise,), {"sample": adds_in_two_steps})
         ("2.8", polyak("t.mul_(1 - tau).add_(tau * s)", no_grad=False), "no no_grad"),
         ("2.8", polyak("t.sub_(tau * (s - t))"), "away from the online network"),
         ("2.8", polyak("s.lerp_(t, tau)"), "the online network moved"),
+        ("2.8", polyak("t.data = tau * s.data"), "the target's own part forgotten"),
+        ("2.8", polyak("t.copy_(tau * s)"), "the target's own part forgotten"),
+        ("2.8", polyak("s.copy_(tau * s + (1 - tau) * t)"), "the online parameters overwritten"),
+        ("2.8", polyak("s.copy_(tau * t + (1 - tau) * s)"), "the online network moved"),
+        ("2.8", polyak("s.data.copy_(t.data)"), "targets copied into the online network"),
         ("2.8", indexed, "counted through"),
         ("2.8", shares_the_last, "shares its memory when tau is 1"),
         ("2.9", ou("np.reshape([random.random() for _ in range(np.prod(shape))], shape)"),
@@ -423,6 +513,12 @@ TWO_STEPS = type("OUNoise", (OUNoise,), {"sample": adds_in_two_steps})
         ("2.9", ou("np.ones(shape) * rng.normal()"), "one number for all entries"),
         ("2.9", ou(scale="self.sigma * self.dt"), "dt without its root"),
         ("2.9", ou(scale="self.sigma"), "push without dt"),
+        ("2.9", noise("x - self.theta * x * self.dt + rng.normal(self.sigma * sqrt(self.dt), "
+                      "size=shape)"), "a standard deviation given as the mean"),
+        ("2.9", noise("x * (1 - self.theta * self.dt) + rng.normal(loc=self.sigma * self.dt**0.5, "
+                      "scale=1, size=shape)"), "a standard deviation given as the mean"),
+        ("2.9", ou("rng.normal(self.sigma, size=shape)", "sqrt(self.dt)"),
+         "sigma given as the mean"),
         ("2.9", ou(store=False), "no memory"),
         ("2.9", ou(reset=resets_a_local_name), "reset does nothing"),
         ("2.9", noise("x + self.sigma * sqrt(self.dt) * rng.normal(size=shape)"), "no pull"),
@@ -432,7 +528,7 @@ TWO_STEPS = type("OUNoise", (OUNoise,), {"sample": adds_in_two_steps})
         ("2.9", TWO_STEPS, "one array for all samples"),
     ],
 )  # fmt: skip
-@pytest.mark.filterwarnings("ignore:Using a target size", "ignore:Dropout")
+@pytest.mark.filterwarnings("ignore:Using a target size", "ignore:Dropout", "ignore:size_average")
 def test_names_mistakes_as_students_write_them(exercise_id, written, diagnosis):
     result = grade(exercise_id, written)
     assert not result.passed

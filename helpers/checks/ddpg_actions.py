@@ -51,6 +51,19 @@ def unit_change(action, low, high):
     return action
 
 
+def by_rows(strict: bool):
+    """Walks over the first axis of all three, which is the batch's where there is one."""
+    return lambda action, low, high: np.array(
+        [x + (a + 1) / 2 * (y - x) for a, x, y in zip(action, low, high, strict=strict)]
+    )
+
+
+BY_ROWS = (
+    "You walk through action and bounds together, entry by entry of the first axis. With a batch "
+    "in front these are rows, not dimensions, so each row meets the bounds of one dimension, or is "
+    "left out. Leave the loop away: numpy pairs the last axes up."
+)
+
 TO_ENV_UNITS = Exercise(
     id="2.2",
     lesson="02_ddpg",
@@ -62,7 +75,8 @@ TO_ENV_UNITS = Exercise(
         "`low` and `high` have the shape of one action, each dimension its own bounds; `action` "
         "may have a batch in front.",
         why="Pendulum's bounds are -2 and 2, where nearly any mistake goes unnoticed. The next "
-        "environment has a valve from 0 to 10, and the agent would never open it more than half.",
+        "environment has a valve from 0 to 10, and whoever forgets to shift by 1 never opens it "
+        "more than half.",
         difficulty=1,
         minutes=5,
     ),
@@ -160,6 +174,13 @@ TO_ENV_UNITS = Exercise(
             "`high`.",
         ),
         Misconception(
+            "from low on by a fraction of the sum",
+            lambda action, low, high: low + (action + 1) / 2 * (high + low),
+            "You added the bounds where their difference is meant: the way from `low` to `high` is "
+            "`high - low` long. With bounds of -2 and 2 the sum is 0, and every action would "
+            "become -2.",
+        ),
+        Misconception(
             "low not added",
             lambda action, low, high: (action + 1) / 2 * (high - low),
             "Fraction and range are right, but the way begins at `low`: add it.",
@@ -218,6 +239,8 @@ TO_ENV_UNITS = Exercise(
             "You used the smallest `low` and the largest `high` for all dimensions. Each has its "
             "own bounds, and numpy pairs them up without `min` and `max`.",
         ),
+        Misconception("bounds for rows", by_rows(strict=False), BY_ROWS),
+        Misconception("bounds for rows, of equal number", by_rows(strict=True), BY_ROWS),
         Misconception(
             "only the first dimension",
             lambda action, low, high: to_env_units(action, low, high)[..., 0],
@@ -419,6 +442,12 @@ CLIPPED = (
     "the agent does that; the process itself knows no bounds."
 )
 
+AS_THE_MEAN = (
+    "The first number that `rng.normal` takes is the mean, and the standard deviation comes "
+    "second. So your pushes all lean to one side, and they stay 1 wide whatever `sigma` is: the "
+    "mean is 0, or write `scale=` before the number."
+)
+
 OU_NOISE = Exercise(
     id="2.9",
     lesson="02_ddpg",
@@ -516,6 +545,24 @@ OU_NOISE = Exercise(
             "You stretch the pushes by `sigma` squared times `dt`, which is their variance. "
             "`rng.normal` and a product with normal numbers both want the standard deviation, its "
             "root.",
+        ),
+        Misconception(
+            "a standard deviation given as the mean",
+            noise_with(
+                push=lambda self, shape, rng: rng.normal(
+                    self.sigma * math.sqrt(self.dt), size=shape
+                )
+            ),
+            AS_THE_MEAN,
+        ),
+        Misconception(
+            "sigma given as the mean",
+            noise_with(
+                push=lambda self, shape, rng: (
+                    math.sqrt(self.dt) * rng.normal(self.sigma, size=shape)
+                )
+            ),
+            AS_THE_MEAN,
         ),
         Misconception(
             "theta before the push as well",

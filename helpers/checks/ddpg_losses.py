@@ -116,6 +116,21 @@ def actor_loss_left_frozen(actor, critic, obs):
     return actor_loss(actor, critic, obs)
 
 
+def multiplied(measure: Callable):
+    """`measure(action, q)`."""
+
+    def loss(actor, critic, obs):
+        action = actor(obs)
+        return measure(action, critic(obs, action))
+
+    return loss
+
+
+PRODUCT = (
+    "You multiplied the action with its value. The product in the formula of the gradient is one "
+    "of two slopes, and autograd makes it by the chain rule; the loss itself is made of the "
+    "values alone."
+)
 FROZEN = (
     "After your function the critic's weights are frozen (`requires_grad` is off), so it can never "
     "be trained again. Nothing needs freezing here: the optimiser of the actor moves the actor's "
@@ -248,6 +263,31 @@ ACTOR_LOSS = Exercise(
             "You call `backward()` inside the function, which uses up the graph and leaves "
             "gradients in the critic. Return the loss only: the agent computes the gradient, for "
             "the actor alone.",
+        ),
+        Misconception(
+            "action times value",
+            multiplied(lambda a, q: -(a * q.unsqueeze(-1)).mean()),
+            PRODUCT,
+        ),
+        Misconception(
+            "action times value, minus missing",
+            multiplied(lambda a, q: (a * q.unsqueeze(-1)).mean()),
+            PRODUCT,
+        ),
+        Misconception(
+            "action times value, broadcast",
+            multiplied(lambda a, q: -(a * q).mean()),
+            PRODUCT,
+        ),
+        Misconception(
+            "action times value, broadcast, minus missing",
+            multiplied(lambda a, q: (a * q).mean()),
+            PRODUCT,
+        ),
+        Misconception(
+            "action times a fixed value",
+            multiplied(lambda a, q: -(a * q.detach().unsqueeze(-1)).mean()),
+            PRODUCT,
         ),
         Misconception("critic left frozen", actor_loss_left_frozen, FROZEN),
     ],
@@ -386,6 +426,22 @@ def in_numpy(batch, actor, critic, gamma):
     return td_target(batch, actor, critic, gamma).numpy()
 
 
+def in_columns(reward: bool, mask: bool, future: bool):
+    """The right formula, some of its parts with an axis more."""
+
+    def column(x, yes):
+        return x.unsqueeze(-1) if yes else x
+
+    return lambda r, gamma, end, q: (
+        column(r, reward) + gamma * column(1 - end, mask) * column(q, future)
+    )
+
+
+BROADCAST = (
+    "`(B, 1)` and `(B,)` were broadcast to a matrix `(B, B)`: every row meets every other. "
+    "Reward, flags and the critic's values all have shape `(B,)` already, so no `unsqueeze` is "
+    "needed."
+)
 TARGET_GRADIENT = (
     "The numbers are right, but your target carries a gradient: the critic's loss would flow back "
     "into the target networks, and leave gradients in them that nobody clears. A target holds "
@@ -582,6 +638,33 @@ TD_TARGET = Exercise(
             put_together(lambda r, gamma, end, q: r + gamma * (1 - end) * q.unsqueeze(-1)),
             "`(B, 1)` and `(B,)` were broadcast to a matrix `(B, B)`: every future meets every "
             "reward. The critic's values have shape `(B,)` already, so no `unsqueeze` is needed.",
+        ),
+        *(
+            Misconception(
+                f"broadcast to a matrix: {name} in a column",
+                put_together(in_columns(*which)),
+                BROADCAST,
+            )
+            for name, which in {
+                "mask": (False, True, False),
+                "reward and mask": (True, True, False),
+                "future and mask": (False, True, True),
+                "reward and future": (True, False, True),
+            }.items()
+        ),
+        Misconception(
+            "the largest value of the batch",
+            bootstrapped(lambda b, actor, critic: next_q(b, actor, critic).max()),
+            "You took the largest value of the whole batch for all of its rows. DQN's maximum runs "
+            "over a list of actions; here the target actor has chosen the action already, and each "
+            "row keeps its own value.",
+        ),
+        Misconception(
+            "a second axis asked for",
+            bootstrapped(lambda b, actor, critic: next_q(b, actor, critic).max(dim=1).values),
+            "You asked for axis 1 of something that has only the axis of the batch: the critic "
+            "gives one value for each row, shape `(B,)`. There is nothing to squeeze, and no list "
+            "of actions to take a maximum over: the target actor chose already.",
         ),
         Misconception(
             "noise on the next action",
@@ -825,6 +908,13 @@ CRITIC_LOSS = Exercise(
             compared(lambda q, target: -((q - target) ** 2).mean()),
             "The minus belongs to the actor, which wants more of something. The critic's error is "
             "to become smaller, which is what an optimiser does anyway.",
+        ),
+        Misconception(
+            "a class called as the function",
+            compared(nn.MSELoss),
+            "`nn.MSELoss` is a class, and what you put in its brackets are its settings. Build it "
+            "first and call what you built, `nn.MSELoss()(q, target)`, or use the function, "
+            "`nn.functional.mse_loss`.",
         ),
         Misconception(
             "like the actor's loss",
@@ -1102,6 +1192,24 @@ POLYAK_UPDATE = Exercise(
             every_pair(lambda target, source, tau: target.lerp_(source, 0.5)),
             "You took the mean of both networks whatever `tau` is. The online parameter has the "
             "weight `tau`.",
+        ),
+        Misconception(
+            "the target's own part forgotten",
+            every_pair(lambda target, source, tau: target.copy_(tau * source)),
+            "Your target becomes `tau` times the online parameter, next to 0, and nothing of "
+            "itself is kept. The other half of the formula is missing: `1 - tau` times the target.",
+        ),
+        Misconception(
+            "the online parameters overwritten",
+            every_pair(lambda target, source, tau: source.copy_(tau * source + (1 - tau) * target)),
+            "Your mixture is right, but you wrote it into the online parameter. It is the target "
+            "that follows: the online network belongs to the optimiser.",
+        ),
+        Misconception(
+            "targets copied into the online network",
+            every_pair(lambda target, source, tau: source.copy_(target)),
+            "You copied the target into the online parameter, and what it has learned is gone. It "
+            "is the other way round, and only a fraction `tau` of the way.",
         ),
         Misconception(
             "tau ignored",

@@ -553,6 +553,12 @@ CRITIC_START = (
     "first targets, which are made of them."
 )
 
+SUMMED_UP = (
+    "Your last layer has a unit for each action dimension, and you put them together afterwards. "
+    "An action is good or bad as a whole, and a linear layer sums up already: give the last one a "
+    "single unit."
+)
+
 Q_NETWORK = Exercise(
     id="2.3",
     lesson="02_ddpg",
@@ -652,6 +658,16 @@ Q_NETWORK = Exercise(
             made(Net, lambda o, a, h: (o + a, h, h, a), CRITIC_BENDS),
             "Your critic gives a number for each action dimension. An action is good or bad as a "
             "whole: one value for each pair of observation and action.",
+        ),
+        Misconception(
+            "a sum over action dimensions",
+            made(Net, lambda o, a, h: (o + a, h, h, a), (relu, relu, lambda x: x.sum(-1))),
+            SUMMED_UP,
+        ),
+        Misconception(
+            "a mean over action dimensions",
+            made(Net, lambda o, a, h: (o + a, h, h, a), (relu, relu, lambda x: x.mean(-1))),
+            SUMMED_UP,
         ),
         Misconception(
             "as many outputs as hidden units",

@@ -64,7 +64,12 @@ def observe_buffer(function, capacity, obs_shape, action_shape, number_of_steps,
     seen = {"length after each of the last steps": lengths[-8:]}
     if not batch_size:
         return seen
-    batches = [buffer.sample(batch_size) for _ in range(BATCHES)]
+    try:
+        batches = [buffer.sample(batch_size) for _ in range(BATCHES)]
+    except TypeError as error:
+        if "missing 5 required positional arguments" not in str(error):
+            raise
+        return seen | {"type that `sample` returns": "none: `Batch` was given one part of six"}
     if not all(hasattr(batches[0], name) for name in PARTS) and batches[0] is not None:
         return seen | {"type that `sample` returns": type(batches[0]).__name__}
     kinds = {f"type of the batch's {name}": kind_of(getattr(batches[0], name)) for name in PARTS}
@@ -216,6 +221,23 @@ def batches_may_be_changed(function, rng):
         for part in buffer.sample(4):
             part[...] = 0
     return all(bool((buffer.sample(4).reward > 0).all()) for _ in range(10))
+
+
+def stops_at_one_too_many(function, rng):
+    """With a place more than the capacity: who goes round at all never gets beyond it.
+
+    Tells those who go round one place too late from those who never do.
+    """
+    buffer = function(4, (3,), (1,), 5)
+    if not hasattr(buffer, "arrays"):
+        return True
+    buffer.arrays = Batch(*(np.concatenate([part, part[:1]]) for part in buffer.arrays))
+    buffer.tensors = Batch(*map(torch.from_numpy, buffer.arrays))
+    try:
+        added(buffer, steps(12, (3,), (1,)))
+    except IndexError:
+        return False
+    return True
 
 
 def keeps_copies(function, rng):
@@ -409,6 +431,16 @@ class OneBatch(ReplayBuffer):
         return self.out
 
 
+TOO_EARLY = (
+    "One place is never written, the last: you go round after `capacity - 1` places (and with a "
+    "capacity of 1 you divide by 0). The places are numbered from 0 to `capacity - 1`, so divide "
+    "by the capacity itself."
+)
+AROUND_THE_SIZE = (
+    "You go round after `self.size` places, the filled part, so that new steps overwrite old ones "
+    "while others are still free. The circle is as long as the capacity."
+)
+
 REPLAY_BUFFER = Exercise(
     id="2.5",
     lesson="02_ddpg",
@@ -445,6 +477,13 @@ REPLAY_BUFFER = Exercise(
             "capacity does. (The size is no place: it stays where it is when the buffer is full.)",
         ),
         Misconception(
+            "wraps around too late",
+            adds(move=lambda self: (self.position + 1) % (self.capacity + 1)),
+            "You do go round, but one place too late: the places are numbered from 0 to "
+            "`capacity - 1`, so there is none with the number `capacity`. When the position "
+            "reaches it, it has to be 0 already.",
+        ),
+        Misconception(
             "the length grows beyond the capacity",
             adds(count=lambda self: self.size + 1),
             "Your buffer counts more steps than it has places: each new one has replaced an old "
@@ -471,8 +510,17 @@ REPLAY_BUFFER = Exercise(
         Misconception(
             "goes round at the size",
             buffer_with(add=add_around_the_size),
-            "You go round after `self.size` places, so that new steps overwrite old ones while "
-            "others are still free. The circle is as long as the capacity.",
+            AROUND_THE_SIZE,
+        ),
+        Misconception(
+            "goes round at the size, which is 0",
+            adds(move=lambda self: (self.position + 1) % self.size),
+            AROUND_THE_SIZE,
+        ),
+        Misconception(
+            "goes round at the size from before",
+            adds(move=lambda self: (self.position + 1) % max(self.size, 1)),
+            AROUND_THE_SIZE,
         ),
         Misconception(
             "moves on between the parts",
@@ -514,8 +562,12 @@ REPLAY_BUFFER = Exercise(
         Misconception(
             "wraps around too early",
             adds(move=lambda self: (self.position + 1) % max(self.capacity - 1, 1)),
-            "One place is never written, the last: you go round after `capacity - 1` places. The "
-            "places are numbered from 0 to `capacity - 1`, so divide by the capacity itself.",
+            TOO_EARLY,
+        ),
+        Misconception(
+            "wraps around too early, and divides by 0",
+            adds(move=lambda self: (self.position + 1) % (self.capacity - 1)),
+            TOO_EARLY,
         ),
         Misconception(
             "starts again at the second place",
@@ -684,6 +736,12 @@ REPLAY_BUFFER = Exercise(
             "chance.",
         ),
         Misconception(
+            "always the last rows of the memory",
+            buffer_with(sample=lambda self, n: Batch(*(t[-n:] for t in self.tensors))),
+            "You always take the last rows of the memory, which are empty until it is full, and "
+            "the same few ever after. Draw: each stored step has the same chance.",
+        ),
+        Misconception(
             "all steps at once",
             buffer_with(sample=lambda self, n: Batch(*(t[: self.size] for t in self.tensors))),
             "You return all that is stored, whatever `batch_size` is. Draw as many rows as are "
@@ -750,6 +808,12 @@ REPLAY_BUFFER = Exercise(
             "`batch.obs`. Hand them to `Batch`, with a star before the list.",
         ),
         Misconception(
+            "Batch without the star",
+            gives(lambda batch: Batch(list(batch))),
+            "You gave `Batch` one list, and it takes six parts. A star before the list (or the "
+            "brackets of a generator) hands its entries over one by one.",
+        ),
+        Misconception(
             "a plain list",
             gives(list),
             "You return a list, and the parts of a batch are asked for by name: `batch.obs`. Hand "
@@ -793,6 +857,12 @@ REPLAY_BUFFER = Exercise(
             "the same batches from every seed",
             another_seed_other_batches,
             "Two buffers with different seeds give the same batches: draw from `self.rng`.",
+        ),
+        Property(
+            "goes on and on",
+            stops_at_one_too_many,
+            "You write beyond the last place. After it comes the first again: the position goes on "
+            "in a circle.",
         ),
         Property(
             "batches change later",
