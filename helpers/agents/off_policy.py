@@ -19,11 +19,11 @@ class OffPolicyAgent(Agent):
     """A deterministic actor that learns from a replay buffer: a subclass says how, in `update`.
 
     Actions are in [-1, 1] everywhere but in `predict` and in the environment, and so are
-    observations whose space names a range. For the first
-    `learning_starts` steps `random_exploration` acts, afterwards the actor with `noise` added, and
-    every `train_freq` steps `gradient_steps` batches of `batch_size` steps are learned from.
-    Rewards are multiplied by `reward_scale` before they are stored. The subclass builds `actor`,
-    and a `critic` of observations and actions.
+    observations whose space names a range. For the first `learning_starts` steps
+    `random_exploration` acts, afterwards the actor with `noise` added, and every `train_freq` steps
+    `gradient_steps` batches of `batch_size` steps are learned from. Rewards are multiplied by
+    `reward_scale` before they are stored. The subclass builds `actor`, and a `critic` of
+    observations and actions.
     """
 
     def __init__(
