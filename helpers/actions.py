@@ -37,8 +37,8 @@ def check_bounded(agent: str, space: spaces.Box) -> None:
     """Raise `ValueError` unless every dimension of the action space has a finite, wide range."""
     if not (np.isfinite(space.low).all() and np.isfinite(space.high).all()):
         raise ValueError(
-            f"{agent} needs bounds on every action, this environment has {one_line(space)}: wrap "
-            "it in gymnasium.wrappers.RescaleAction or give its action space finite bounds."
+            f"{agent} needs bounds on every action, this environment has {one_line(space)}: give "
+            "its action space finite bounds, for example with gymnasium.wrappers.TransformAction."
         )
     if not (space.low < space.high).all():
         raise ValueError(f"{agent} needs low < high for every action, got {one_line(space)}.")

@@ -185,7 +185,7 @@ def lesson_01() -> list[Variant]:
 
 
 class LastSteps(ReplayBuffer):
-    """No replay: a batch is the latest steps, in the order in which they came."""
+    """No replay: a batch is the latest steps, newest first."""
 
     def sample(self, batch_size: int) -> Batch:
         latest = (self.position - 1 - torch.arange(batch_size)) % len(self)

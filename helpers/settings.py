@@ -1,7 +1,7 @@
 """Every lesson's training settings and bars; lessons, studies, tests and benchmarks read them here.
 
-A bar is the mean return of 20 greedy evaluation episodes. The settings were tuned on seeds 0-9;
-results are reported on seeds 100-119 (`python course.py study`).
+A bar is the mean return of 20 greedy evaluation episodes. The settings were tuned on other seeds
+than those that results are reported on, 100-119 (`python course.py study`).
 """
 
 from dataclasses import dataclass, field

@@ -130,7 +130,7 @@ FREE = [
 def test_actions_without_bounds_are_one_sentence(space):
     with pytest.raises(ValueError, match="needs bounds on every action") as error:
         check_bounded("DDPG", space)
-    assert_one_sentence(error.value, "DDPG", "inf", "RescaleAction")
+    assert_one_sentence(error.value, "DDPG", "inf", "TransformAction")
 
 
 @pytest.mark.parametrize(
