@@ -265,7 +265,7 @@ def gradient_step(
     actor's loss in DDPG runs through the critic, whose weights are not to move.
     """
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
-    # In place of zero_grad and backward: nothing to clear, and a tenth of a small network's step saved.
+    # In place of zero_grad and backward: nothing to clear, a tenth of a small network's step saved.
     for parameter, grad in zip(parameters, torch.autograd.grad(loss, parameters), strict=True):
         parameter.grad = grad
     if max_grad_norm is not None:
