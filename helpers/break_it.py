@@ -20,12 +20,13 @@ from joblib import Parallel, delayed
 from torch import nn
 
 from helpers.agents.a2c import gae
-from helpers.agents.base import Agent
+from helpers.agents.base import Agent, Callback
 from helpers.agents.ddpg import td_target
 from helpers.buffers import Batch, ReplayBuffer
 from helpers.envs import make_env
 from helpers.evaluation import evaluate
 from helpers.noise import GaussianNoise, OUNoise, UniformNoise
+from helpers.overestimation import values_and_returns
 from helpers.settings import Setting, get_setting
 from helpers.study import circumstances, parse_seeds
 
@@ -44,6 +45,7 @@ class Variant:
     replaced: dict[str, Callable] = field(
         default_factory=dict
     )  # "module:function" -> other version
+    watched: bool = False  # what the critic says and what is obtained, through training
 
     @contextmanager
     def applied(self) -> Iterator[None]:
@@ -53,10 +55,10 @@ class Variant:
                 patches.enter_context(patch(where.replace(":", "."), other))
             yield
 
-    def train(self, seed: int) -> Agent:
+    def train(self, seed: int, callback: Callback | None = None) -> Agent:
         """The agent of this variant after the lesson's number of steps."""
         with self.applied():
-            return self.setting.make(seed, **self.changes).learn(self.setting.steps)
+            return self.setting.make(seed, **self.changes).learn(self.setting.steps, callback)
 
 
 # ---- lesson 01 -----------------------------------------------------------------------------------
@@ -327,7 +329,89 @@ def lesson_02() -> list[Variant]:
     ]
 
 
-LABS: dict[str, Callable[[], list[Variant]]] = {"01": lesson_01, "02": lesson_02}
+# ---- lesson 03 -----------------------------------------------------------------------------------
+
+
+def target_from(combine: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """A TD3 target that makes one value of what the two critics say in another way."""
+
+    @torch.no_grad()
+    def target(batch, next_action, target_critic, gamma):
+        next_q = combine(*target_critic(batch.next_obs, next_action))
+        return batch.reward + gamma * (1 - batch.terminated) * next_q
+
+    return target
+
+
+def double_q_target(batch, next_action, target_critic, gamma):
+    """Each critic judged by the other: the second one's target first, then the first one's."""
+    return torch.stack([
+        target_from(lambda q1, q2: q2)(batch, next_action, target_critic, gamma),
+        target_from(lambda q1, q2: q1)(batch, next_action, target_critic, gamma),
+    ])  # fmt: skip
+
+
+def loss_of_each(critic, batch, target):
+    """Both critics' losses, each against a target of its own: (2, B)."""
+    return sum(
+        nn.functional.mse_loss(q, y)
+        for q, y in zip(critic(batch.obs, batch.action), target, strict=True)
+    )
+
+
+def one_noise_for_all(target_actor, next_obs, target_noise, noise_clip, rng):
+    """Smoothing noise drawn once for the whole batch."""
+    noise = float(np.clip(target_noise * rng.standard_normal(), -noise_clip, noise_clip))
+    with torch.no_grad():
+        return (target_actor(next_obs) + noise).clamp(-1, 1)
+
+
+def lesson_03() -> list[Variant]:
+    """TD3 on both of its environments with one thing changed, and DDPG beside it."""
+    pendulum = get_setting("td3", "Pendulum-v1")
+    car = get_setting("td3", "MountainCarContinuous-v0")
+    ddpg = get_setting("ddpg", "Pendulum-v1"), get_setting("ddpg", "MountainCarContinuous-v0")
+    target = "helpers.agents.td3:clipped_double_q_target"
+    loss = "helpers.agents.td3:twin_critic_loss"
+    smoothed = "helpers.agents.td3:smoothed_target_action"
+    one_critic = {target: target_from(lambda q1, q2: q1)}
+    mean = {target: target_from(lambda q1, q2: (q1 + q2) / 2)}
+    crossed = {target: double_q_target, loss: loss_of_each}
+    plain = {"policy_delay": 1, "target_noise": 0.0}
+
+    def shown(name: str, explanation: str, **what: Any) -> Variant:
+        return Variant(name, what.pop("setting", pendulum), explanation, watched=True, **what)
+
+    def driven(name: str, explanation: str, **what: Any) -> Variant:
+        return Variant(f"mountain, {name}", what.pop("setting", car), explanation, **what)
+
+    return [
+        shown("TD3 as taught", "The lesson's own settings."),
+        shown("DDPG", "Lesson 02's agent with lesson 02's settings.", setting=ddpg[0]),
+        shown("one critic", "", replaced=one_critic),
+        shown("no minimum", "", replaced=mean),
+        shown("double Q-learning", "", replaced=crossed),
+        shown("no delay", "", changes={"policy_delay": 1}),
+        shown("delay 8", "", changes={"policy_delay": 8}),
+        shown("no smoothing", "", changes={"target_noise": 0.0}),
+        shown("much smoothing", "", changes={"target_noise": 0.8, "noise_clip": 1.0}),
+        shown("one noise for the batch", "", replaced={smoothed: one_noise_for_all}),
+        shown("none of the three", "", changes=plain, replaced=one_critic),
+        shown("maximum for minimum", "", replaced={target: target_from(torch.maximum)}),
+        Variant("on the mountain", car, "MountainCarContinuous with the lesson's own settings."),
+        driven("DDPG", "Lesson 02's agent with lesson 02's settings.", setting=ddpg[1]),
+        driven("one critic", "", replaced=one_critic),
+        driven("no minimum", "", replaced=mean),
+        driven("no delay", "", changes={"policy_delay": 1}),
+        driven("no smoothing", "", changes={"target_noise": 0.0}),
+        driven("none of the three", "", changes=plain, replaced=one_critic),
+        driven("slow targets", "", changes={"tau": 0.005}),
+    ]
+
+
+LABS: dict[str, Callable[[], list[Variant]]] = {
+    "01": lesson_01, "02": lesson_02, "03": lesson_03,
+}  # fmt: skip
 
 
 # ---- running and reading -------------------------------------------------------------------------
@@ -358,20 +442,35 @@ def value_at_start(agent: Agent, starts: int = 20) -> float:
     return value / agent.reward_scale * (1 - agent.gamma)
 
 
+class Watch:
+    """A callback that compares the critic's values with what is obtained, POINTS times."""
+
+    def __init__(self, total_steps: int) -> None:
+        self.every = total_steps // POINTS
+        self.estimated: list[float] = []
+        self.obtained: list[float] = []
+
+    def __call__(self, agent: Agent) -> None:
+        if agent.steps % self.every == 0 and len(self.estimated) < POINTS:
+            estimated, obtained = values_and_returns(agent)
+            self.estimated.append(round(estimated, 2))
+            self.obtained.append(round(obtained, 2))
+
+
 def run(variant: Variant, seed: int) -> tuple[str, int, dict[str, Any]]:
     """Train one variant with one seed: its name, the seed, and what is worth keeping."""
-    agent = variant.train(seed)
+    watch = Watch(variant.setting.steps) if variant.watched else None
+    agent = variant.train(seed, watch)
     with variant.applied():
         score = evaluate(agent).mean
-    return (
-        variant.name,
-        seed,
-        {
-            "returns": [round(point, 1) for point in curve(agent, variant.setting.steps)],
-            "evaluations": round(score, 1),
-            "values": round(value_at_start(agent), 3),
-        },
-    )
+    kept = {
+        "returns": [round(point, 1) for point in curve(agent, variant.setting.steps)],
+        "evaluations": round(score, 1),
+        "values": round(value_at_start(agent), 3),
+    }
+    if watch:
+        kept |= {"estimated": watch.estimated, "obtained": watch.obtained}
+    return variant.name, seed, kept
 
 
 def study(lesson: str, seeds: Sequence[int], jobs: int) -> dict[str, Any]:
@@ -397,7 +496,7 @@ def study(lesson: str, seeds: Sequence[int], jobs: int) -> dict[str, Any]:
             "steps": [round((point + 1) * stretch) for point in range(POINTS)],
             **{
                 key: [done[variant.name, seed][key] for seed in seeds]
-                for key in ("returns", "evaluations", "values")
+                for key in done[variant.name, seeds[0]]
             },
         }
     return results

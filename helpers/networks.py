@@ -75,7 +75,7 @@ class QNetwork(nn.Module):
 
 
 class TwinQNetwork(nn.Module):
-    """Two critics with weights of their own: observations and actions to values (2, B)."""
+    """Two critics with weights of their own: observations and actions to two values (B,) each."""
 
     def __init__(self, obs_size: int, action_dim: int, hidden: int = 64) -> None:
         super().__init__()
@@ -83,13 +83,13 @@ class TwinQNetwork(nn.Module):
         self.first = QNetwork(obs_size, action_dim, hidden)
         self.second = QNetwork(obs_size, action_dim, hidden)
 
-    def forward(self, obs: torch.Tensor, action: torch.Tensor) -> torch.Tensor:
-        # 2. Both answers, one above the other.
-        return torch.stack([self.first(obs, action), self.second(obs, action)])
+    def forward(self, obs: torch.Tensor, action: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        # 2. Both answers, each (B,).
+        return self.first(obs, action), self.second(obs, action)
 
     def q1(self, obs: torch.Tensor, action: torch.Tensor) -> torch.Tensor:
         """The first critic alone (B,): what the actor learns from."""
-        # 3. Not both and a row of it: the second would be computed for nothing.
+        # 3. Not both and then one of them: the second would be computed for nothing.
         return self.first(obs, action)
 
 

@@ -105,6 +105,35 @@ SETTINGS: dict[tuple[str, str], Setting] = {
                 "noise": OUNoise(sigma=0.3, theta=0.05),
             },
         ),
+        Setting(
+            algorithm="td3",
+            env_id="Pendulum-v1",
+            agent="TD3",
+            lesson="03_td3",
+            steps=12_000,
+            bar=-200,
+            seconds=20,
+            params={
+                "reward_scale": 0.1,
+                "noise": GaussianNoise(0.1),
+            },
+        ),
+        Setting(
+            algorithm="td3",
+            env_id="MountainCarContinuous-v0",
+            agent="TD3",
+            lesson="03_td3",
+            steps=20_000,
+            bar=90,
+            seconds=40,
+            params={
+                "reward_scale": 0.1,
+                "tau": 0.01,
+                "learning_starts": 3000,
+                "random_exploration": OUNoise(sigma=0.5, theta=0.05),
+                "noise": OUNoise(sigma=0.3, theta=0.05),
+            },
+        ),
     ]
 }
 

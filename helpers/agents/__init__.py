@@ -1,7 +1,8 @@
-"""The course's agents. `from helpers.agents import A2C, DDPG`."""
+"""The course's agents. `from helpers.agents import A2C, DDPG, TD3`."""
 
 from helpers.agents.a2c import A2C
 from helpers.agents.a2c_by_the_book import A2CByTheBook
 from helpers.agents.ddpg import DDPG
+from helpers.agents.td3 import TD3
 
-__all__ = ["A2C", "DDPG", "A2CByTheBook"]
+__all__ = ["A2C", "DDPG", "TD3", "A2CByTheBook"]

@@ -3,19 +3,15 @@
 Source: Lillicrap et al. 2016, "Continuous control with deep reinforcement learning", Algorithm 1.
 """
 
-import copy
 from collections.abc import Iterable
-from typing import Any, ClassVar
 
 import torch
 from torch import nn
 
-from helpers.agents.adam import LeanAdam
 from helpers.agents.base import gradient_step
 from helpers.agents.off_policy import OffPolicyAgent
 from helpers.buffers import Batch
-from helpers.envs import EnvLike
-from helpers.networks import DeterministicActor, QNetwork
+from helpers.networks import QNetwork
 
 
 @torch.no_grad()
@@ -70,39 +66,10 @@ def polyak_update(
 class DDPG(OffPolicyAgent):
     """Deep deterministic policy gradient: replay, noise, target networks.
 
-    At each update the target networks move a fraction `tau` of the way to the trained ones. What
-    else can be set, `shared`, is explained at `OffPolicyAgent`.
+    What can be set is explained at `OffPolicyAgent`.
     """
 
-    saved: ClassVar = (
-        "actor", "critic", "target_actor", "target_critic", "actor_optimizer", "critic_optimizer",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        env: EnvLike,
-        *,
-        tau: float = 0.005,
-        actor_learning_rate: float = 1e-3,
-        critic_learning_rate: float = 1e-3,
-        hidden: int = 64,
-        seed: int | None = None,
-        **shared: Any,
-    ) -> None:
-        super().__init__(env, seed=seed, **shared)
-        if not 0 < tau <= 1:
-            raise ValueError(f"tau must be above 0 and at most 1, got {tau}.")
-        self.tau = tau
-        with self.seeded():
-            self.actor = DeterministicActor(self.obs_size, self.action_size, hidden)
-            self.critic = QNetwork(self.obs_size, self.action_size, hidden)
-        self.target_actor = copy.deepcopy(self.actor)
-        self.target_critic = copy.deepcopy(self.critic)
-        self.actor_optimizer = LeanAdam(self.actor.parameters(), actor_learning_rate)
-        self.critic_optimizer = LeanAdam(self.critic.parameters(), critic_learning_rate)
-        # Listed once: asking a network for its parameters takes longer than moving them.
-        self._online = [*self.actor.parameters(), *self.critic.parameters()]
-        self._targets = [*self.target_actor.parameters(), *self.target_critic.parameters()]
+    critic_class = QNetwork
 
     def update(self, batch: Batch) -> dict[str, torch.Tensor]:
         """One step of the critic, one of the actor, a small one of both target networks."""
@@ -111,5 +78,5 @@ class DDPG(OffPolicyAgent):
         gradient_step(self.critic_optimizer, q_loss)
         policy_loss = actor_loss(self.actor, self.critic, batch.obs)
         gradient_step(self.actor_optimizer, policy_loss)
-        polyak_update(self._targets, self._online, self.tau)
+        polyak_update(self.targets, self.online, self.tau)
         return {"critic_loss": q_loss, "actor_loss": policy_loss}

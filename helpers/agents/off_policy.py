@@ -1,15 +1,21 @@
 """What DDPG and its successors share: act with noise, keep every step, learn from the memory."""
 
+import copy
 from abc import abstractmethod
+from typing import ClassVar
 
 import gymnasium as gym
 import numpy as np
 import torch
+from torch import nn
 
 from helpers.actions import check_bounded, observation_bounds, to_env_units, to_scaled
+from helpers.agents.adam import LeanAdam
 from helpers.agents.base import Agent
+from helpers.agents.faster import faster
 from helpers.buffers import Batch, ReplayBuffer
 from helpers.envs import EnvLike, check_finite, make_env
+from helpers.networks import DeterministicActor
 from helpers.noise import GaussianNoise, Noise, UniformNoise, as_noise
 
 LOG_EVERY = 50  # updates; reading a loss out of torch costs time
@@ -22,9 +28,16 @@ class OffPolicyAgent(Agent):
     observations whose space names a range. For the first `learning_starts` steps
     `random_exploration` acts, afterwards the actor with `noise` added, and every `train_freq` steps
     `gradient_steps` batches of `batch_size` steps are learned from. Rewards are multiplied by
-    `reward_scale` before they are stored. The subclass builds `actor`, and a `critic` of
-    observations and actions.
+    `reward_scale` before they are stored. Actor and critic have two layers of `hidden` units and a
+    target network each, which moves a fraction `tau` of the way at an update.
     """
+
+    # Both are built from obs_size, action_size and hidden.
+    actor_class: ClassVar[type[nn.Module]] = DeterministicActor
+    critic_class: ClassVar[type[nn.Module]]
+    saved: ClassVar = (
+        "actor", "critic", "target_actor", "target_critic", "actor_optimizer", "critic_optimizer",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -39,6 +52,10 @@ class OffPolicyAgent(Agent):
         reward_scale: float = 1.0,
         noise: Noise | None = GaussianNoise(0.1),  # noqa: B008  (the agent works with a copy)
         random_exploration: Noise = UniformNoise(1.0),  # noqa: B008
+        tau: float = 0.005,
+        actor_learning_rate: float = 1e-3,
+        critic_learning_rate: float = 1e-3,
+        hidden: int = 64,
         seed: int | None = None,
     ) -> None:
         super().__init__(env, seed)
@@ -61,9 +78,11 @@ class OffPolicyAgent(Agent):
             )
         if not 0 <= gamma <= 1:
             raise ValueError(f"gamma must be between 0 and 1, got {gamma}.")
+        if not 0 < tau <= 1:
+            raise ValueError(f"tau must be above 0 and at most 1, got {tau}.")
         self.learning_starts, self.train_freq = learning_starts, train_freq
         self.gradient_steps, self.batch_size = gradient_steps, batch_size
-        self.gamma, self.reward_scale = gamma, reward_scale
+        self.gamma, self.reward_scale, self.tau = gamma, reward_scale, tau
         self.noise, self.random_exploration = as_noise(noise), as_noise(random_exploration)
         self.hyperparameters |= {  # untouched by what the agent's own ones remember
             "noise": as_noise(noise),
@@ -72,6 +91,16 @@ class OffPolicyAgent(Agent):
         self.low, self.high = self.action_space.low, self.action_space.high
         self.action_size = self.low.size
         self.obs_low, self.obs_high = observation_bounds(self.observation_space)
+        with self.seeded():
+            self.actor = faster(self.actor_class(self.obs_size, self.action_size, hidden))
+            self.critic = faster(self.critic_class(self.obs_size, self.action_size, hidden))
+        self.target_actor = copy.deepcopy(self.actor)
+        self.target_critic = copy.deepcopy(self.critic)
+        self.actor_optimizer = LeanAdam(self.actor.parameters(), actor_learning_rate)
+        self.critic_optimizer = LeanAdam(self.critic.parameters(), critic_learning_rate)
+        # Listed once: asking a network for its parameters takes longer than moving them.
+        self.online = [*self.actor.parameters(), *self.critic.parameters()]
+        self.targets = [*self.target_actor.parameters(), *self.target_critic.parameters()]
         self.buffer = ReplayBuffer(buffer_size, (self.obs_size,), (self.action_size,), self.rng)
         self.updates = 0
         self.env: gym.Env | None = None

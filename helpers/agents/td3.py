@@ -4,30 +4,41 @@ Source: Fujimoto, van Hoof & Meger 2018, "Addressing Function Approximation Erro
 Methods", Algorithm 1.
 """
 
-import copy
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
-from helpers.agents.adam import LeanAdam
 from helpers.agents.base import gradient_step
 from helpers.agents.ddpg import polyak_update
 from helpers.agents.off_policy import OffPolicyAgent, check_counts
 from helpers.buffers import Batch
 from helpers.envs import EnvLike
-from helpers.networks import DeterministicActor, TwinQNetwork
+from helpers.networks import TwinQNetwork
 
 
-def smoothed_action(action: torch.Tensor, noise: torch.Tensor, clip: float) -> torch.Tensor:
-    """The target action with clipped noise: nearby actions should have nearby values.
+@torch.no_grad()
+def smoothed_target_action(
+    target_actor: nn.Module,
+    next_obs: torch.Tensor,
+    target_noise: float,
+    noise_clip: float,
+    rng: np.random.Generator,
+) -> torch.Tensor:
+    """The target actor's next actions with a little clipped noise, (B, action_dim) in [-1, 1].
 
-    `action` in [-1, 1] and `noise`, both (B, action_dim); returns the same shape, in [-1, 1].
+    Nearby actions should have nearby values, so the target is averaged over some of them. Source:
+    Fujimoto et al. 2018, section 5.3.
     """
-    # 1. Noise beyond `clip` is cut off: the action should stay near the actor's.
-    noise = noise.clamp(-clip, clip)
-    # 2. What is left must still be a possible action.
+    # 1. What the target actor would do next.
+    action = target_actor(next_obs)
+    # 2. Gaussian noise of standard deviation `target_noise`, for every sample and every dimension
+    # its own.
+    noise = torch.from_numpy(rng.standard_normal(action.shape, dtype=np.float32)) * target_noise
+    # 3. Noise beyond `noise_clip` is cut off: the action should stay near the actor's.
+    noise = noise.clamp(-noise_clip, noise_clip)
+    # 4. The sum must still be a possible action.
     return (action + noise).clamp(-1, 1)
 
 
@@ -36,20 +47,20 @@ def clipped_double_q_target(
     batch: Batch, next_action: torch.Tensor, target_critic: nn.Module, gamma: float
 ) -> torch.Tensor:
     """y = r + gamma min(Q1', Q2')(s', a'), shape (B,), without gradient. Both critics learn it."""
-    # 1. What both target critics think of the next action: (2, B).
-    next_q = target_critic(batch.next_obs, next_action)
+    # 1. What the two target critics think of the next action.
+    q1, q2 = target_critic(batch.next_obs, next_action)
     # 2. For every row the more pessimistic of the two.
-    lower = next_q.min(dim=0).values
+    lower = torch.minimum(q1, q2)
     # 3. The reward plus the discounted future, which is worth nothing after a termination.
     return batch.reward + gamma * (1 - batch.terminated) * lower
 
 
 def twin_critic_loss(critic: nn.Module, batch: Batch, target: torch.Tensor) -> torch.Tensor:
     """The sum of both critics' mean squared errors against the same targets (B,). A scalar."""
-    # 1. What both critics say about the actions in the batch: (2, B).
-    q = critic(batch.obs, batch.action)
-    # 2. Mean over the batch, sum over the critics: each learns as if it were alone.
-    return ((q - target) ** 2).mean(dim=1).sum()
+    # 1. What the two critics say about the actions in the batch.
+    q1, q2 = critic(batch.obs, batch.action)
+    # 2. The sum, not the mean, of their losses: each learns as if it were alone.
+    return nn.functional.mse_loss(q1, target) + nn.functional.mse_loss(q2, target)
 
 
 def actor_loss_by_q1(actor: nn.Module, critic: nn.Module, obs: torch.Tensor) -> torch.Tensor:
@@ -68,52 +79,47 @@ class TD3(OffPolicyAgent):
     `shared`, is explained at `OffPolicyAgent`.
     """
 
-    saved: ClassVar = (
-        "actor", "critic", "target_actor", "target_critic", "actor_optimizer", "critic_optimizer",
-    )  # fmt: skip
+    critic_class = TwinQNetwork
 
     def __init__(
         self,
         env: EnvLike,
         *,
-        tau: float = 0.005,
         policy_delay: int = 2,
         target_noise: float = 0.2,
         noise_clip: float = 0.5,
-        actor_learning_rate: float = 1e-3,
-        critic_learning_rate: float = 1e-3,
-        hidden: int = 64,
         seed: int | None = None,
         **shared: Any,
     ) -> None:
         super().__init__(env, seed=seed, **shared)
         check_counts(policy_delay=policy_delay)
-        self.tau, self.policy_delay = tau, policy_delay
+        for name, width in {"target_noise": target_noise, "noise_clip": noise_clip}.items():
+            if not width >= 0:
+                raise ValueError(f"{name} must not be negative, got {width}.")
+        self.policy_delay = policy_delay
         self.target_noise, self.noise_clip = target_noise, noise_clip
-        with self.seeded():
-            self.actor = DeterministicActor(self.obs_size, self.action_size, hidden)
-            self.critic = TwinQNetwork(self.obs_size, self.action_size, hidden)
-        self.target_actor = copy.deepcopy(self.actor)
-        self.target_critic = copy.deepcopy(self.critic)
-        self.actor_optimizer = LeanAdam(self.actor.parameters(), actor_learning_rate)
-        self.critic_optimizer = LeanAdam(self.critic.parameters(), critic_learning_rate)
-        self._online = [*self.actor.parameters(), *self.critic.parameters()]
-        self._targets = [*self.target_actor.parameters(), *self.target_critic.parameters()]
 
     def update(self, batch: Batch) -> dict[str, torch.Tensor]:
-        """One step of both critics; every second time one of the actor and of all targets."""
-        with torch.no_grad():
-            noise = self.rng.standard_normal(batch.action.shape, dtype=np.float32)
-            noise = torch.from_numpy(noise).mul_(self.target_noise)
-            next_action = smoothed_action(self.target_actor(batch.next_obs), noise, self.noise_clip)
+        """One step of both critics; at every `policy_delay`-th update the actor's and the targets'.
+
+        `self.updates` counts the updates, this one included: the first one is number 1.
+        """
+        # 1. The next actions, smoothed.
+        next_action = smoothed_target_action(
+            self.target_actor, batch.next_obs, self.target_noise, self.noise_clip, self.rng
+        )
+        # 2. What both critics should say.
         target = clipped_double_q_target(batch, next_action, self.target_critic, self.gamma)
+        # 3. One step of both critics towards it.
         q_loss = twin_critic_loss(self.critic, batch, target)
         gradient_step(self.critic_optimizer, q_loss)
         losses = {"critic_loss": q_loss}
+        # 4. At every `policy_delay`-th update one step of the actor, uphill on Q1,
         if self.updates % self.policy_delay == 0:
             losses["actor_loss"] = actor_loss_by_q1(self.actor, self.critic, batch.obs)
             gradient_step(self.actor_optimizer, losses["actor_loss"])
-            polyak_update(self._targets, self._online, self.tau)
+            # 5. and then a small step of all target networks: the actor's and both critics'.
+            polyak_update(self.targets, self.online, self.tau)
         return losses
 
     def value(self, obs: torch.Tensor) -> torch.Tensor:

@@ -1,0 +1,121 @@
+"""How fast our TD3 learns beside Stable-Baselines3's, in steps and in seconds, over several seeds.
+
+`python -m benchmarks.learning --seeds 100-109 --jobs 2` trains all and writes
+data/results/03_beside_sb3.json, which the lessons show.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from joblib import Parallel, delayed
+
+from benchmarks.peers import stable_baselines3
+from helpers.evaluation import evaluate
+from helpers.settings import Setting, get_setting
+from helpers.study import Parser, circumstances, parse_seeds, save, spell_seeds
+
+RESULT = Path(__file__).resolve().parent.parent / "data" / "results" / "03_beside_sb3.json"
+POINTS = 12
+EPISODES = 10
+
+Learner = tuple[Any, Callable[[int], object]]  # what `evaluate` takes, and how it learns on
+
+
+def ours(setting: Setting, seed: int) -> Learner:
+    agent = setting.make(seed)
+    return agent, agent.learn
+
+
+def theirs(setting: Setting, seed: int) -> Learner:
+    """At its defaults, with the exploration noise that our setting has: it has none by default."""
+    return _sb3(setting, seed)
+
+
+def theirs_as_small(setting: Setting, seed: int) -> Learner:
+    """With our network, batch, warm-up and learning rates besides."""
+    agent = setting.make(seed)
+    hidden = agent.hyperparameters["hidden"]
+    return _sb3(
+        setting,
+        seed,
+        policy_kwargs={"net_arch": [hidden, hidden]},
+        batch_size=agent.batch_size,
+        learning_starts=agent.learning_starts,
+        tau=agent.tau,
+    )
+
+
+def _sb3(setting: Setting, seed: int, **parameters: Any) -> Learner:
+    sb3 = stable_baselines3()
+    sigma = setting.params["noise"].sigma * np.ones(1)
+    noise = sb3.common.noise.NormalActionNoise(np.zeros(1), sigma)
+    model = sb3.TD3(
+        "MlpPolicy", setting.env_id, seed=seed, device="cpu", action_noise=noise, **parameters
+    )
+    return model, lambda steps: model.learn(steps, reset_num_timesteps=False)
+
+
+LEARNERS = {
+    "the course's TD3": ours,
+    "Stable-Baselines3, as small": theirs_as_small,
+    "Stable-Baselines3, defaults": theirs,
+}
+
+
+def run(name: str, setting: Setting, seed: int) -> dict[str, Any]:
+    """One seed's greedy returns after each POINTS-th of the training, and the seconds it took."""
+    torch.set_num_threads(1)
+    learner, learn = LEARNERS[name](setting, seed)
+    returns, seconds = [], 0.0
+    for _ in range(POINTS):
+        started = time.perf_counter()
+        learn(setting.steps // POINTS)
+        seconds += time.perf_counter() - started
+        result = evaluate(learner, setting.env_id, episodes=EPISODES)
+        returns.append(round(float(result.mean), 1))
+    return {"learner": name, "seed": seed, "seconds": round(seconds, 1), "returns": returns}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = Parser(
+        prog="python -m benchmarks.learning",
+        description="Train our TD3 and Stable-Baselines3's with the same number of steps on "
+        "Pendulum, evaluate through training, and store the curves.",
+    )
+    parser.add_argument("--seeds", default="100-109", help="0-9, 3 or 0-4,7")
+    parser.add_argument("--jobs", type=int, default=2, help="seeds trained side by side")
+    parser.add_argument("--out", type=Path, default=RESULT, help="the .json file to write")
+    options = parser.parse_args(arguments)
+    try:
+        seeds, sb3 = parse_seeds(options.seeds), stable_baselines3()
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    setting = get_setting("td3", "Pendulum-v1")
+    every = setting.steps // POINTS
+    record = {
+        "command": f"python -m benchmarks.learning --seeds {spell_seeds(seeds)}",
+        **circumstances(sb3.__name__.replace("_", "-")),
+        "env_id": setting.env_id,
+        "bar": setting.bar,
+        "evaluation_episodes": EPISODES,
+        "steps": [every * (point + 1) for point in range(POINTS)],
+        "results": [],
+    }
+    tasks = [(name, setting, seed) for name in LEARNERS for seed in seeds]
+    pool = Parallel(n_jobs=options.jobs, return_as="generator")
+    for row in pool(delayed(run)(*task) for task in tasks):
+        record["results"].append(row)
+        last, seconds = row["returns"][-1], row["seconds"]
+        print(f"{row['learner']}, seed {row['seed']}: {last:.1f}, {seconds:.1f} s", flush=True)
+        save(options.out, record)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
