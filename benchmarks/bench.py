@@ -9,11 +9,18 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.measure import Benchmark, measure, table
+from benchmarks.peers import installed
+from benchmarks.prioritized import prioritized
 from benchmarks.replay import replay
-from benchmarks.training import ddpg
+from benchmarks.training import ddpg, td3
 from helpers.study import Parser, circumstances, save
 
-BENCHMARKS: dict[str, Callable[[], Benchmark]] = {"ddpg": ddpg, "replay": replay}
+BENCHMARKS: dict[str, Callable[[], Benchmark]] = {
+    "ddpg": ddpg,
+    "td3": td3,
+    "replay": replay,
+    "prioritized": prioritized,
+}
 SIZES = ("rounds", "steps")  # what a benchmark has and the command line may change
 
 
@@ -66,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     sizes = [f"--{name} {getattr(options, name)}" for name in SIZES if getattr(options, name)]
     command = " ".join(["python course.py bench", *benchmarks, *sizes, "--json FILE.json"])
-    record = {"command": command, **circumstances("stable-baselines3"), "results": []}
+    record = {"command": command, **circumstances(*installed()), "results": []}
 
     def store(rows: list[dict]) -> None:
         record["results"] += rows

@@ -37,7 +37,7 @@ def replay() -> Benchmark:
 
 def prepare_ours() -> Run:
     buffer = ReplayBuffer(ITEMS, (OBS_SIZE,), (ACTION_SIZE,), rng=0)
-    for step in made_up_steps():
+    for step in made_up_steps(ITEMS):
         buffer.add(*step)
     return partial(repeat, partial(buffer.sample, BATCH))
 
@@ -45,7 +45,7 @@ def prepare_ours() -> Run:
 def prepare_tuples(kind: Callable[[], MutableSequence]) -> Run:
     """What most tutorials do: each step is a tuple; a batch is put together when it is drawn."""
     memory = kind()
-    memory.extend(made_up_steps())
+    memory.extend(made_up_steps(ITEMS))
     rng = random.Random(0)
 
     def sample() -> tuple[torch.Tensor, ...]:
@@ -58,21 +58,21 @@ def prepare_tuples(kind: Callable[[], MutableSequence]) -> Run:
 def prepare_sb3(kind: Callable) -> Run:
     box = partial(spaces.Box, -1, 1)
     buffer = kind(ITEMS, box((OBS_SIZE,)), box((ACTION_SIZE,)), device="cpu")
-    for obs, action, reward, next_obs, terminated, truncated in made_up_steps():
+    for obs, action, reward, next_obs, terminated, truncated in made_up_steps(ITEMS):
         info = {"TimeLimit.truncated": truncated}  # SB3 keeps this in place of `truncated`
         buffer.add(obs, next_obs, action, reward, terminated or truncated, [info])
     return partial(repeat, partial(buffer.sample, BATCH))
 
 
-def made_up_steps() -> Iterator[tuple]:
+def made_up_steps(items: int) -> Iterator[tuple]:
     """Steps as agents store them: obs, action, reward, next_obs, terminated, truncated."""
     rng = np.random.default_rng(0)
-    obs, next_obs = rng.standard_normal((2, ITEMS, OBS_SIZE), dtype=np.float32)
-    actions = rng.uniform(-1, 1, (ITEMS, ACTION_SIZE)).astype(np.float32)
-    rewards = rng.standard_normal(ITEMS).tolist()
-    truncated = [(i + 1) % 200 == 0 for i in range(ITEMS)]
-    terminated = [False] * ITEMS
-    return zip(obs, actions, rewards, next_obs, terminated, truncated, strict=True)
+    obs = rng.standard_normal((items + 1, OBS_SIZE), dtype=np.float32)
+    actions = rng.uniform(-1, 1, (items, ACTION_SIZE)).astype(np.float32)
+    rewards = rng.standard_normal(items).tolist()
+    truncated = [(i + 1) % 200 == 0 for i in range(items)]
+    terminated = [False] * items
+    return zip(obs[:-1], actions, rewards, obs[1:], terminated, truncated, strict=True)
 
 
 def repeat(sample: Callable[[], object], times: int) -> None:

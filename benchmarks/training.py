@@ -11,38 +11,65 @@ from helpers.settings import Setting, get_setting
 
 def ddpg() -> Benchmark:
     """Our DDPG, as its lesson trains it, beside Stable-Baselines3's as it comes and as small."""
+    return training("ddpg", "DDPG", as_it_comes=8, as_small=2)
+
+
+def td3() -> Benchmark:
+    """The same for TD3, and both with wide networks, where matrix products take the time."""
+    return training("td3", "TD3", as_it_comes=12, as_small=2, wide=(256, 256, 1.4))
+
+
+def training(
+    algorithm: str,
+    peer: str,
+    as_it_comes: float,
+    as_small: float,
+    wide: tuple[int, int, float] | None = None,
+) -> Benchmark:
+    """Our agent with its lesson's settings beside the peer's of that name.
+
+    The bars are for the peer at its defaults, for the peer with our network and batch, and for both
+    at another width and batch (`wide`: width, batch, bar).
+    """
     sb3 = stable_baselines3()
-    setting = get_setting("ddpg", "Pendulum-v1")
+    kind, setting = getattr(sb3, peer), get_setting(algorithm, "Pendulum-v1")
     agent = setting.make(seed=0)
-    hidden, batch = agent.hyperparameters["hidden"], agent.batch_size
-    same = {
-        "policy_kwargs": {"net_arch": [hidden, hidden]},
-        "batch_size": batch,
-        "learning_starts": agent.learning_starts,
-    }
-    size = f"{hidden}x{hidden}, batch {batch}"
-    ours = f"ours, {size}"
+    defaults = "SB3, its defaults (400x300, batch 256)"
+    lesson = _pair(kind, setting, agent.hyperparameters["hidden"], agent.batch_size, as_small)
+    contenders = [
+        lesson[0],
+        Contender(
+            defaults,
+            partial(prepare_sb3, kind, setting.env_id),
+            against=lesson[0].name,
+            bar=Bar(">=", as_it_comes),
+        ),
+        lesson[1],
+    ]
+    if wide:
+        contenders += _pair(kind, setting, *wide)
     return Benchmark(
         f"environment steps a second on {setting.env_id}, an update in each; "
         f"SB3 is Stable-Baselines3 {sb3.__version__}",
         STEPS_PER_SECOND,
-        [
-            Contender(ours, partial(prepare_ours, setting)),
-            Contender(
-                "SB3, its defaults (400x300, batch 256)",
-                partial(prepare_sb3, sb3.DDPG, setting.env_id),
-                against=ours,
-                bar=Bar(">=", 8),
-            ),
-            Contender(
-                f"SB3, {size}",
-                partial(prepare_sb3, sb3.DDPG, setting.env_id, **same),
-                against=ours,
-                bar=Bar(">=", 2),
-            ),
-        ],
+        contenders,
         steps=200,  # an episode: every round has one reset
     )
+
+
+def _pair(kind: Callable, setting: Setting, hidden: int, batch: int, bar: float) -> list[Contender]:
+    """Our agent and the peer's with the same width, batch and warm-up."""
+    size = f"{hidden}x{hidden}, batch {batch}"
+    theirs = {
+        "policy_kwargs": {"net_arch": [hidden, hidden]},
+        "batch_size": batch,
+        "learning_starts": setting.make(seed=0).learning_starts,
+    }
+    ours = Contender(
+        f"ours, {size}", partial(prepare_ours, setting, hidden=hidden, batch_size=batch)
+    )
+    peer = partial(prepare_sb3, kind, setting.env_id, **theirs)
+    return [ours, Contender(f"SB3, {size}", peer, against=ours.name, bar=Bar(">=", bar))]
 
 
 def prepare_ours(setting: Setting, **changes: Any) -> Run:

@@ -8,6 +8,11 @@ from gymnasium import spaces
 
 EnvLike = str | gym.Env
 
+if "SparsePendulum-v0" not in gym.registry:  # the module may be imported again
+    gym.register(
+        "SparsePendulum-v0", entry_point="helpers.sparse:SparsePendulum", max_episode_steps=200
+    )
+
 
 def make_env(env: EnvLike, **kwargs) -> gym.Env:
     """A fresh environment like `env`: from its id, or from the recipe (`spec`) an instance carries.

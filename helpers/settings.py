@@ -115,6 +115,7 @@ SETTINGS: dict[tuple[str, str], Setting] = {
             seconds=20,
             params={
                 "reward_scale": 0.1,
+                "tau": 0.02,
                 "noise": GaussianNoise(0.1),
             },
         ),

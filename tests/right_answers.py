@@ -16,8 +16,18 @@ from torch import nn
 from torch.nn import functional as F
 
 from helpers.actions import to_scaled
+from helpers.agents.base import gradient_step
+from helpers.agents.ddpg import polyak_update
+from helpers.agents.off_policy import OffPolicyAgent
+from helpers.agents.td3 import (
+    TD3,
+    actor_loss_by_q1,
+    clipped_double_q_target,
+    smoothed_target_action,
+    twin_critic_loss,
+)
 from helpers.buffers import Batch, ReplayBuffer
-from helpers.networks import make_actor, start_small
+from helpers.networks import QNetwork, TwinQNetwork, make_actor, start_small
 from helpers.noise import Noise, OUNoise
 from helpers.returns import discounted_returns
 
@@ -860,6 +870,409 @@ class NoiseInFloat32(OUNoise):
         return self.value
 
 
+# --- 3.1 double_estimate --------------------------------------------------------------------------
+
+
+def double_estimate_by_row_numbers(choosing, judging):
+    best = np.argmax(choosing, axis=1)
+    return judging[np.arange(len(judging)), best]
+
+
+def double_estimate_by_a_loop(choosing, judging):
+    values = []
+    for chosen, judged in zip(choosing, judging, strict=True):
+        values.append(judged[np.argmax(chosen)])
+    return values
+
+
+def double_estimate_by_the_diagonal(choosing, judging):
+    return judging[:, choosing.argmax(axis=-1)].diagonal()
+
+
+def double_estimate_by_one_hot(choosing, judging):
+    one_hot = np.eye(choosing.shape[1])[choosing.argmax(1)]
+    return (one_hot * judging).sum(axis=1)
+
+
+def double_estimate_in_torch(choosing, judging):
+    best = torch.as_tensor(choosing).argmax(dim=1, keepdim=True)
+    return torch.as_tensor(judging).gather(1, best).squeeze(1)
+
+
+def double_estimate_filled_in(choosing, judging):
+    values = np.zeros(choosing.shape[0])
+    for i in range(choosing.shape[0]):
+        best = 0
+        for a in range(choosing.shape[1]):
+            if choosing[i, a] > choosing[i, best]:
+                best = a
+        values[i] = judging[i, best]
+    return values
+
+
+# --- 3.2 TwinQNetwork -----------------------------------------------------------------------------
+
+
+class TwinInAList(nn.Module):
+    """Two networks in a `ModuleList`, and the values in a list."""
+
+    def __init__(self, obs_size, action_dim, hidden=64):
+        super().__init__()
+        self.critics = nn.ModuleList([QNetwork(obs_size, action_dim, hidden) for _ in range(2)])
+
+    def forward(self, obs, action):
+        return [critic(obs, action) for critic in self.critics]
+
+    def q1(self, obs, action):
+        return self.critics[0](obs, action)
+
+
+class TwinOfSixLayers(nn.Module):
+    """By hand, the layers of both in turn, the action first, the second declared first."""
+
+    def __init__(self, obs_size, action_dim, hidden=64):
+        super().__init__()
+        self.l4, self.l1 = (nn.Linear(action_dim + obs_size, hidden) for _ in range(2))
+        self.l5, self.l2 = (nn.Linear(hidden, hidden) for _ in range(2))
+        self.l6, self.l3 = (nn.Linear(hidden, 1) for _ in range(2))
+        start_small(self.l3)
+        start_small(self.l6)
+
+    def forward(self, obs, action):
+        sa = torch.cat([action, obs], 1)
+        y = F.relu(self.l4(sa))
+        x = F.relu(self.l1(sa))
+        y = F.relu(self.l5(y))
+        x = F.relu(self.l2(x))
+        q2 = self.l6(y)
+        return self.l3(x).flatten(), q2.flatten()
+
+    def q1(self, obs, action):
+        x = F.relu(self.l2(F.relu(self.l1(torch.cat([action, obs], 1)))))
+        return self.l3(x)[:, 0]
+
+
+class TwinThroughForward(nn.Module):
+    """`q1` computes both values and drops the second."""
+
+    def __init__(self, obs_size, action_dim, hidden=64):
+        super().__init__()
+        self.b = CriticInSequence(obs_size, action_dim, hidden)
+        self.a = CriticWithActionFirst(obs_size, action_dim, hidden)
+
+    def forward(self, obs, action):
+        second = self.b(obs, action)
+        return self.a(obs, action), second
+
+    def q1(self, obs, action):
+        return self(obs, action)[0]
+
+
+class TwinWithoutAMethod(nn.Module):
+    """The first network itself is called `q1`, and both values stand in one tensor (2, B)."""
+
+    def __init__(self, obs_size, action_dim, hidden=64):
+        super().__init__()
+        self.q1 = QNetwork(obs_size, action_dim, hidden)
+        self.q2 = QNetwork(obs_size, action_dim, hidden)
+
+    def forward(self, obs, action):
+        return torch.stack([self.q1(obs, action), self.q2(obs, action)])
+
+
+class TwinByInheritance(QNetwork):
+    """The first critic is the network itself."""
+
+    def __init__(self, obs_size, action_dim, hidden=64):
+        super().__init__(obs_size, action_dim, hidden)
+        self.other = QNetwork(obs_size, action_dim, hidden)
+
+    def q1(self, obs, action):
+        return super().forward(obs, action)
+
+    def forward(self, obs, action):
+        return self.q1(obs, action), self.other(obs, action)
+
+
+# --- 3.3 clipped_double_q_target ------------------------------------------------------------------
+
+
+def clipped_target_under_no_grad(batch, next_action, target_critic, gamma):
+    with torch.no_grad():
+        q1, q2 = target_critic(batch.next_obs, next_action)
+        future = torch.min(q1, q2)
+        return batch.reward + gamma * future * (1.0 - batch.terminated)
+
+
+def clipped_target_by_stacking(batch, next_action, target_critic, gamma):
+    both = torch.stack(tuple(target_critic(batch.next_obs, next_action)), dim=1)
+    lower, _ = both.min(dim=1)
+    return (batch.reward + gamma * (1 - batch.terminated) * lower).detach()
+
+
+def clipped_target_with_where(batch, next_action, target_critic, gamma):
+    q1, q2 = (q.detach() for q in target_critic(batch.next_obs, next_action))
+    lower = torch.where(q1 < q2, q1, q2)
+    return batch.reward + torch.where(batch.terminated == 1, 0.0, gamma * lower)
+
+
+@torch.no_grad()
+def clipped_target_of_two_targets(batch, next_action, target_critic, gamma):
+    """The lower of two targets is the target of the lower one: gamma is not negative."""
+    q1, q2 = target_critic.forward(batch.next_obs, next_action)
+    goes_on = batch.terminated.logical_not().float()
+    return torch.minimum(batch.reward + gamma * goes_on * q1, batch.reward + gamma * goes_on * q2)
+
+
+@torch.no_grad()
+def clipped_target_row_by_row(batch, next_action, target_critic, gamma):
+    target = batch.reward.clone()
+    for i in range(len(target)):
+        if not batch.terminated[i]:
+            pair = target_critic(batch.next_obs[i : i + 1], next_action[i : i + 1])
+            target[i] += gamma * min(q.item() for q in pair)
+    return target
+
+
+@torch.no_grad()
+def clipped_target_in_place(batch, next_action, target_critic, gamma):
+    q1, q2 = target_critic(batch.next_obs, next_action)
+    target = (q1 + q2 - (q1 - q2).abs()) / 2
+    target *= gamma
+    target *= 1 - batch.terminated
+    target += batch.reward
+    return target
+
+
+# --- 3.4 twin_critic_loss -------------------------------------------------------------------------
+
+
+def twin_loss_by_hand(critic, batch, target):
+    q1, q2 = critic(batch.obs, batch.action)
+    return ((q1 - target) ** 2).mean() + ((q2 - target) ** 2).mean()
+
+
+def twin_loss_by_summing(critic, batch, target):
+    return sum(F.mse_loss(q, target) for q in critic(batch.obs, batch.action))
+
+
+def twin_loss_stacked(critic, batch, target):
+    both = torch.stack(list(critic(batch.obs, batch.action)))
+    return (both - target).pow(2).mean(dim=1).sum()
+
+
+def twin_loss_with_columns(critic, batch, target):
+    criterion, y = nn.MSELoss(), target.view(-1, 1)
+    q1, q2 = critic.forward(batch.obs, batch.action)
+    loss = criterion(q1.view(-1, 1), y)
+    loss = loss + criterion(q2.view(-1, 1), y)
+    return loss
+
+
+def twin_loss_twice_the_mean(critic, batch, target):
+    errors = torch.cat(tuple(critic(batch.obs, batch.action))) - target.repeat(2)
+    return 2 * (errors @ errors) / errors.numel()
+
+
+# --- 3.5 smoothed_target_action -------------------------------------------------------------------
+
+
+def smoothed_by_normal(target_actor, next_obs, target_noise, noise_clip, rng):
+    with torch.no_grad():
+        action = target_actor(next_obs)
+        noise = torch.as_tensor(rng.normal(0, target_noise, size=action.shape), dtype=action.dtype)
+        noise = torch.clamp(noise, min=-noise_clip, max=noise_clip)
+        return torch.clamp(action + noise, -1, 1)
+
+
+def smoothed_in_numpy_first(target_actor, next_obs, target_noise, noise_clip, rng):
+    action = target_actor(next_obs).detach().numpy()
+    noise = np.clip(target_noise * rng.standard_normal(action.shape), -noise_clip, noise_clip)
+    return torch.from_numpy(np.clip(action + noise, -1.0, 1.0).astype(np.float32))
+
+
+@torch.no_grad()
+def smoothed_in_place(target_actor, next_obs, target_noise, noise_clip, rng):
+    action = target_actor(next_obs).clone()
+    noise = torch.from_numpy(rng.standard_normal(size=tuple(action.shape))).float()
+    noise.mul_(target_noise).clamp_(-noise_clip, noise_clip)
+    return action.add_(noise).clamp_(-1.0, 1.0)
+
+
+def smoothed_by_torchs_generator(target_actor, next_obs, target_noise, noise_clip, rng):
+    """Torch draws, but `rng` says from where on."""
+    generator = torch.Generator().manual_seed(int(rng.integers(2**31)))
+    action = target_actor(next_obs).detach()
+    noise = torch.randn(action.shape, generator=generator) * target_noise
+    return (action + noise.clip(-noise_clip, noise_clip)).clip(-1, 1)
+
+
+def smoothed_between_two_bounds(target_actor, next_obs, target_noise, noise_clip, rng):
+    """The sum is cut off where the noise would have been; drawn transposed, and subtracted."""
+    action = target_actor(next_obs).detach()
+    noise = torch.from_numpy(rng.standard_normal(action.T.shape, dtype="float32").T) * target_noise
+    low = torch.clamp(action - noise_clip, min=-1)
+    high = torch.clamp(action + noise_clip, max=1)
+    return torch.minimum(torch.maximum(action - noise, low), high)
+
+
+@torch.no_grad()
+def smoothed_column_by_column(target_actor, next_obs, target_noise, noise_clip, rng):
+    action = target_actor(next_obs)
+    columns = []
+    for column in action.T:
+        noise = rng.normal(scale=target_noise, size=len(column)).clip(-noise_clip, noise_clip)
+        columns.append(column + torch.tensor(noise, dtype=torch.float32))
+    return torch.stack(columns, dim=1).clamp(-1, 1)
+
+
+# --- 3.6 actor_loss_by_q1 -------------------------------------------------------------------------
+
+
+def loss_by_q1_of_both(actor, critic, obs):
+    q1, _ = critic(obs, actor(obs))
+    return -q1.mean()
+
+
+def loss_by_q1_negated_first(actor, critic, obs):
+    return torch.mean(-critic.q1(obs, actor(obs)))
+
+
+def loss_by_q1_by_a_sum(actor, critic, obs):
+    action = actor.forward(obs).clamp(-1, 1)
+    return critic.q1(obs, action).sum() / -len(obs)
+
+
+def loss_by_q1_with_a_frozen_critic(actor, critic, obs):
+    critic.requires_grad_(False)
+    loss = -critic.q1(obs, actor(obs)).mean()
+    critic.requires_grad_(True)
+    return loss
+
+
+def loss_by_q1_row_by_row(actor, critic, obs):
+    values = [critic.q1(row[None], actor(row[None])) for row in obs]
+    return 0 - torch.cat(values).mean()
+
+
+# --- 3.7 TD3 --------------------------------------------------------------------------------------
+
+
+class TD3ByTheBook(TD3):
+    """Optimisers by hand, as in most code; the rest returned early."""
+
+    def update(self, batch):
+        action = smoothed_target_action(
+            self.target_actor, batch.next_obs, self.target_noise, self.noise_clip, self.rng
+        )
+        y = clipped_double_q_target(batch, action, self.target_critic, self.gamma)
+        critic_loss = twin_critic_loss(self.critic, batch, y)
+        self.critic_optimizer.zero_grad()
+        critic_loss.backward()
+        self.critic_optimizer.step()
+        if self.updates % self.policy_delay:
+            return {"critic_loss": critic_loss.detach()}
+        actor_loss = actor_loss_by_q1(self.actor, self.critic, batch.obs)
+        self.actor_optimizer.zero_grad()
+        actor_loss.backward()
+        self.actor_optimizer.step()
+        polyak_update(self.target_critic.parameters(), self.critic.parameters(), self.tau)
+        polyak_update(self.target_actor.parameters(), self.actor.parameters(), self.tau)
+        return {"actor_loss": actor_loss.detach(), "critic_loss": critic_loss.detach()}
+
+
+class TD3InOnePiece(OffPolicyAgent):
+    """Everything in one method, without any of the lesson's functions; noise in float64."""
+
+    critic_class = TwinQNetwork
+
+    def __init__(
+        self, env, *, policy_delay=2, target_noise=0.2, noise_clip=0.5, seed=None, **shared
+    ):
+        super().__init__(env, seed=seed, **shared)
+        self.policy_delay = policy_delay
+        self.target_noise, self.noise_clip = target_noise, noise_clip
+
+    def update(self, batch):
+        with torch.no_grad():
+            action = self.target_actor(batch.next_obs)
+            noise = self.rng.normal(0.0, self.target_noise, action.shape)
+            noise = np.clip(noise, -self.noise_clip, self.noise_clip)
+            action = (action + torch.tensor(noise, dtype=torch.float32)).clamp(-1, 1)
+            q1, q2 = self.target_critic(batch.next_obs, action)
+            target = batch.reward + self.gamma * (1 - batch.terminated) * torch.min(q1, q2)
+        q1, q2 = self.critic(batch.obs, batch.action)
+        loss1, loss2 = F.mse_loss(q1, target), F.mse_loss(q2, target)
+        self.critic_optimizer.zero_grad()
+        loss1.backward(retain_graph=True)
+        loss2.backward()
+        self.critic_optimizer.step()
+        losses = {"critic_loss": loss1 + loss2, "q1": q1.mean()}
+        if self.updates // self.policy_delay * self.policy_delay == self.updates:
+            for parameter in self.critic.parameters():
+                parameter.requires_grad = False
+            losses["actor_loss"] = -self.critic.q1(batch.obs, self.actor(batch.obs)).mean()
+            self.actor_optimizer.zero_grad()
+            losses["actor_loss"].backward()
+            self.actor_optimizer.step()
+            for parameter in self.critic.parameters():
+                parameter.requires_grad = True
+            with torch.no_grad():
+                pairs = [(self.actor, self.target_actor), (self.critic, self.target_critic)]
+                for online, target_network in pairs:
+                    for new, old in zip(
+                        online.parameters(), target_network.parameters(), strict=True
+                    ):
+                        old.copy_(self.tau * new + (1 - self.tau) * old)
+        return losses
+
+
+class TD3WithItsOwnCount(TD3):
+    """Counts for itself, and repeats the last loss of the actor while that one rests."""
+
+    def update(self, batch):
+        self.count = getattr(self, "count", 0) + 1
+        action = smoothed_by_normal(
+            self.target_actor, batch.next_obs, self.target_noise, self.noise_clip, self.rng
+        )
+        target = clipped_target_by_stacking(batch, action, self.target_critic, self.gamma)
+        loss = twin_loss_by_hand(self.critic, batch, target)
+        gradient_step(self.critic_optimizer, loss)
+        if self.count == self.policy_delay:
+            self.count = 0
+            self.last = loss_by_q1_of_both(self.actor, self.critic, batch.obs)
+            gradient_step(self.actor_optimizer, self.last)
+            polyak_by_scaling(self.targets, self.online, self.tau)
+        rest = {"actor_loss": self.last} if hasattr(self, "last") else {}
+        return {"critic_loss": loss} | rest
+
+
+class TD3InSteps(TD3):
+    """Cut into methods; the critics' loss is computed again for the log's sake."""
+
+    def update(self, batch):
+        target = self.find_target(batch)
+        losses = {"critic_loss": twin_critic_loss(self.critic, batch, target).detach()}
+        gradient_step(self.critic_optimizer, twin_critic_loss(self.critic, batch, target))
+        turn, rest = divmod(self.updates, self.policy_delay)
+        if turn > 0 and rest == 0:
+            losses.update(actor_loss=self.improve_actor(batch.obs))
+        return losses
+
+    def find_target(self, batch):
+        arguments = (self.target_noise, self.noise_clip, self.rng)
+        action = smoothed_target_action(self.target_actor, batch.next_obs, *arguments)
+        return clipped_double_q_target(
+            batch=batch, next_action=action, target_critic=self.target_critic, gamma=self.gamma
+        )
+
+    def improve_actor(self, obs):
+        loss = actor_loss_by_q1(actor=self.actor, critic=self.critic, obs=obs)
+        gradient_step(self.actor_optimizer, loss)
+        polyak_update(targets=self.targets, online=self.online, tau=self.tau)
+        return loss.detach()
+
+
 RIGHT_ANSWERS = {
     "0.1": [
         returns_by_a_list,
@@ -1000,5 +1413,56 @@ RIGHT_ANSWERS = {
         NoiseEntryByEntry,
         NoiseByAnotherStream,
         NoiseInFloat32,
+    ],
+    "3.1": [
+        double_estimate_by_row_numbers,
+        double_estimate_by_a_loop,
+        double_estimate_by_the_diagonal,
+        double_estimate_by_one_hot,
+        double_estimate_in_torch,
+        double_estimate_filled_in,
+    ],
+    "3.2": [
+        TwinInAList,
+        TwinOfSixLayers,
+        TwinThroughForward,
+        TwinWithoutAMethod,
+        TwinByInheritance,
+    ],
+    "3.3": [
+        clipped_target_under_no_grad,
+        clipped_target_by_stacking,
+        clipped_target_with_where,
+        clipped_target_of_two_targets,
+        clipped_target_row_by_row,
+        clipped_target_in_place,
+    ],
+    "3.4": [
+        twin_loss_by_hand,
+        twin_loss_by_summing,
+        twin_loss_stacked,
+        twin_loss_with_columns,
+        twin_loss_twice_the_mean,
+    ],
+    "3.5": [
+        smoothed_by_normal,
+        smoothed_in_numpy_first,
+        smoothed_in_place,
+        smoothed_by_torchs_generator,
+        smoothed_between_two_bounds,
+        smoothed_column_by_column,
+    ],
+    "3.6": [
+        loss_by_q1_of_both,
+        loss_by_q1_negated_first,
+        loss_by_q1_by_a_sum,
+        loss_by_q1_with_a_frozen_critic,
+        loss_by_q1_row_by_row,
+    ],
+    "3.7": [
+        TD3ByTheBook,
+        TD3InOnePiece,
+        TD3WithItsOwnCount,
+        TD3InSteps,
     ],
 }

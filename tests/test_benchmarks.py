@@ -2,13 +2,15 @@
 
 import importlib
 import json
+import operator
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 import torch
 from sentences import assert_one_sentence
 
-from benchmarks import bench, replay, training
+from benchmarks import bench, prioritized, replay, training
 from benchmarks.measure import (
     MICROSECONDS,
     STEPS_PER_SECOND,
@@ -19,6 +21,8 @@ from benchmarks.measure import (
     summary,
     table,
 )
+from benchmarks.peers import installed
+from helpers.segment_tree import SumTree
 from helpers.settings import Setting, get_setting
 
 ROW = {
@@ -29,6 +33,7 @@ ROW = {
 @pytest.fixture(autouse=True)
 def _few_items(monkeypatch):
     monkeypatch.setattr(replay, "ITEMS", 500)
+    monkeypatch.setattr(prioritized, "ITEMS", 500)
 
 
 # Taking turns
@@ -111,12 +116,12 @@ def test_every_benchmark_runs_at_a_tiny_size(name, capsys, tmp_path):
         record["command"] == f"python course.py bench {name} --rounds 1 --steps 20 --json FILE.json"
     )
     assert record["date"].startswith("20")
-    assert set(record["versions"]) == {"python", "torch", "numpy", "gymnasium", "stable-baselines3"}
+    assert set(record["versions"]) == {"python", "torch", "numpy", "gymnasium", *installed()}
     assert set(record["machine"]) == {"cpus", "system", "processor"}
-    ours, *others = record["results"]
     assert len(lines) == len(record["results"]) > 1
-    assert ours["against"] is None
-    assert {row["against"] for row in others} == {ours["name"]}
+    ours = {row["name"] for row in record["results"] if row["against"] is None}
+    assert record["results"][0]["name"] in ours
+    assert {row["against"] for row in record["results"]} == {None, *ours}
     assert any(row["bar"] for row in record["results"])
     for line, row in zip(lines, record["results"], strict=True):
         assert line.strip().startswith(row["name"])
@@ -169,6 +174,56 @@ def test_all_replay_buffers_give_a_batch_of_the_same_numbers():
         assert {len(field) for field in fields} == {replay.BATCH}
         widths.append(sum(field[0].numel() for field in fields))
     assert widths == [10, 10, 10, 9]  # SB3 gives `done` in place of `terminated` and `truncated`
+
+
+def test_all_prioritized_buffers_give_a_batch_of_the_same_numbers_with_weights():
+    widths = []
+    for contender in prioritized.prioritized().contenders:
+        sample_and_update = contender.prepare().args[0]
+        fields = sample_and_update()
+        assert all(field.dtype in (torch.float32, torch.int64) for field in fields)
+        assert {len(field) for field in fields} == {prioritized.BATCH}
+        widths.append(sum(field[0].numel() for field in fields))
+        weights = fields.weights if hasattr(fields, "weights") else fields[6]
+        assert (weights.reshape(-1) > 0).all()
+        assert (weights.reshape(-1) <= 1.001).all()
+        assert len(set(weights.flatten().tolist())) > 20
+    # Ours: the n-step view, which steps are demonstrations, and the indices as well.
+    assert widths == [11 + 6 + 1 + 1] * 2 + [11] * (len(widths) - 2)
+
+
+def test_the_python_trees_do_what_ours_does():
+    values = np.random.default_rng(0).integers(1, 9, 64).astype(float)
+    ours, theirs = SumTree(64), prioritized.TutorialTree(64)
+    sums = prioritized.ListTree(64, operator.add, 0.0)
+    minima = prioritized.ListTree(64, min, float("inf"))
+    for i, value in enumerate(values):
+        ours[i] = sums[i] = minima[i] = value
+        theirs.add(value, ("step", i))
+    assert ours.total == theirs.total() == sums.reduce() == values.sum()
+    assert minima.reduce(20, 40) == values[20:40].min()
+    assert sums.reduce(3, 62) == values[3:62].sum()
+    for prefix_sum in np.arange(ours.total) + 0.5:
+        (place,) = ours.retrieve([prefix_sum])
+        assert sums.find(prefix_sum) == place
+        assert theirs.get(prefix_sum)[1:] == (values[place], ("step", place))
+
+
+def test_costs_by_size_are_rows_for_a_plot():
+    rows = prioritized.by_size(sizes=(50, 300), rounds=1, steps=2)
+    names = [contender.name for contender in prioritized.prioritized(50).contenders]
+    assert [(row["items"], row["name"]) for row in rows] == [
+        (items, name) for items in (50, 300) for name in names
+    ]
+    assert all(row["microseconds"] > 0 for row in rows)
+
+
+def test_where_cpprb_has_no_packages_the_others_take_part(monkeypatch):
+    monkeypatch.setattr(prioritized, "installed", lambda: ["stable-baselines3"])
+    benchmark = prioritized.prioritized()
+    assert benchmark.title.endswith("cpprb is not installed")
+    assert len(benchmark.contenders) == 4
+    assert not any("cpprb" in each.name for each in benchmark.contenders)
 
 
 # The command

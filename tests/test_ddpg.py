@@ -6,57 +6,30 @@ import numpy as np
 import pytest
 import torch
 from environments import LOPSIDED, TORQUE, Constant, Guess, TwoSteps, make
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 from torch.nn.functional import linear
+from trials import (
+    a_batch,
+    an_agent,
+    learned,
+    moved,
+    networks,
+    parameters,
+    quick,
+    snapshot,
+    strong,
+)
 
 from helpers.agents import DDPG
 from helpers.agents.base import gradient_step
 from helpers.agents.ddpg import actor_loss, critic_loss, polyak_update, td_target
-from helpers.buffers import Batch
 from helpers.evaluation import evaluate
 from helpers.networks import DeterministicActor, QNetwork
-from helpers.noise import UniformNoise
 from helpers.settings import get_setting
 
-quick = settings(deadline=None, max_examples=60, derandomize=True)
 sizes = st.integers(1, 4)
-
-
-def a_batch(n=6, obs_size=3, action_size=2, seed=0):
-    """Random steps with all four endings."""
-    rng = np.random.default_rng(seed)
-
-    def draw(*shape):
-        return torch.from_numpy(rng.normal(size=shape).astype(np.float32))
-
-    ends = torch.from_numpy(rng.integers(0, 2, (2, n)).astype(np.float32))
-    action = draw(n, action_size).tanh()
-    return Batch(draw(n, obs_size), action, 3 * draw(n), draw(n, obs_size), *ends)
-
-
-def networks(obs_size=3, action_size=2, seed=0):
-    """An actor and a critic whose last layers are not small, so that the others matter too."""
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        both = DeterministicActor(obs_size, action_size, 8), QNetwork(obs_size, action_size, 8)
-        for network in both:
-            nn.init.normal_(network.output.weight)
-    return both
-
-
-def parameters(*modules):
-    return [parameter for module in modules for parameter in module.parameters()]
-
-
-def snapshot(module):
-    return [parameter.detach().clone() for parameter in module.parameters()]
-
-
-def moved(module, before):
-    """Whether each of its parameters differs from the snapshot."""
-    return [not torch.equal(a, b) for a, b in zip(module.parameters(), before, strict=True)]
 
 
 # ---- networks ------------------------------------------------------------------------------------
@@ -253,42 +226,11 @@ def test_lists_that_do_not_match_are_refused():
 # ---- one update ----------------------------------------------------------------------------------
 
 
-def an_agent(**settings):
-    """Of one observation and two actions."""
-    settings = {"gamma": 0.9, "tau": 0.2, "hidden": 8, "seed": 0} | settings
-    env = make(Guess, wanted={}, action_space=LOPSIDED)
-    return DDPG(env, **settings)
-
-
-def strong(agent):
-    """The agent after its last layers grew, so that every layer has a gradient; targets differ."""
-    generator = torch.Generator().manual_seed(1)
-    with torch.no_grad():
-        for network in (agent.actor, agent.critic, agent.target_actor, agent.target_critic):
-            weight = network.output.weight
-            weight.copy_(torch.randn(weight.shape, generator=generator))
-    return agent
-
-
-def test_targets_start_as_copies_that_share_nothing():
-    agent = an_agent()
-    pairs = ((agent.actor, agent.target_actor), (agent.critic, agent.target_critic))
-    for online, target in pairs:
-        for a, b in zip(online.parameters(), target.parameters(), strict=True):
-            assert torch.equal(a, b)
-            assert a.data_ptr() != b.data_ptr()
-    with torch.no_grad():
-        for parameter in parameters(agent.actor, agent.critic):
-            parameter.add_(1)
-    for online, target in pairs:
-        assert all(moved(target, snapshot(online)))
-
-
 @pytest.mark.parametrize("tau", [0.2, 1.0])
 def test_an_update_is_that_of_plain_torch(tau):
     """Written as most people would, with zero_grad, backward and torch's own Adam."""
     rates = {"actor_learning_rate": 0.003, "critic_learning_rate": 0.01}
-    agent = strong(an_agent(tau=tau, **rates))
+    agent = strong(an_agent(DDPG, tau=tau, **rates))
     actor, critic = copy.deepcopy((agent.actor, agent.critic))
     target_actor, target_critic = copy.deepcopy((agent.target_actor, agent.target_critic))
     actor_optimizer = torch.optim.Adam(actor.parameters(), lr=0.003)
@@ -322,7 +264,7 @@ def test_an_update_is_that_of_plain_torch(tau):
 
 
 def test_an_update_moves_every_parameter_and_leaves_no_foreign_gradient():
-    agent, batch = strong(an_agent()), a_batch(32, obs_size=1)
+    agent, batch = strong(an_agent(DDPG)), a_batch(32, obs_size=1)
     names = ("actor", "critic", "target_actor", "target_critic")
     before = {name: snapshot(getattr(agent, name)) for name in names}
     before_critic, before_actor = copy.deepcopy((agent.critic, agent.actor))
@@ -342,50 +284,13 @@ def test_an_update_moves_every_parameter_and_leaves_no_foreign_gradient():
         torch.testing.assert_close(parameter.grad, gradient)
 
 
-def test_each_optimizer_owns_its_network_and_its_learning_rate():
-    agent = an_agent(actor_learning_rate=0.1, critic_learning_rate=0.2)
-    pairs = ((agent.actor_optimizer, agent.actor, 0.1), (agent.critic_optimizer, agent.critic, 0.2))
-    for optimizer, network, rate in pairs:
-        (group,) = optimizer.param_groups
-        assert list(map(id, group["params"])) == list(map(id, network.parameters()))
-        assert group["lr"] == rate
-
-
-def test_a_loaded_agents_targets_follow_its_networks(tmp_path):
-    """The lists that the update goes through are those of the loaded weights."""
-    agent = strong(an_agent())
-    agent.save(tmp_path / "agent.pt")
-    loaded = DDPG.load(tmp_path / "agent.pt", env=agent.env_source)
-    for each in (agent, loaded):
-        for i in range(3):
-            each.update(a_batch(obs_size=1, seed=i))
-    for name in DDPG.saved[:4]:
-        before = snapshot(getattr(agent, name))
-        assert not any(moved(getattr(loaded, name), before)), name
-
-
 def test_value_is_that_of_the_greedy_action():
-    agent, batch = strong(an_agent()), a_batch(5, obs_size=1)
+    agent, batch = strong(an_agent(DDPG)), a_batch(5, obs_size=1)
     expected = [agent.critic(obs, agent.actor(obs)).item() for obs in batch.obs]
     assert agent.value(batch.obs).tolist() == pytest.approx(expected, rel=1e-5)
 
 
-def test_the_size_of_the_networks_may_be_chosen():
-    agent = an_agent(hidden=12)
-    for network in (agent.actor, agent.critic, agent.target_actor, agent.target_critic):
-        assert network.hidden2.weight.shape == (12, 12)
-
-
 # ---- probe environments: each failure has its suspect --------------------------------------------
-
-
-def learned(env, steps, **settings):
-    """An agent after a short training in a tiny environment."""
-    quickly = {
-        "actor_learning_rate": 0.005, "critic_learning_rate": 0.01, "tau": 0.1, "hidden": 16,
-        "learning_starts": 100, "batch_size": 32, "noise": UniformNoise(0.5),
-    }  # fmt: skip
-    return DDPG(env, seed=0, **quickly | settings).learn(steps)
 
 
 def q(agent, obs, *action):
@@ -395,7 +300,7 @@ def q(agent, obs, *action):
 
 def test_a_life_of_one_step_is_worth_its_reward_whatever_the_action():
     env = make(Constant, ending="terminated", reward=300.0, action_space=TORQUE)
-    agent = learned(env, 600, gamma=0.9, reward_scale=0.01)
+    agent = learned(DDPG, env, 600, gamma=0.9, reward_scale=0.01)
     for action in (-1.0, 0.0, 0.9):
         assert q(agent, 1, action) == pytest.approx(3.0, rel=0.05)
 
@@ -403,13 +308,13 @@ def test_a_life_of_one_step_is_worth_its_reward_whatever_the_action():
 @pytest.mark.parametrize("length", [1, 3])
 def test_a_life_that_is_only_cut_off_is_worth_living_on(length):
     env = make(Constant, ending="truncated", length=length, action_space=TORQUE)
-    agent = learned(env, 1000, gamma=0.5)
+    agent = learned(DDPG, env, 1000, gamma=0.5)
     assert q(agent, 1, 0.0) == pytest.approx(1 / (1 - 0.5), rel=0.05)
     assert agent.value(torch.ones(1, 1)).item() == pytest.approx(2, rel=0.05)
 
 
 def test_a_reward_of_the_next_step_is_discounted_once():
-    agent = learned(make(TwoSteps, action_space=TORQUE), 1000, gamma=0.6)
+    agent = learned(DDPG, make(TwoSteps, action_space=TORQUE), 1000, gamma=0.6)
     assert q(agent, 1, 0.0) == pytest.approx(1, abs=0.06)
     assert q(agent, 0, 0.0) == pytest.approx(0.6, abs=0.06)
 
@@ -417,7 +322,7 @@ def test_a_reward_of_the_next_step_is_discounted_once():
 def test_the_best_action_of_each_state_is_found_within_lopsided_bounds():
     wanted = {-1: [2.0, 14.0], 1: [0.5, 17.0]}
     env = make(Guess, wanted=wanted, action_space=LOPSIDED)
-    agent = learned(env, 2000, reward_scale=0.1)
+    agent = learned(DDPG, env, 2000, reward_scale=0.1)
     for sign in (-1, 1):
         np.testing.assert_allclose(agent.predict(np.float32([sign])), wanted[sign], atol=0.5)
     assert evaluate(agent, episodes=20).mean > -0.5

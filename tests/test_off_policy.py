@@ -23,28 +23,23 @@ from environments import (
 from gymnasium import spaces
 from sentences import assert_one_sentence
 from torch import nn
+from trials import Says, a_batch, an_agent, moved, parameters, snapshot, strong
 
 from helpers.actions import to_env_units
-from helpers.agents import DDPG
+from helpers.agents import DDPG, TD3
 from helpers.agents.off_policy import LOG_EVERY, OffPolicyAgent
 from helpers.envs import make_env
 from helpers.evaluation import evaluate
+from helpers.networks import QNetwork
 from helpers.noise import GaussianNoise, Noise, OUNoise, UniformNoise
 
-
-class Says(nn.Module):
-    """An actor with the same action for every observation."""
-
-    def __init__(self, action):
-        super().__init__()
-        self.action = torch.tensor(action)
-
-    def forward(self, obs):
-        return self.action.expand(*obs.shape[:-1], len(self.action))
+KINDS = pytest.mark.parametrize("kind", [DDPG, TD3])
 
 
 class Recorder(OffPolicyAgent):
     """Its actor always says the same; its updates are only written down: (step, batch)."""
+
+    critic_class = QNetwork
 
     def __init__(self, env, *, says=0.25, seed=None, **shared):
         super().__init__(env, seed=seed, **{"learning_starts": 1, "batch_size": 4} | shared)
@@ -218,14 +213,15 @@ ACTIONS = {
 }
 
 
+@KINDS
 @pytest.mark.parametrize("actions", ACTIONS)
 @pytest.mark.parametrize("observations", BOXES)
-def test_any_box_of_observations_and_bounded_actions(observations, actions):
+def test_any_box_of_observations_and_bounded_actions(observations, actions, kind):
     """Loud noise, so that the bounds are reached: the environment itself refuses wrong actions."""
     obs_space, action_space, taken = BOXES[observations], ACTIONS[actions], Log()
     env = make(AnySpace, observation_space=obs_space, action_space=action_space, actions=taken)
     noise = GaussianNoise(2.0)
-    agent = DDPG(env, seed=0, noise=noise, learning_starts=5, batch_size=4, hidden=8).learn(40)
+    agent = kind(env, seed=0, noise=noise, learning_starts=5, batch_size=4, hidden=8).learn(40)
     assert all(np.shape(action) == action_space.shape for action in taken)
     assert {action.dtype for action in taken} == {action_space.dtype}
     at_bounds = [(action == action_space.low) | (action == action_space.high) for action in taken]
@@ -252,6 +248,126 @@ def test_each_action_dimension_goes_where_it_belongs():
     agent.learn(2)
     assert taken[1].tolist() == expected
     assert stored(agent)[1][1].tolist() == agent.actor.action.tolist()
+
+
+# ---- networks ------------------------------------------------------------------------------------
+
+
+@KINDS
+def test_targets_start_as_copies_that_share_nothing(kind):
+    agent = an_agent(kind)
+    pairs = ((agent.actor, agent.target_actor), (agent.critic, agent.target_critic))
+    for online, target in pairs:
+        for a, b in zip(online.parameters(), target.parameters(), strict=True):
+            assert torch.equal(a, b)
+            assert a.data_ptr() != b.data_ptr()
+    with torch.no_grad():
+        for parameter in parameters(agent.actor, agent.critic):
+            parameter.add_(1)
+    for online, target in pairs:
+        assert all(moved(target, snapshot(online)))
+
+
+@KINDS
+def test_each_optimizer_owns_its_network_and_its_learning_rate(kind):
+    agent = an_agent(kind, actor_learning_rate=0.1, critic_learning_rate=0.2)
+    pairs = ((agent.actor_optimizer, agent.actor, 0.1), (agent.critic_optimizer, agent.critic, 0.2))
+    for optimizer, network, rate in pairs:
+        (group,) = optimizer.param_groups
+        assert list(map(id, group["params"])) == list(map(id, network.parameters()))
+        assert group["lr"] == rate
+
+
+@KINDS
+def test_a_loaded_agents_targets_follow_its_networks(kind, tmp_path):
+    """The lists that the update goes through are those of the loaded weights."""
+    agent = strong(an_agent(kind))
+    agent.save(tmp_path / "agent.pt")
+    loaded = kind.load(tmp_path / "agent.pt", env=agent.env_source)
+    for each in (agent, loaded):
+        for i in range(4):
+            each.updates += 1
+            each.update(a_batch(obs_size=1, seed=i))
+    for name in kind.saved[:4]:
+        before = snapshot(getattr(agent, name))
+        assert not any(moved(getattr(loaded, name), before)), name
+
+
+@KINDS
+@pytest.mark.parametrize("hidden", [12, 256])
+def test_the_size_of_the_networks_may_be_chosen(kind, hidden):
+    """256 units a layer are computed in another way, while acting with one observation too."""
+    agent = an_agent(kind, hidden=hidden, learning_starts=3, batch_size=50, noise=None)
+    for network in (agent.actor, agent.critic, agent.target_actor, agent.target_critic):
+        assert (hidden, hidden) in [p.shape[-2:] for p in network.parameters()]
+    before = snapshot(agent.actor)
+    assert all(moved(agent.learn(12).actor, before))
+    obs = np.float32([-1])
+    np.testing.assert_allclose(agent.explore(obs), agent.actor(torch.tensor([[-1.0]])).detach()[0])
+
+
+@KINDS
+def test_the_defaults_are_those_that_the_lessons_settings_were_tuned_with(kind):
+    expected = {"hidden": 64, "tau": 0.005, "gamma": 0.99, "batch_size": 128}
+    expected |= {"actor_learning_rate": 1e-3, "critic_learning_rate": 1e-3}
+    agent = kind("Pendulum-v1")
+    assert agent.hyperparameters | expected == agent.hyperparameters
+    assert agent.actor.hidden2.weight.shape == (64, 64)
+
+
+class OwnActor(nn.Module):
+    """A straight line."""
+
+    def __init__(self, obs_size, action_size, hidden):
+        super().__init__()
+        self.line = nn.Linear(obs_size, action_size)
+
+    def forward(self, obs):
+        return self.line(obs).tanh()
+
+
+class OwnCritic(nn.Bilinear):
+    """One number for each pair of an observation's and an action's number."""
+
+    def __init__(self, obs_size, action_size, hidden):
+        super().__init__(obs_size, action_size, 1)
+
+    def forward(self, obs, action):
+        return super().forward(obs, action).squeeze(-1)
+
+
+class Own(DDPG):
+    actor_class, critic_class = OwnActor, OwnCritic
+
+
+def test_a_subclass_may_bring_networks_of_its_own(tmp_path):
+    agent = Own("Pendulum-v1", seed=0, learning_starts=5, batch_size=4)
+    networks = (agent.actor, agent.critic, agent.target_actor, agent.target_critic)
+    assert list(map(type, networks)) == [OwnActor, OwnCritic] * 2
+    before = [snapshot(network) for network in networks]
+    agent.learn(20)
+    for network, old in zip(networks, before, strict=True):
+        assert all(moved(network, old))
+    agent.save(tmp_path / "agent.pt")
+    loaded = Own.load(tmp_path / "agent.pt")
+    assert not any(moved(loaded.actor, snapshot(agent.actor)))
+
+
+def test_a_subclass_without_a_critic_is_told_what_it_lacks():
+    class Bare(OffPolicyAgent):
+        update = None
+
+    with pytest.raises(AttributeError, match="'Bare' object has no attribute 'critic_class'"):
+        Bare("Pendulum-v1")
+
+
+def test_the_networks_are_drawn_from_the_seed_alone():
+    """Also after global draws; and the critic has other numbers than the actor."""
+    agent, other = an_agent(DDPG, seed=3), an_agent(DDPG, seed=4)
+    torch.rand(5)
+    assert not any(moved(an_agent(DDPG, seed=3).critic, snapshot(agent.critic)))
+    assert all(moved(other.critic, snapshot(agent.critic)))
+    assert not torch.equal(agent.actor.hidden2.weight, agent.critic.hidden2.weight)
 
 
 # ---- when it learns ------------------------------------------------------------------------------

@@ -1,14 +1,24 @@
-"""One update of TD3 from given weights, batch and noise is Stable-Baselines3's."""
+"""Updates of TD3 from given weights, batches and noise are Stable-Baselines3's."""
 
-import numpy as np
 import pytest
 import torch
+from environments import BOXES, LOPSIDED, TORQUE, AnySpace, make
+from trials import a_batch, parameters
 
+from helpers.agents.faster import WIDE, StackedTwin, WideLinear
 from helpers.agents.td3 import TD3
-from helpers.buffers import Batch
+from helpers.networks import TwinQNetwork
 
 sb3 = pytest.importorskip("stable_baselines3", reason="a development requirement")
 from stable_baselines3.common.type_aliases import ReplayBufferSamples  # noqa: E402
+
+
+class Plain(TwinQNetwork):
+    """A class that `faster` does not know: computed as it is written."""
+
+
+class PlainTD3(TD3):
+    critic_class = Plain
 
 
 class FixedNoise:
@@ -23,43 +33,54 @@ class FixedNoise:
         return draw.astype(dtype)
 
 
-def some_batch(rng, size):
-    terminated = rng.random(size) < 0.3
-    parts = (
-        rng.normal(size=(size, 3)), rng.uniform(-1, 1, (size, 1)), rng.normal(size=size),
-        rng.normal(size=(size, 3)), terminated, ~terminated,
-    )  # fmt: skip
-    return Batch(*(torch.as_tensor(part, dtype=torch.float32) for part in parts))
+def both_critics(network):
+    """Our two critics' parameters, layer by layer, as the peer arranges them; views."""
+    if not isinstance(network, StackedTwin):
+        return parameters(network.first, network.second)
+    tensors = [p[i] for i in range(2) for p in network.parameters()]
+    return [t[0] if len(t) == 1 else t.T for t in tensors]  # a bias, or a weight
 
 
 def pairs(ours, theirs):
-    """(our parameters, the peer's) of actor, critic and both targets, layer by layer."""
+    """(our parameters, the peer's) of actor, critics and all targets, layer by layer."""
     for mine, other in (
-        (ours.actor, theirs.actor.mu), (ours.critic.first, theirs.critic.qf0),
-        (ours.critic.second, theirs.critic.qf1), (ours.target_actor, theirs.actor_target.mu),
-        (ours.target_critic.first, theirs.critic_target.qf0),
-        (ours.target_critic.second, theirs.critic_target.qf1),
-    ):  # fmt: skip
-        yield from zip(mine.parameters(), other.parameters(), strict=True)
+        (parameters(ours.actor), theirs.actor.mu),
+        (both_critics(ours.critic), theirs.critic),
+        (parameters(ours.target_actor), theirs.actor_target.mu),
+        (both_critics(ours.target_critic), theirs.critic_target),
+    ):
+        yield from zip(mine, other.parameters(), strict=True)
 
 
 @pytest.mark.parametrize("updates", [1, 2, 6])
-def test_updates_equal_the_peers(updates):
-    ours = TD3("Pendulum-v1", seed=3, hidden=32, tau=0.01, gamma=0.97)
+@pytest.mark.parametrize("action_space", [TORQUE, LOPSIDED], ids=["one action", "two actions"])
+@pytest.mark.parametrize(
+    ("kind", "hidden", "part"),
+    [(PlainTD3, 32, Plain), (TD3, 32, StackedTwin), (TD3, WIDE, WideLinear)],
+    ids=["plain", "stacked", "wide"],
+)
+def test_updates_equal_the_peers(kind, hidden, part, action_space, updates):
+    if part is WideLinear and not torch.backends.mkldnn.is_available():
+        pytest.skip("this torch was built without oneDNN")
+    env = make(AnySpace, observation_space=BOXES["float32"], action_space=action_space)
+    noises = {"target_noise": 0.3, "noise_clip": 0.4}
+    ours = kind(env, seed=3, hidden=hidden, tau=0.01, gamma=0.97, **noises)
+    assert any(isinstance(module, part) for module in ours.critic.modules())
     theirs = sb3.TD3(
-        "MlpPolicy", "Pendulum-v1", seed=3, device="cpu", tau=0.01, gamma=0.97,
-        policy_kwargs={"net_arch": [32, 32]}, learning_rate=1e-3,
+        "MlpPolicy", env, seed=3, device="cpu", tau=0.01, gamma=0.97, target_policy_noise=0.3,
+        target_noise_clip=0.4, policy_kwargs={"net_arch": [hidden, hidden]}, learning_rate=1e-3,
     )  # fmt: skip
     theirs._logger = sb3.common.logger.Logger(None, [])
+    torch.manual_seed(5)
     with torch.no_grad():
         for mine, other in pairs(ours, theirs):
             mine.add_(0.02 * torch.randn_like(mine))  # targets unlike the online networks
             other.copy_(mine)
-    size = 50
-    batches = [some_batch(np.random.default_rng(i), size) for i in range(updates)]
+    size, actions = 50, action_space.shape[0]
+    batches = [a_batch(size, 3, actions, seed=i) for i in range(updates)]
     torch.manual_seed(7)
-    draws = [torch.zeros(size, 1).normal_(0, 0.2) for _ in batches]
-    ours.rng = FixedNoise([(draw / 0.2).numpy() for draw in draws])
+    draws = [torch.zeros(size, actions).normal_(0, 0.3) for _ in batches]
+    ours.rng = FixedNoise([(draw / 0.3).numpy() for draw in draws])
     samples = iter(
         ReplayBufferSamples(b.obs, b.action, b.next_obs, b.terminated[:, None], b.reward[:, None])
         for b in batches

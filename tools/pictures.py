@@ -14,6 +14,7 @@ LEARNED = [
     ("a2c_cartpole", "a2c", "CartPole-v1", 7, 200),
     ("a2c_pendulum", "a2c", "Pendulum-v1", 3, 120),
     ("ddpg_car", "ddpg", "MountainCarContinuous-v0", 3, 200),
+    ("td3_pendulum", "td3", "Pendulum-v1", 3, 120),
 ]
 
 

@@ -33,7 +33,8 @@ class LeanAdam(torch.optim.Adam):
         torch._foreach_add_(steps, 1)
         torch._fused_adam_(
             parameters, gradients, means, squares, [], steps, amsgrad=False, maximize=False,
-            lr=group["lr"], beta1=beta1, beta2=beta2, weight_decay=0.0, eps=group["eps"],
+            lr=group["lr"], beta1=beta1, beta2=beta2, weight_decay=group["weight_decay"],
+            eps=group["eps"],
         )  # fmt: skip
 
     step.hooked = True  # so that torch does not wrap it in its profiler's hook

@@ -115,10 +115,14 @@ class OffPolicyAgent(Agent):
         self.collect()
         if self.steps % self.train_freq == 0 and len(self.buffer) >= self.learning_starts:
             for _ in range(self.gradient_steps):
-                self.updates += 1
-                losses = self.update(self.buffer.sample(self.batch_size))
-                if self.updates % LOG_EVERY == 0:
-                    self.log(**{name: loss.item() for name, loss in losses.items()})
+                self.learn_from_memory()
+
+    def learn_from_memory(self) -> None:
+        """One update with a batch of stored steps."""
+        self.updates += 1
+        losses = self.update(self.buffer.sample(self.batch_size))
+        if self.updates % LOG_EVERY == 0:
+            self.log(**{name: loss.item() for name, loss in losses.items()})
 
     def collect(self) -> None:
         """Take one step and store it."""

@@ -102,7 +102,8 @@ class TD3(OffPolicyAgent):
     def update(self, batch: Batch) -> dict[str, torch.Tensor]:
         """One step of both critics; at every `policy_delay`-th update the actor's and the targets'.
 
-        `self.updates` counts the updates, this one included: the first one is number 1.
+        `self.updates` counts the updates, this one included: the first one is number 1. Returns
+        `critic_loss`, and `actor_loss` when the actor has moved.
         """
         # 1. The next actions, smoothed.
         next_action = smoothed_target_action(

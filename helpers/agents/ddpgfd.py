@@ -1,0 +1,153 @@
+"""Deep deterministic policy gradient from demonstrations (DDPGfD).
+
+Source: Vecerik et al. 2017, "Leveraging Demonstrations for Deep Reinforcement Learning on Robotics
+Problems with Sparse Rewards".
+"""
+
+from typing import Any, Self
+
+import numpy as np
+import torch
+from torch import nn
+
+from helpers.actions import to_scaled
+from helpers.agents.base import gradient_step
+from helpers.agents.ddpg import actor_loss, polyak_update, td_target
+from helpers.agents.off_policy import OffPolicyAgent
+from helpers.buffers import PrioritizedBatch, PrioritizedReplayBuffer
+from helpers.demos import Demos
+from helpers.envs import EnvLike
+from helpers.networks import QNetwork
+
+
+@torch.no_grad()
+def n_step_target(
+    batch: PrioritizedBatch, target_actor: nn.Module, target_critic: nn.Module
+) -> torch.Tensor:
+    """What Q(s, a) should be n steps ahead, shape (B,), without gradient.
+
+    y_n = r_0 + gamma r_1 + ... + gamma^(k-1) r_(k-1) + gamma^k Q'(s_k, mu'(s_k)), where k is n or
+    less (`PrioritizedBatch`).
+    """
+    # 1. What the target networks make of the state after the window.
+    next_q = target_critic(batch.n_next_obs, target_actor(batch.n_next_obs))
+    # 2. The rewards in the window, plus the rest of the future, gamma^k of it.
+    return batch.n_reward + batch.n_discount * (1 - batch.n_terminated) * next_q
+
+
+def weighted_critic_loss(
+    q: torch.Tensor,
+    target: torch.Tensor,
+    n_target: torch.Tensor,
+    weights: torch.Tensor,
+    n_step_weight: float,
+) -> torch.Tensor:
+    """Both squared errors of q (B,), the n-step one times `n_step_weight`, weighted. A scalar."""
+    # 1. The squared error of one step, and of n.
+    loss = (q - target) ** 2 + n_step_weight * (q - n_target) ** 2
+    # 2. The mean, every step weighted with its importance weight.
+    return (weights * loss).mean()
+
+
+def priorities(
+    td_error: torch.Tensor,
+    action_gradient: torch.Tensor,
+    is_demo: torch.Tensor,
+    gradient_weight: float,
+    eps: float,
+    demo_bonus: float,
+) -> torch.Tensor:
+    """How much is left to learn, (B,): delta^2 + lambda_3 |grad_a Q|^2 + eps + eps_D.
+
+    `td_error` (B,), `action_gradient` (B, action_dim): the slope of Q over actions. `eps` keeps
+    every step possible, `demo_bonus` (eps_D) is for demonstrations only.
+    """
+    # 1. What the critic has to learn: the squared TD error.
+    priority = td_error**2
+    # 2. What the actor has to learn: the squared length of the slope, over all action dimensions.
+    priority = priority + gradient_weight * (action_gradient**2).sum(dim=1)
+    # 3. A little for every step, and a bonus for demonstrations.
+    return priority + eps + demo_bonus * is_demo
+
+
+class DDPGfD(OffPolicyAgent):
+    """DDPG from demonstrations: they stay in the memory, and are drawn while there is something to
+    learn from them.
+
+    Give it demonstrations with `remember` before it learns; then its first `pretraining` updates
+    come before the first step. `n_steps`, `n_step_weight` (lambda_1): the second target of the
+    critic. `weight_decay` (lambda_2): L2 on both networks. `gradient_weight` (lambda_3), `eps`,
+    `demo_bonus` (eps_D): a step's priority. `alpha`, `beta`, `beta_samples`: how priorities count,
+    see `PrioritizedReplayBuffer`. What else can be set, `shared`, is explained at `OffPolicyAgent`.
+    """
+
+    critic_class = QNetwork
+
+    def __init__(
+        self,
+        env: EnvLike,
+        *,
+        pretraining: int = 1000,
+        n_steps: int = 10,
+        n_step_weight: float = 0.5,
+        weight_decay: float = 1e-5,
+        gradient_weight: float = 1.0,
+        eps: float = 1e-3,
+        demo_bonus: float = 1.0,
+        alpha: float = 0.3,
+        beta: float = 1.0,
+        beta_samples: int = 1,
+        seed: int | None = None,
+        **shared: Any,
+    ) -> None:
+        super().__init__(env, seed=seed, **shared)
+        self.pretraining, self.n_step_weight = pretraining, n_step_weight
+        self.gradient_weight, self.eps, self.demo_bonus = gradient_weight, eps, demo_bonus
+        self.buffer = PrioritizedReplayBuffer(
+            self.buffer.capacity, (self.obs_size,), (self.action_size,), self.rng,
+            alpha=alpha, beta=beta, beta_samples=beta_samples, n_steps=n_steps, gamma=self.gamma,
+        )  # fmt: skip
+        for optimizer in (self.actor_optimizer, self.critic_optimizer):
+            optimizer.param_groups[0]["weight_decay"] = weight_decay
+
+    def remember(self, demos: Demos) -> Self:
+        """Put demonstrations into the memory, for good. Returns the agent."""
+        n = len(demos)
+        action = to_scaled(demos.action, self.low, self.high).reshape(n, self.action_size)
+        self.buffer.add_demonstrations(
+            self._scaled(demos.obs, n), np.clip(action, -1, 1), demos.reward * self.reward_scale,
+            self._scaled(demos.next_obs, n), demos.terminated, demos.truncated,
+        )  # fmt: skip
+        return self
+
+    def train_step(self) -> None:
+        """While it has demonstrations to study an update, afterwards a step and some updates."""
+        if self.updates < self.pretraining and self.buffer.demos:
+            self.learn_from_memory()
+        else:
+            super().train_step()
+
+    def update(self, batch: PrioritizedBatch) -> dict[str, torch.Tensor]:
+        """One step of the critic, one of the actor, a small one of the targets, new priorities."""
+        # 1. What the critic should say, one step ahead and n steps ahead.
+        target = td_target(batch, self.target_actor, self.target_critic, self.gamma)
+        n_target = n_step_target(batch, self.target_actor, self.target_critic)
+        # 2. What it says, and the slope of that over actions.
+        action = batch.action.requires_grad_()
+        q = self.critic(batch.obs, action)
+        (slope,) = torch.autograd.grad(q.sum(), action, retain_graph=True)
+        # 3. One step of the critic.
+        q_loss = weighted_critic_loss(q, target, n_target, batch.weights, self.n_step_weight)
+        gradient_step(self.critic_optimizer, q_loss)
+        # 4. One step of the actor, without weights: it asks what to do, not how often it happens.
+        policy_loss = actor_loss(self.actor, self.critic, batch.obs)
+        gradient_step(self.actor_optimizer, policy_loss)
+        polyak_update(self.targets, self.online, self.tau)
+        # 5. What there is left to learn from each step.
+        priority = priorities(
+            (q - target).detach(), slope, batch.is_demo,
+            self.gradient_weight, self.eps, self.demo_bonus,
+        )  # fmt: skip
+        self.buffer.update_priorities(batch.indices, priority)
+        demos = batch.is_demo.mean()
+        return {"critic_loss": q_loss, "actor_loss": policy_loss, "demonstrations": demos}

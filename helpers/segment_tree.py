@@ -1,0 +1,195 @@
+"""Segment trees: many priorities whose sum or minimum is always known, and drawing by priority."""
+
+import math
+
+import numpy as np
+import torch
+
+
+class SegmentTree:
+    """`capacity` priorities, and their sum or minimum (a subclass says which) kept up to date.
+
+    A binary tree in one array: the children of node k are nodes 2k and 2k + 1, a parent holds the
+    `operation` of its two children, and the leaves hold the priorities, `neutral` until they are
+    set. Each level is half as long as the one below, and a short level is gone through at once
+    faster than it is climbed: the tree ends with its first level of at most `top` nodes, by default
+    what is fastest for batches of 128. With `top=1` this is the root, as in the textbooks. Setting
+    and drawing climb O(log capacity) levels, each of them for a whole batch of places at once.
+    """
+
+    operation: np.ufunc
+    neutral: float
+    usual_top: int
+
+    def __init__(self, capacity: int, top: int | None = None) -> None:
+        top = self.usual_top if top is None else top
+        if capacity < 1 or top < 1:
+            raise ValueError(
+                f"A tree needs a capacity and a top level of at least 1, got {capacity} and {top}."
+            )
+        self.capacity, self.depth = capacity, 0  # so many levels lie below the top level
+        while (width := -(-capacity // 2**self.depth)) > top:
+            self.depth += 1
+        # Node 1 would be the root: a top level of `width` nodes begins with node `width`.
+        self.first_node, self.first_leaf = width, width * 2**self.depth
+        self.nodes = np.full(2 * self.first_leaf, self.neutral)
+
+    def __len__(self) -> int:
+        return self.capacity
+
+    def __getitem__(self, indices: np.ndarray | int) -> np.ndarray:
+        """The priorities at these places, float64, in the shape of `indices`."""
+        return self.leaves[check_places(indices, self.capacity)]
+
+    def __setitem__(self, indices: np.ndarray | int, values: np.ndarray | float) -> None:
+        """Set the priorities at these places; of a place that comes twice the last value counts.
+
+        One value for all `indices`, or one for each. Raises `IndexError` or `ValueError` and sets
+        nothing if a place does not exist, or if a value is negative, infinite or NaN.
+        """
+        indices = check_places(indices, self.capacity)
+        values = np.asarray(values, dtype=np.float64)
+        if values.shape not in ((), indices.shape):
+            raise ValueError(
+                f"There must be one priority for each place, got {values.size} for {indices.size}."
+            )
+        check_priorities(values)
+        self.set(indices.ravel(), values.ravel())
+
+    @property
+    def leaves(self) -> np.ndarray:
+        """The priorities, float64 (capacity,): to look at; only `set` keeps the tree right."""
+        return self.nodes[self.first_leaf : self.first_leaf + self.capacity]
+
+    @property
+    def top(self) -> np.ndarray:
+        """The nodes of the uppermost level."""
+        return self.nodes[self.first_node : 2 * self.first_node]
+
+    @property
+    def pairs(self) -> np.ndarray:
+        """The same memory, two nodes a row: row k is nodes 2k and 2k + 1, the children of k."""
+        return self.nodes.reshape(-1, 2)
+
+    def set(self, indices: np.ndarray, values: np.ndarray) -> None:
+        """Put `values` at the places `indices`, both (B,), without the checks of `tree[indices]`.
+
+        Nodes are computed from their children and never added to, so no rounding error piles up.
+        """
+        # 1. The leaf of place i is node `self.first_leaf + i`.
+        nodes = self.first_leaf + indices
+        # 2. Write the leaves.
+        self.nodes[nodes] = values
+        # 3. Row k of `self.pairs` holds the two children of node k.
+        pairs = self.pairs
+        for _ in range(self.depth):
+            # 4. One level up, for the whole batch: the parent of node k is node k // 2.
+            nodes = nodes // 2
+            # 5. A parent holds the operation of its two children.
+            children = pairs.take(nodes, axis=0)
+            self.nodes[nodes] = self.operation(children[:, 0], children[:, 1])
+
+    def reduce(self, start: int, stop: int) -> float:
+        """The operation over the places from `start` up to, not including, `stop`.
+
+        `neutral` if there are none. Takes O(log capacity): only a few nodes cover any range.
+        """
+        if not 0 <= start <= stop <= self.capacity:
+            raise IndexError(
+                f"A range of this tree lies within 0 and {self.capacity}, got {start} to {stop}."
+            )
+        result, low, high = self.neutral, self.first_leaf + start, self.first_leaf + stop
+        for _ in range(self.depth):
+            # A right child that comes first, a left child that comes last: its parent covers more
+            # than the range, so it is taken by itself.
+            if low < high and low % 2 == 1:
+                result, low = self.operation(result, self.nodes[low]), low + 1
+            if low < high and high % 2 == 1:
+                result, high = self.operation(result, self.nodes[high - 1]), high - 1
+            low, high = low // 2, high // 2
+        return float(self.operation.reduce(self.nodes[low:high], initial=result))
+
+
+class SumTree(SegmentTree):
+    """Priorities with their sum: draws places with a chance in proportion to their priority.
+
+    Source: Schaul et al. 2016, appendix B.2.1 ("sum-tree").
+    """
+
+    operation, neutral, usual_top = np.add, 0.0, 8192
+
+    @property
+    def total(self) -> float:
+        """The sum of all priorities."""
+        return float(np.add.reduce(self.top))
+
+    def retrieve(self, prefix_sums: np.ndarray) -> np.ndarray:
+        """For each prefix sum (B,) the place (B,) at which the sum of priorities from place 0 on
+        comes to exceed it: place 0 with priority 2 for 0 <= prefix sum < 2, and so on.
+
+        Never a place without priority: a prefix sum of `total` or above, as rounding may give it,
+        counts as just below. Raises `ValueError` for an empty tree, or for a negative or NaN prefix
+        sum.
+        """
+        # 1. Start in the top level: `self.enter` finds the nodes, and what is left to find in each.
+        nodes, rest = self.enter(prefix_sums)
+        # 2. Row k of `self.pairs` holds the two children of node k.
+        pairs = self.pairs
+        for _ in range(self.depth):
+            children = pairs.take(nodes, axis=0)
+            left, right = children[:, 0], children[:, 1]
+            # 3. Right if the left child does not reach as far; but rounding leads nobody astray.
+            to_right = (rest >= left) & (right > 0)
+            # 4. Whoever goes right has left the left child's sum behind.
+            rest -= left * to_right
+            # 5. One level down: the children of node k are nodes 2k and 2k + 1.
+            nodes = 2 * nodes + to_right
+        # 6. The place of a leaf.
+        return nodes - self.first_leaf
+
+    def enter(self, prefix_sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The node of the top level in which each prefix sum lies, and what is left of it there."""
+        prefix_sums, top = np.asarray(prefix_sums, dtype=np.float64).ravel(), self.top
+        ends = torch.from_numpy(top).cumsum(0).numpy()  # several times as fast as numpy's
+        total = ends[-1]
+        if total == 0:
+            raise ValueError("The tree is empty: set priorities before you retrieve places.")
+        if not (prefix_sums >= 0).all():
+            raise ValueError(f"Prefix sums are numbers from 0 up, got {np.min(prefix_sums)}.")
+        # The first node that ends beyond the prefix sum: never an empty one, which ends where the
+        # one before it does. There is such a node as long as the total is out of reach.
+        prefix_sums = np.minimum(prefix_sums, math.nextafter(total, 0))
+        nodes = ends.searchsorted(prefix_sums, side="right")
+        return self.first_node + nodes, np.maximum(prefix_sums - ends[nodes] + top[nodes], 0)
+
+
+class MinTree(SegmentTree):
+    """Priorities with the smallest of them, infinity as long as none is set."""
+
+    operation, neutral, usual_top = np.minimum, np.inf, 32_768  # quicker gone through than sums
+
+    @property
+    def min(self) -> float:
+        """The smallest priority."""
+        return float(np.minimum.reduce(self.top))
+
+
+def check_places(indices: np.ndarray | int, size: int) -> np.ndarray:
+    """`indices` as an array of integers. Raises `IndexError` unless all are from 0 to size - 1."""
+    indices = np.asarray(indices)
+    if indices.size == 0:
+        return indices.astype(np.intp)
+    if indices.dtype.kind not in "iu":
+        raise IndexError(f"Places are whole numbers, got values of type {indices.dtype}.")
+    places = indices.astype(np.intp, copy=False)
+    if places.view(np.uintp).max() >= size:  # without a sign, a negative number is a huge one
+        wrong = indices[(indices < 0) | (indices >= size)][0]
+        raise IndexError(f"Only the places 0 to {size - 1} are in use, got {wrong}.")
+    return places
+
+
+def check_priorities(priorities: np.ndarray) -> None:
+    """Raise `ValueError` unless all are finite numbers from 0 up; NaN passes no comparison."""
+    if priorities.size and not (priorities.min() >= 0 and priorities.max() < np.inf):
+        wrong = priorities[~((priorities >= 0) & (priorities < np.inf))][0]
+        raise ValueError(f"A priority is a finite number from 0 up, got {wrong}.")

@@ -1,0 +1,634 @@
+"""Prioritized replay: how often steps are drawn, what they count for, how far they look ahead."""
+
+import copy
+import math
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from gymnasium import spaces
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from sentences import assert_one_sentence
+from stable_baselines3.common.buffers import NStepReplayBuffer
+
+from helpers.buffers import (
+    Batch,
+    PrioritizedBatch,
+    PrioritizedReplayBuffer,
+    ReplayBuffer,
+    importance_weights,
+    linear_schedule,
+    n_step_return,
+    sampling_probabilities,
+)
+
+quick = settings(deadline=None, max_examples=60, derandomize=True)
+shapes = st.lists(st.integers(1, 3), max_size=3).map(tuple)
+
+
+def step(i, obs_shape=(2,), action_shape=(1,), terminated=False, truncated=False):
+    """Step number i leads from observation i to observation i + 1, and earns i."""
+    obs, action = (np.arange(np.prod(s)).reshape(s) / 32 for s in (obs_shape, action_shape))
+    return obs + i, action - i, float(i), obs + i + 1, terminated, truncated
+
+
+def filled(n, capacity, *, demos=0, rng=0, obs_shape=(2,), action_shape=(1,), **options):
+    buffer = PrioritizedReplayBuffer(capacity, obs_shape, action_shape, rng, **options)
+    for i in range(n):
+        add = buffer.add_demonstration if i < demos else buffer.add
+        add(*step(i, obs_shape, action_shape))
+    return buffer
+
+
+def with_priorities(priorities, **options):
+    """A full buffer of steps with these priorities."""
+    n = len(priorities)
+    buffer = filled(n, n, **options)
+    buffer.update_priorities(np.arange(n), np.array(priorities))
+    return buffer
+
+
+def draw(buffer, batches=100, size=100):
+    """Many batches as one."""
+    drawn = [buffer.sample(size) for _ in range(batches)]
+    return PrioritizedBatch(*map(torch.cat, zip(*drawn, strict=True)))
+
+
+def bytes_of(batch):
+    return [part.numpy().tobytes() for part in batch]
+
+
+# ---- the formulas --------------------------------------------------------------------------------
+
+
+def test_sampling_probabilities_by_hand():
+    priorities = np.array([1.0, 4.0, 9.0])
+    half = sampling_probabilities(priorities, 0.5)
+    np.testing.assert_allclose(half, [1 / 6, 2 / 6, 3 / 6])
+    np.testing.assert_allclose(sampling_probabilities(priorities, 1.0), [1 / 14, 4 / 14, 9 / 14])
+    np.testing.assert_allclose(sampling_probabilities(priorities, 0.0), [1 / 3] * 3)
+    np.testing.assert_allclose(sampling_probabilities(7 * priorities, 0.5), half)
+    assert priorities.tolist() == [1, 4, 9]
+
+
+def test_importance_weights_by_hand():
+    """Four steps; the rarest is not in the batch, and it is the one with weight 1."""
+    probabilities = np.array([0.5, 0.2])
+    np.testing.assert_allclose(importance_weights(probabilities, 0.1, 4, 1.0), [0.2, 0.5])
+    np.testing.assert_allclose(
+        importance_weights(probabilities, 0.1, 4, 0.5), [math.sqrt(0.2), math.sqrt(0.5)]
+    )
+    np.testing.assert_array_equal(importance_weights(probabilities, 0.1, 4, 0.0), [1, 1])
+    np.testing.assert_array_equal(importance_weights(np.full(3, 0.25), 0.25, 4, 0.7), [1, 1, 1])
+    assert probabilities.tolist() == [0.5, 0.2]
+
+
+def test_with_beta_1_a_weighted_mean_is_the_mean_over_the_buffer():
+    rng = np.random.default_rng(0)
+    values, p = rng.standard_normal(50), sampling_probabilities(rng.exponential(size=50), 0.6)
+    weights = importance_weights(p, p.min(), 50, 1.0)
+    assert weights.max() == 1
+    assert math.isclose((p * weights * values).sum() / (p * weights).sum(), values.mean())
+
+
+def test_a_schedule_by_hand():
+    numbers = [linear_schedule(step, 10, 0.4, 1.0) for step in (0, 1, 5, 9, 10, 11, 10**9)]
+    np.testing.assert_allclose(numbers, [0.4, 0.46, 0.7, 0.94, 1, 1, 1], rtol=1e-12)
+    assert linear_schedule(0, 10, 0.4, 1.0) == 0.4
+    assert linear_schedule(10, 10, 0.4, 1.0) == 1.0
+    assert linear_schedule(3, 4, 2.0, 0.0) == 0.5  # a rate may fall as well
+
+
+def plain_n_step(rewards, ends, gamma):
+    total, k = 0.0, 0
+    for reward, end in zip(rewards, ends, strict=True):
+        total += gamma**k * reward
+        k += 1
+        if end:
+            break
+    return total, k
+
+
+@quick
+@given(
+    st.integers(1, 12).flatmap(
+        lambda n: st.lists(
+            st.lists(st.tuples(st.floats(-9, 9), st.booleans()), min_size=n, max_size=n),
+            min_size=1,
+            max_size=7,
+        )
+    ),
+    st.sampled_from([0.0, 0.5, 0.99, 1.0]),
+)
+def test_n_step_returns_are_those_of_a_loop(windows, gamma):
+    rewards = np.array([[reward for reward, _ in window] for window in windows])
+    ends = np.array([[end for _, end in window] for window in windows])
+    before = rewards.copy(), ends.copy()
+    returns, lengths = n_step_return(rewards, ends, gamma)
+    expected = [plain_n_step(*pair, gamma) for pair in zip(rewards, ends, strict=True)]
+    np.testing.assert_allclose(returns, [total for total, _ in expected], atol=1e-9)
+    assert lengths.tolist() == [k for _, k in expected]
+    np.testing.assert_array_equal(rewards, before[0])
+    np.testing.assert_array_equal(ends, before[1])
+
+
+def test_what_lies_beyond_an_end_does_not_count_whatever_it_is():
+    rewards = np.array([[1.0, np.nan, 3.0], [1.0, 2.0, np.inf]])
+    ends = np.array([[True, False, False], [False, True, True]])
+    returns, lengths = n_step_return(rewards, ends, 0.5)
+    assert returns.tolist() == [1, 2]
+    assert lengths.tolist() == [1, 2]
+
+
+# ---- how often -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("size", [1, 64])
+def test_steps_are_drawn_as_often_as_their_priority_says(alpha, size):
+    """A chi-square test: with 11 degrees of freedom 31.3 is exceeded once in a thousand times.
+
+    Drawn in equal ranges the counts vary less than that; drawn one at a time they do not.
+    """
+    priorities = np.array([5.0, 0.1, 1.0, 1.0, 40.0, 7.0, 0.5, 2.0, 3.0, 0.2, 11.0, 1.0])
+    buffer = with_priorities(priorities, alpha=alpha)
+    indices = draw(buffer, 6400 // size, size).indices.numpy()
+    expected = len(indices) * sampling_probabilities(priorities, alpha)
+    counts = np.bincount(indices, minlength=12)
+    assert ((counts - expected) ** 2 / expected).sum() < 31.3
+
+
+def test_a_batch_has_one_step_from_each_equal_range():
+    """Ten steps with a tenth each: a batch of 20 has every one twice, whatever the seed."""
+    buffer = with_priorities([3.0] * 10)
+    for _ in range(20):
+        assert buffer.sample(20).indices.tolist() == [i // 2 for i in range(20)]
+    alone = draw(buffer, 2000, 1).indices
+    assert set(alone.tolist()) == set(range(10))
+    uneven = [tuple(buffer.sample(7).indices.tolist()) for _ in range(50)]
+    assert len(set(uneven)) > 20
+
+
+@pytest.mark.parametrize("n", [1, 5, 8, 9, 21])
+def test_every_stored_step_can_be_drawn_the_newest_too(n):
+    buffer = filled(n, 8)
+    assert len(buffer) == min(n, 8)
+    rewards = set(draw(buffer).reward.tolist())
+    assert rewards == set(range(max(0, n - 8), n))
+
+
+def test_a_new_step_has_the_largest_priority_there_was():
+    buffer = PrioritizedReplayBuffer(3, (2,), (1,), 0, alpha=0.5)
+    for i in range(2):
+        buffer.add(*step(i))
+    assert buffer.sums.leaves.tolist() == [1, 1, 0]  # the first ones have priority 1
+    buffer.update_priorities([0, 1], [9.0, 4.0])
+    buffer.update_priorities([0], [0.25])  # the largest one that there was, not that there is
+    buffer.add(*step(2))
+    assert buffer.sums.leaves.tolist() == [0.5, 2, 3]
+    assert buffer.minima.leaves.tolist() == [0.5, 2, 3]
+    buffer.add(*step(3))  # in the place of step 0
+    assert buffer.sums.leaves.tolist() == [3, 2, 3]
+    assert (buffer.sums.total, buffer.minima.min, buffer.max_priority) == (8, 2, 9)
+
+
+def test_priorities_below_1_do_not_make_new_steps_unlikely():
+    buffer = with_priorities([0.1] * 4, alpha=1.0)
+    buffer.add(*step(4))
+    assert buffer.sums.leaves.tolist() == [1, 0.1, 0.1, 0.1]
+
+
+def test_priorities_are_updated_where_they_belong():
+    buffer = with_priorities([1.0] * 5, alpha=0.5)
+    batch = buffer.sample(4)
+    buffer.update_priorities(batch.indices, batch.indices.float() + 1)  # tensors
+    expected = [i + 1 if i in batch.indices.tolist() else 1 for i in range(5)]
+    np.testing.assert_allclose(buffer.sums.leaves, np.sqrt(expected), rtol=1e-7)
+    np.testing.assert_array_equal(buffer.minima.leaves, buffer.sums.leaves)
+    buffer.update_priorities([4, 0, 4], [16.0, 9.0, 25.0])  # the last one counts
+    assert buffer.sums.leaves[[0, 4]].tolist() == [3, 5]
+    buffer.update_priorities(np.array([], int), np.array([]))
+    assert buffer.max_priority == 25
+
+
+# ---- what for ------------------------------------------------------------------------------------
+
+
+def test_weights_are_those_of_the_whole_buffer():
+    priorities = np.array([8.0, 1.0, 2.0, 5.0])
+    buffer = with_priorities(priorities, alpha=0.6, beta=0.5)
+    for size in (1, 2, 50):
+        unscaled = (4 * sampling_probabilities(priorities, 0.6)) ** -buffer.beta
+        batch = buffer.sample(size)
+        expected = (unscaled / unscaled.max())[batch.indices]
+        np.testing.assert_allclose(batch.weights, expected, rtol=1e-5)
+
+
+def test_places_without_steps_do_not_count():
+    full, roomy = filled(2, 2, beta=1.0), filled(2, 100, beta=1.0)
+    for buffer in (full, roomy):
+        buffer.update_priorities([0, 1], [8.0, 1.0])
+        batch = draw(buffer)
+        expected = np.array([8**-0.6, 1.0])[batch.indices]
+        np.testing.assert_allclose(batch.weights, expected, rtol=1e-5)
+
+
+def test_cpprb_gives_the_same_weights():
+    """A C++ library that has no packages for the latest versions of Python."""
+    cpprb = pytest.importorskip("cpprb")
+    priorities = np.random.default_rng(0).exponential(size=300) + 0.01
+    theirs = cpprb.PrioritizedReplayBuffer(300, {"obs": {}}, alpha=0.6, eps=0.0)
+    theirs.add(obs=np.zeros(300), priorities=priorities)
+    batch = theirs.sample(500, beta=0.7)
+    p = sampling_probabilities(priorities, 0.6)
+    ours = importance_weights(p[batch["indexes"]], p.min(), 300, 0.7)
+    np.testing.assert_allclose(ours, batch["weights"], rtol=1e-4)
+
+
+def test_beta_grows_in_a_straight_line_with_the_batches_and_with_nothing_else():
+    buffer = with_priorities([1.0, 16.0], alpha=1.0, beta=0.4, beta_samples=6)
+    betas = []
+    for _ in range(9):
+        assert buffer.beta == buffer.beta  # looking at it changes nothing
+        batch = buffer.sample(30)
+        heavy = batch.weights[batch.indices == 1][0].item()
+        betas.append(-math.log(heavy) / math.log(16))
+        buffer.update_priorities([0], [1.0])
+    np.testing.assert_allclose(betas, [0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1, 1], rtol=1e-5)
+
+
+def test_beta_can_be_1_from_the_beginning():
+    buffer = filled(3, 3, beta=1.0)
+    assert buffer.beta == 1
+    buffer.sample(1)
+    assert buffer.beta == 1
+
+
+# ---- demonstrations ------------------------------------------------------------------------------
+
+
+def test_demonstrations_are_never_overwritten():
+    buffer = filled(3, 8, demos=3)
+    for i in range(3, 40):
+        buffer.add(*step(i))
+        batch = draw(buffer, 3)
+        assert len(buffer) == min(i + 1, 8)
+        assert set(batch.reward[batch.is_demo == 1].tolist()) == {0, 1, 2}
+        assert set(batch.reward[batch.is_demo == 0].tolist()) == set(range(max(3, i - 4), i + 1))
+    batch = draw(buffer)
+    assert set(batch.is_demo.tolist()) == {0.0, 1.0}
+    np.testing.assert_array_equal(batch.is_demo == 1, batch.indices < 3)
+
+
+def test_without_demonstrations_none_is_flagged():
+    assert not draw(filled(20, 8)).is_demo.any()
+
+
+def test_with_nothing_but_demonstrations_all_are_flagged():
+    assert draw(filled(5, 8, demos=5)).is_demo.all()
+
+
+def test_the_smallest_room_for_other_steps():
+    buffer = filled(20, 4, demos=3, n_steps=3)
+    assert set(draw(buffer).reward.tolist()) == {0, 1, 2, 19}
+    n_reward, _, discount = buffer.look_ahead(np.array([3]))
+    assert (n_reward.tolist(), discount.tolist()) == ([19], [0.99])
+
+
+def test_many_demonstrations_at_once_are_the_same_as_one_by_one():
+    steps = [step(i, terminated=i == 2, truncated=i == 4) for i in range(6)]
+    one_by_one, at_once = (PrioritizedReplayBuffer(9, (2,), (1,), 0, n_steps=3) for _ in range(2))
+    for each in steps:
+        one_by_one.add_demonstration(*each)
+    at_once.add_demonstrations(*(np.array(part) for part in zip(*steps, strict=True)))
+    for buffer in (one_by_one, at_once):
+        buffer.add(*step(6))
+    assert bytes_of(one_by_one.sample(50)) == bytes_of(at_once.sample(50))
+    assert at_once.demos == 6
+
+
+def test_demonstrations_can_be_added_bit_by_bit():
+    buffer = filled(2, 9, demos=2, n_steps=2)
+    buffer.sample(3)
+    buffer.add_demonstrations(*(np.array([part]) for part in step(2)))
+    assert buffer.demos == 3
+    assert buffer.look_ahead(np.arange(3))[2].tolist() == [0.99**2, 0.99**2, 0.99]
+
+
+def test_demonstrations_after_other_steps_are_one_sentence():
+    buffer = filled(3, 9, demos=2)
+    before = bytes_of(buffer.tensors)
+    for add in (
+        lambda: buffer.add_demonstration(*step(3)),
+        lambda: buffer.add_demonstrations(*(np.array([part]) for part in step(3))),
+    ):
+        with pytest.raises(ValueError, match="first") as error:
+            add()
+        assert_one_sentence(error.value, "Demonstrations")
+    assert bytes_of(buffer.tensors) == before
+    assert (buffer.demos, len(buffer)) == (2, 3)
+
+
+def test_too_many_demonstrations_are_one_sentence_and_none_is_stored():
+    buffer = filled(2, 4, demos=2)
+    two = [np.array(part) for part in zip(step(2), step(3), strict=True)]
+    with pytest.raises(ValueError, match="no room") as error:
+        buffer.add_demonstrations(*two)
+    assert_one_sentence(error.value, "4 demonstrations", "buffer of 4")
+    assert (buffer.demos, len(buffer)) == (2, 2)
+    buffer.add_demonstration(*step(2))
+    with pytest.raises(ValueError, match="no room"):
+        buffer.add_demonstration(*step(3))
+    assert (buffer.demos, len(buffer)) == (3, 3)
+
+
+def test_demonstrations_of_unequal_parts_are_one_sentence():
+    obs, *others = (np.array([part, part]) for part in step(0))
+    buffer = filled(0, 9)
+    with pytest.raises(ValueError, match="as long as each other") as error:
+        buffer.add_demonstrations(obs[:1], *others)
+    assert_one_sentence(error.value, "[1, 2, 2, 2, 2, 2]")
+    assert len(buffer) == 0
+
+
+# ---- n steps ahead -------------------------------------------------------------------------------
+
+endings = st.sampled_from(["goes on"] * 6 + ["terminated", "truncated", "both", "broken off"])
+
+
+def plain_look_ahead(steps, stored, i, n, gamma):
+    """What a loop over the steps i, i + 1, ... makes of it: return, last step, discount."""
+    total, discount, last = 0.0, 1.0, i
+    for j in range(i, i + n):
+        total, discount, last = total + discount * steps[j][2], discount * gamma, j
+        on = steps[j][6]  # whether the next step belongs to the same episode
+        if not on or j + 1 not in stored:
+            break
+    return total, last, discount
+
+
+@quick
+@given(
+    st.lists(endings, min_size=1, max_size=40),
+    st.integers(0, 6),
+    st.integers(1, 9),
+    st.integers(1, 12),
+    st.sampled_from([0.0, 0.5, 0.99, 1.0]),
+)
+@example(["goes on"] * 30, 3, 5, 12, 0.5)  # longer than the buffer
+@example(["goes on"] * 9, 0, 1, 3, 0.5)
+def test_every_step_looks_ahead_as_far_as_its_own_episode_reaches(ends, demos, own, n, gamma):
+    """Beside a loop, with ends of all kinds, at every moment of a buffer that runs full."""
+    demos = min(demos, len(ends))
+    buffer = PrioritizedReplayBuffer(demos + own, (2,), (1,), 0, n_steps=n, gamma=gamma)
+    steps, where, place = [], {}, 0  # where: step number -> place
+    for i, end in enumerate(ends):
+        broken = 1000 * sum(each == "broken off" for each in ends[:i])  # elsewhere from then on
+        flags = end in ("terminated", "both"), end in ("truncated", "both")
+        obs, action, _, next_obs, *_ = step(i + broken)
+        steps.append((obs, action, i + 0.5, next_obs, *flags, end == "goes on" and i + 1 != demos))
+        (buffer.add_demonstration if i < demos else buffer.add)(*steps[i][:6])
+        where = {number: at for number, at in where.items() if at != place} | {i: place}
+        place = place + 1 if place + 1 < demos + own else demos
+
+        assert len(buffer) == len(where)
+        numbers = {at: number for number, at in where.items()}
+        returns, last, discounts = buffer.look_ahead(np.arange(len(buffer)))
+        for at, number in numbers.items():
+            total, final, discount = plain_look_ahead(steps, where, number, n, gamma)
+            assert returns[at] == pytest.approx(total)
+            assert discounts[at] == pytest.approx(discount)
+            assert numbers[last[at]] == final
+
+    batch = buffer.sample(40)
+    for row, at in enumerate(batch.indices.tolist()):
+        total, final, discount = plain_look_ahead(steps, where, numbers[at], n, gamma)
+        assert batch.reward[row] == steps[numbers[at]][2]
+        np.testing.assert_array_equal(batch.obs[row], np.float32(steps[numbers[at]][0]))
+        np.testing.assert_array_equal(batch.n_next_obs[row], np.float32(steps[final][3]))
+        assert batch.n_terminated[row] == steps[final][4]
+        assert batch.n_reward[row].item() == pytest.approx(total, rel=1e-6)
+        assert batch.n_discount[row].item() == pytest.approx(discount, rel=1e-6)
+
+
+def test_one_step_ahead_is_the_step_itself():
+    buffer = filled(20, 8, n_steps=1, gamma=0.9)
+    batch = buffer.sample(50)
+    for n_part, part in (("n_reward", "reward"), ("n_next_obs", "next_obs")):
+        torch.testing.assert_close(getattr(batch, n_part), getattr(batch, part), rtol=0, atol=0)
+    assert set(batch.n_discount.tolist()) == {np.float32(0.9)}
+    batch.n_reward.add_(1)  # a tensor of its own
+    assert not torch.equal(batch.n_reward, batch.reward)
+
+
+def test_terminated_and_truncated_end_a_return_in_their_own_way():
+    """By hand: rewards 0, 1, 2 and an end; three steps ahead of the first of them, and five."""
+    for flags, terminated in (((True, False), 1.0), ((False, True), 0.0), ((True, True), 1.0)):
+        for n in (3, 5):
+            buffer = PrioritizedReplayBuffer(9, (2,), (1,), 0, n_steps=n, gamma=0.5)
+            for i in range(2):
+                buffer.add(*step(i))
+            buffer.add(*step(2, terminated=flags[0], truncated=flags[1]))
+            buffer.add(*step(3))
+            batch = draw(buffer, 1)
+            first = (batch.indices == 0).nonzero()[0]
+            assert batch.n_reward[first] == 0 + 0.5 + 0.25 * 2
+            assert batch.n_discount[first] == 0.5**3
+            assert batch.n_terminated[first] == terminated
+            assert batch.n_next_obs[first, 0] == 3
+            assert batch.terminated[first] == 0  # one step ahead nothing has ended
+            assert batch.next_obs[first, 0] == 1
+
+
+def test_a_return_grows_as_steps_follow():
+    buffer = PrioritizedReplayBuffer(9, (2,), (1,), 0, n_steps=3, gamma=1.0)
+    seen = []
+    for i in range(1, 6):
+        buffer.add(*step(i))
+        seen.append(buffer.look_ahead(np.array([0]))[0].item())
+    assert seen == [1, 3, 6, 6, 6]
+
+
+def test_an_agent_does_not_go_on_where_a_demonstration_stopped():
+    """Not even if it begins at the very observation to which the demonstration led."""
+    buffer = filled(6, 9, demos=3, n_steps=4, gamma=1.0)
+    assert buffer.look_ahead(np.arange(6))[0].tolist() == [3, 3, 2, 12, 9, 5]
+
+
+def test_a_step_that_was_refused_leaves_no_trace():
+    buffer = filled(3, 9, n_steps=3, gamma=1.0)
+    before = bytes_of(buffer.tensors), buffer.sums.leaves.tolist(), buffer.ends.tolist()
+    with pytest.raises(ValueError, match="stores obs of shape"):
+        buffer.add(np.zeros(3), *step(3)[1:])
+    assert before == (bytes_of(buffer.tensors), buffer.sums.leaves.tolist(), buffer.ends.tolist())
+    buffer.add(*step(3))
+    assert buffer.look_ahead(np.arange(4))[0].tolist() == [3, 6, 5, 3]
+
+
+@pytest.mark.parametrize("n", [2, 5])
+@pytest.mark.parametrize("added", [13, 37, 50, 71])
+def test_stable_baselines3_gives_the_same_returns(n, added):
+    """Its n-step buffer, filled to the same state: before it is full, when it is, and beyond."""
+    box = spaces.Box(-np.inf, np.inf, (2,))
+    theirs = NStepReplayBuffer(50, box, box, device="cpu", n_steps=n, gamma=0.9)
+    ours = PrioritizedReplayBuffer(50, (2,), (2,), 0, n_steps=n, gamma=0.9)
+    rng = np.random.default_rng(0)
+    for i in range(added):
+        terminated, truncated = rng.random(2) < 0.15
+        truncated = truncated and not terminated  # SB3 keeps one of them
+        each = step(i, (2,), (2,), terminated, truncated)
+        ours.add(*each)
+        obs, action, reward, next_obs, *_ = each
+        info = {"TimeLimit.truncated": bool(truncated)}
+        theirs.add(obs, next_obs, action, reward, terminated or truncated, [info])
+    batch = draw(ours, 1)
+    same = theirs._get_samples(batch.indices.numpy())
+    np.testing.assert_allclose(batch.n_reward, same.rewards[:, 0], rtol=1e-5)
+    np.testing.assert_allclose(batch.n_discount, same.discounts[:, 0], rtol=1e-5)
+    np.testing.assert_array_equal(batch.n_next_obs, same.next_observations)
+    np.testing.assert_array_equal(batch.n_terminated, same.dones[:, 0])
+    np.testing.assert_array_equal(batch.obs, same.observations)
+
+
+# ---- it is a replay buffer -----------------------------------------------------------------------
+
+
+def test_a_batch_begins_like_any_other():
+    assert issubclass(PrioritizedReplayBuffer, ReplayBuffer)
+    assert PrioritizedBatch._fields[: len(Batch._fields)] == Batch._fields
+
+
+@quick
+@given(st.integers(1, 7), st.integers(1, 20), shapes, shapes, st.integers(1, 4))
+def test_the_last_steps_come_out_whole_and_no_others(capacity, n, obs_shape, action_shape, n_steps):
+    buffer = filled(n, capacity, obs_shape=obs_shape, action_shape=action_shape, n_steps=n_steps)
+    size = 30 * capacity
+    batch = buffer.sample(size)
+    row_shapes = (obs_shape, action_shape, (), obs_shape, (), ())
+    row_shapes += ((), obs_shape, (), (), (), (), ())
+    for name, part, shape in zip(batch._fields, batch, row_shapes, strict=True):
+        assert part.dtype == (torch.int64 if name == "indices" else torch.float32)
+        assert part.shape == (size, *shape)
+    drawn = batch.reward.int().tolist()
+    assert set(drawn) == set(range(max(0, n - capacity), n))
+    expected = zip(*(step(i, obs_shape, action_shape) for i in drawn), strict=True)
+    for part, rows in zip(batch, expected, strict=False):
+        np.testing.assert_array_equal(part.numpy(), np.array(rows, np.float32))
+
+
+def test_a_batch_is_a_copy():
+    for n_steps in (1, 3):
+        buffer = filled(5, 5, n_steps=n_steps)
+        batch = buffer.sample(20)
+        before = bytes_of(batch)
+        for i in range(5, 10):
+            buffer.add(*step(i))
+        buffer.update_priorities(np.arange(5), np.arange(5) + 7.0)
+        assert bytes_of(batch) == before
+        stored = bytes_of(buffer.tensors), buffer.sums.nodes.tobytes(), buffer.ends.tobytes()
+        for part in batch:
+            part.fill_(-99)
+        assert stored == (
+            bytes_of(buffer.tensors), buffer.sums.nodes.tobytes(), buffer.ends.tobytes(),
+        )  # fmt: skip
+        places = [part.data_ptr() for part in buffer.sample(20)]
+        assert len(set(places)) == len(places)
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.deepcopy, lambda buffer: pickle.loads(pickle.dumps(buffer))]
+)
+def test_a_copy_goes_on_by_itself(copied):
+    buffer = filled(9, 7, demos=2, n_steps=3, beta_samples=10)
+    buffer.sample(3)
+    twin = copied(buffer)
+    before = bytes_of(buffer.tensors), buffer.sums.total, buffer.minima.min, buffer.ends.tolist()
+    twin.add(*step(9))
+    twin.update_priorities(np.arange(4), np.arange(4) + 5.0)
+    twin.sample(3)
+    after = bytes_of(buffer.tensors), buffer.sums.total, buffer.minima.min, buffer.ends.tolist()
+    assert before == after
+    buffer.add(*step(9))
+    buffer.update_priorities(np.arange(4), np.arange(4) + 5.0)
+    buffer.sample(3)
+    for size in (1, 40):
+        assert bytes_of(buffer.sample(size)) == bytes_of(twin.sample(size))
+    assert set(draw(twin).reward.tolist()) == {0, 1, 5, 6, 7, 8, 9}
+
+
+def test_the_same_seed_gives_the_same_batches():
+    legacy = np.random.get_state()[1].tolist()  # noqa: NPY002
+    torchs = torch.get_rng_state().tolist()
+    rngs = [3, 3, np.random.default_rng(3), 4]
+    batches = [bytes_of(filled(30, 20, rng=rng).sample(10)) for rng in rngs]
+    assert batches[0] == batches[1] == batches[2]
+    assert batches[0] != batches[3]
+    assert np.random.get_state()[1].tolist() == legacy  # noqa: NPY002
+    assert torch.get_rng_state().tolist() == torchs
+
+
+# ---- what it refuses -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("alpha", -0.1), ("alpha", 1.1), ("beta", -0.1), ("beta", 1.1), ("beta", math.nan),
+        ("gamma", -0.1), ("gamma", 1.1), ("beta_samples", 0), ("n_steps", 0),
+    ],
+)  # fmt: skip
+def test_a_number_out_of_its_range_is_one_sentence(name, wrong):
+    with pytest.raises(ValueError, match=f"^{name} must be") as error:
+        PrioritizedReplayBuffer(5, (2,), (1,), **{name: wrong})
+    assert_one_sentence(error.value, f"got {wrong}")
+
+
+@pytest.mark.parametrize("capacity", [0, -1])
+def test_a_buffer_without_room_is_one_sentence(capacity):
+    with pytest.raises(ValueError, match="A buffer holds at least one step") as error:
+        PrioritizedReplayBuffer(capacity, (2,), (1,))
+    assert_one_sentence(error.value)
+
+
+def test_nothing_can_be_drawn_from_an_empty_buffer():
+    with pytest.raises(ValueError, match="The buffer is empty") as error:
+        filled(0, 5).sample(1)
+    assert_one_sentence(error.value)
+
+
+@pytest.mark.parametrize("wrong", [0, -2])
+def test_a_batch_has_steps(wrong):
+    buffer = filled(3, 5)
+    with pytest.raises(ValueError, match="batch_size") as error:
+        buffer.sample(wrong)
+    assert_one_sentence(error.value, str(wrong))
+    assert buffer.samples == 0
+
+
+@pytest.mark.parametrize(
+    ("indices", "priorities", "kind", "told"),
+    [
+        ([0, 1], [1.0, 0.0], ValueError, "small positive"),
+        ([0, 1], [1.0, -1.0], ValueError, "got -1.0"),
+        ([0, 1], [1.0, math.nan], ValueError, "got nan"),
+        ([0, 1], [math.inf, 1.0], ValueError, "got inf"),
+        ([0, 1], [1.0], ValueError, "one shape"),
+        ([0], 1.0, ValueError, "one shape"),
+        ([[0, 1]], [[1.0, 2.0]], ValueError, "one shape"),
+        ([0, 3], [1.0, 1.0], IndexError, "0 to 2"),  # there is room, but no step yet
+        ([-1, 0], [1.0, 1.0], IndexError, "0 to 2"),
+        ([0.0, 1.0], [1.0, 1.0], IndexError, "whole numbers"),
+    ],
+)
+def test_priorities_that_cannot_be_are_one_sentence_and_change_nothing(
+    indices, priorities, kind, told
+):
+    buffer = filled(3, 5)
+    buffer.update_priorities([0, 1, 2], [2.0, 3.0, 4.0])
+    before = buffer.sums.nodes.tolist(), buffer.minima.nodes.tolist(), buffer.max_priority
+    with pytest.raises(kind, match=told) as error:
+        buffer.update_priorities(indices, priorities)
+    assert_one_sentence(error.value)
+    assert before == (buffer.sums.nodes.tolist(), buffer.minima.nodes.tolist(), buffer.max_priority)

@@ -1,0 +1,393 @@
+"""TD3: its functions against their definitions, one update against plain torch, what it learns."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+from environments import LOPSIDED, TORQUE, Constant, Guess, TwoSteps, make
+from hypothesis import given
+from hypothesis import strategies as st
+from sentences import assert_one_sentence
+from trials import (
+    Says,
+    a_batch,
+    an_agent,
+    assert_close,
+    gradients,
+    learned,
+    moved,
+    networks,
+    parameters,
+    quick,
+    snapshot,
+    strong,
+)
+
+from helpers.agents import TD3
+from helpers.agents.base import gradient_step
+from helpers.agents.ddpg import actor_loss, critic_loss
+from helpers.agents.td3 import (
+    actor_loss_by_q1,
+    clipped_double_q_target,
+    smoothed_target_action,
+    twin_critic_loss,
+)
+from helpers.evaluation import evaluate
+from helpers.networks import TwinQNetwork
+
+sizes = st.integers(1, 4)
+NETWORKS = ("actor", "critic", "target_actor", "target_critic")
+DELAYS = pytest.mark.parametrize("delay", [1, 2, 3, 5])
+
+
+def twins(obs_size=3, action_size=2, **settings):
+    """An actor and two critics in one."""
+    return networks(obs_size, action_size, critic=TwinQNetwork, **settings)
+
+
+# ---- the twin network ----------------------------------------------------------------------------
+
+
+def test_the_twins_are_two_critics_that_share_nothing():
+    batch, (_, critic) = a_batch(), twins()
+    q1, q2 = critic(batch.obs, batch.action)
+    assert q1.shape == q2.shape == (6,)
+    assert torch.equal(q1, critic.first(batch.obs, batch.action))
+    assert torch.equal(q2, critic.second(batch.obs, batch.action))
+    assert torch.equal(q1, critic.q1(batch.obs, batch.action))
+    for one, other in zip(critic.first.parameters(), critic.second.parameters(), strict=True):
+        assert one.data_ptr() != other.data_ptr()
+        assert not torch.equal(one, other)  # or both would make the same errors
+
+
+# ---- smoothed_target_action ----------------------------------------------------------------------
+
+
+@quick
+@given(sizes, sizes, sizes, st.floats(0, 2), st.floats(0, 1), st.integers(0, 2**32))
+def test_a_smoothed_action_is_its_definition(n, obs_size, action_size, width, clip, seed):
+    obs, (actor, _) = a_batch(n, obs_size).obs, twins(obs_size, action_size)
+    kept = obs.clone()
+    action = smoothed_target_action(actor, obs, width, clip, np.random.default_rng(seed))
+    draws = np.random.default_rng(seed).standard_normal((n, action_size), dtype=np.float32)
+    with torch.no_grad():
+        greedy = actor(obs).numpy()
+    expected = np.clip(greedy + np.clip(width * draws, -clip, clip), -1, 1)
+    assert action.shape == (n, action_size)
+    assert action.dtype == torch.float32
+    np.testing.assert_allclose(action, expected, atol=1e-6)
+    assert np.abs(action.numpy() - greedy).max() <= clip + 1e-6
+    assert not action.requires_grad
+    assert all(p.grad is None and p.requires_grad for p in actor.parameters())
+    assert torch.is_grad_enabled()
+    assert torch.equal(obs, kept)
+
+
+def smoothed(says, n, width, clip, rng=None):
+    rng = rng or np.random.default_rng(0)
+    return smoothed_target_action(Says(says), torch.zeros(n, 3), width, clip, rng).numpy()
+
+
+def test_the_noise_has_the_width_that_it_is_told_and_is_drawn_for_each_row_and_dimension():
+    noise = smoothed([0.0, 0.0], 5000, 0.2, 10.0)
+    np.testing.assert_allclose(noise.mean(axis=0), 0, atol=0.01)
+    np.testing.assert_allclose(noise.std(axis=0), 0.2, rtol=0.03)
+    assert abs(np.corrcoef(noise.T)[0, 1]) < 0.04
+    assert abs(np.corrcoef(noise[1:, 0], noise[:-1, 0])[0, 1]) < 0.04
+    assert len(np.unique(noise)) > 9900
+
+
+def test_noise_is_cut_off_at_the_clip_on_both_sides():
+    """5 % of a normal distribution is further out than 1.96 standard deviations."""
+    noise = smoothed([0.0, 0.0], 5000, 0.2, 0.2 * 1.96)
+    for bound in (noise.min(), noise.max()):
+        assert abs(bound) == pytest.approx(0.392)
+        assert (noise == bound).mean() == pytest.approx(0.025, abs=0.005)
+
+
+def test_the_sum_stays_a_possible_action():
+    for says, side in ((1.0, 1), (-1.0, -1)):
+        action = smoothed([says], 2000, 0.2, 0.5)
+        assert np.abs(action).max() == 1
+        assert (action == side).mean() == pytest.approx(0.5, abs=0.05)
+        assert (side * action).min() == pytest.approx(0.5, abs=0.05)
+
+
+@pytest.mark.parametrize(("width", "clip"), [(0.0, 0.5), (0.2, 0.0)])
+def test_without_noise_or_with_all_of_it_cut_off_the_action_is_the_target_actors(width, clip):
+    assert smoothed([0.25, -0.5], 7, width, clip).tolist() == [[0.25, -0.5]] * 7
+
+
+def test_the_noise_comes_from_the_generator_alone():
+    before = torch.get_rng_state()
+    rng = np.random.default_rng(5)
+    first, second = (smoothed([0.0], 9, 0.2, 0.5, rng) for _ in range(2))
+    assert not np.array_equal(first, second)
+    np.testing.assert_array_equal(first, smoothed([0.0], 9, 0.2, 0.5, np.random.default_rng(5)))
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+# ---- clipped_double_q_target ---------------------------------------------------------------------
+
+
+def test_the_target_by_hand():
+    """Each critic is the lower one in some row, and an end that is a truncation is none."""
+    batch = a_batch(5)._replace(
+        reward=torch.tensor([1.0, 1.0, -2.0, 3.0, 4.0]),
+        terminated=torch.tensor([0.0, 0.0, 0.0, 1.0, 1.0]),
+        truncated=torch.tensor([0.0, 0.0, 1.0, 0.0, 1.0]),
+    )
+    asked, action = [], torch.zeros(5, 2)
+
+    def critic(obs, action):
+        asked.append((obs, action))
+        return torch.tensor([10.0, 30, -5, 7, 7]), torch.tensor([20.0, -10, -4, 8, 6])
+
+    target = clipped_double_q_target(batch, action, critic, 0.5)
+    assert target.tolist() == [1 + 5, 1 - 5, -2 - 2.5, 3, 4]
+    ((obs, acted),) = asked
+    assert obs is batch.next_obs
+    assert acted is action
+
+
+@quick
+@given(sizes, sizes, sizes, st.floats(0, 1), st.integers(0, 2**32))
+def test_the_target_is_its_definition(n, obs_size, action_size, gamma, seed):
+    batch = a_batch(n, obs_size, action_size, seed)
+    _, critic = twins(obs_size, action_size)
+    action = a_batch(n, obs_size, action_size, seed + 1).action
+    target = clipped_double_q_target(batch, action, critic, gamma)
+    assert target.shape == (n,)
+    assert target.dtype == torch.float32
+    for row in range(n):
+        both = [critic.first, critic.second]
+        future = min(q(batch.next_obs[row], action[row]).item() for q in both)
+        expected = batch.reward[row].item() + gamma * future * (not batch.terminated[row])
+        assert target[row].item() == pytest.approx(expected, rel=1e-4, abs=1e-4)
+
+
+def test_the_target_has_no_gradient_and_changes_nothing():
+    batch, (_, critic) = a_batch(), twins()
+    before = [part.clone() for part in batch]
+    target = clipped_double_q_target(batch, batch.action, critic, 0.9)
+    assert not target.requires_grad
+    assert all(p.grad is None and p.requires_grad for p in critic.parameters())
+    assert all(torch.equal(part, kept) for part, kept in zip(batch, before, strict=True))
+    assert torch.is_grad_enabled()
+
+
+# ---- losses --------------------------------------------------------------------------------------
+
+
+def a_target(n=6):
+    return torch.randn(n, generator=torch.Generator().manual_seed(0))
+
+
+def test_each_critic_learns_as_if_it_were_alone():
+    batch, target, (_, critic) = a_batch(), a_target(), twins()
+    loss = twin_critic_loss(critic, batch, target)
+    alone = [critic_loss(each, batch, target) for each in (critic.first, critic.second)]
+    assert loss.item() == pytest.approx(sum(each.item() for each in alone), rel=1e-5)
+    together = gradients(loss, critic.first, critic.second)
+    apart = gradients(alone[0], critic.first) + gradients(alone[1], critic.second)
+    assert_close(together, apart)
+    assert all(gradient.abs().sum() > 0 for gradient in together)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_losses_of_any_batch_are_scalars(n):
+    batch, (actor, critic) = a_batch(n), twins()
+    assert twin_critic_loss(critic, batch, a_target(n)).shape == ()
+    assert actor_loss_by_q1(actor, critic, batch.obs).shape == ()
+
+
+def test_the_actor_learns_from_the_first_critic_alone():
+    batch, (actor, critic) = a_batch(), twins()
+    alone = actor_loss(actor, critic.first, batch.obs)
+    critic.second.forward = None  # so that asking it is an error
+    loss = actor_loss_by_q1(actor, critic, batch.obs)
+    assert loss.item() == alone.item()
+    assert_close(gradients(loss, actor), gradients(alone, actor))
+
+
+def test_a_step_of_the_actor_raises_the_first_critics_value():
+    batch, (actor, critic) = a_batch(), twins()
+    optimizer = torch.optim.SGD(actor.parameters(), lr=0.01)
+    losses = []
+    for _ in range(20):
+        loss = actor_loss_by_q1(actor, critic, batch.obs)
+        gradient_step(optimizer, loss)
+        losses.append(loss.item())
+    assert losses == sorted(losses, reverse=True)
+    assert losses[-1] < losses[0] - 0.01
+    assert all(p.grad is None for p in critic.parameters())
+
+
+# ---- one update ----------------------------------------------------------------------------------
+
+
+class Plain(TwinQNetwork):
+    """Computed as it is written."""
+
+
+class PlainTD3(TD3):
+    critic_class = Plain
+
+
+@DELAYS
+@pytest.mark.parametrize("tau", [0.2, 1.0])
+def test_an_update_is_that_of_plain_torch(delay, tau):
+    """Written as most people would, with zero_grad, backward and torch's own Adam."""
+    settings = {"actor_learning_rate": 0.003, "critic_learning_rate": 0.01, "tau": tau}
+    noises = {"target_noise": 0.3, "noise_clip": 0.4}
+    agent = strong(an_agent(PlainTD3, policy_delay=delay, **settings, **noises))
+    actor, critic = copy.deepcopy((agent.actor, agent.critic))
+    target_actor, target_critic = copy.deepcopy((agent.target_actor, agent.target_critic))
+    actor_optimizer = torch.optim.Adam(actor.parameters(), lr=0.003)
+    critic_optimizer = torch.optim.Adam(critic.parameters(), lr=0.01)
+    rng = copy.deepcopy(agent.rng)
+    for number in range(1, 11):
+        batch = a_batch(16, obs_size=1, seed=number)
+        agent.updates = number
+        losses = agent.update(batch)
+
+        with torch.no_grad():
+            draws = torch.from_numpy(rng.standard_normal((16, 2), dtype=np.float32))
+            next_action = target_actor(batch.next_obs) + (0.3 * draws).clamp(-0.4, 0.4)
+            next_q = torch.stack(target_critic(batch.next_obs, next_action.clamp(-1, 1)))
+            target = batch.reward + 0.9 * (1 - batch.terminated) * next_q.min(dim=0).values
+        q_loss = sum(((q - target) ** 2).mean() for q in critic(batch.obs, batch.action))
+        critic_optimizer.zero_grad()
+        q_loss.backward()
+        critic_optimizer.step()
+        assert losses["critic_loss"].item() == pytest.approx(q_loss.item(), rel=1e-4)
+        assert ("actor_loss" in losses) == (number % delay == 0)
+        if number % delay == 0:
+            policy_loss = -critic.first(batch.obs, actor(batch.obs)).mean()
+            actor_optimizer.zero_grad()
+            policy_loss.backward()
+            actor_optimizer.step()
+            for slow, fast in ((target_actor, actor), (target_critic, critic)):
+                for old, new in zip(slow.parameters(), fast.parameters(), strict=True):
+                    old.data = tau * new.data + (1 - tau) * old.data
+            assert losses["actor_loss"].item() == pytest.approx(policy_loss.item(), rel=1e-4)
+    ours = parameters(*(getattr(agent, name) for name in NETWORKS))
+    theirs = parameters(actor, critic, target_actor, target_critic)
+    assert_close(ours, theirs, rtol=1e-5, atol=1e-6)
+
+
+@DELAYS
+def test_actor_and_targets_wait_for_as_many_updates_of_the_critics_as_the_delay_says(delay):
+    """Not for steps in the environment, of which several updates follow each third."""
+    counts = {"train_freq": 3, "gradient_steps": 2, "learning_starts": 6, "batch_size": 4}
+    agent = strong(an_agent(TD3, policy_delay=delay, **counts))
+    update, seen = agent.update, []
+
+    def watched(batch):
+        before = {name: snapshot(getattr(agent, name)) for name in NETWORKS}
+        losses = update(batch)
+        changes = {name: moved(getattr(agent, name), before[name]) for name in NETWORKS}
+        assert all(len(set(each)) == 1 for each in changes.values())  # whole networks
+        seen.append({name for name in NETWORKS if all(changes[name])})
+        return losses
+
+    agent.update = watched
+    agent.learn(36)
+    assert len(seen) == 2 * (36 // 3 - 1)
+    for number, names in enumerate(seen, start=1):
+        assert names == (set(NETWORKS) if number % delay == 0 else {"critic"})
+
+
+def test_an_update_leaves_no_foreign_gradient():
+    agent, batch = strong(an_agent(PlainTD3, policy_delay=1)), a_batch(32, obs_size=1)
+    before_critic, before_actor, rng = copy.deepcopy((agent.critic, agent.actor, agent.rng))
+    action = smoothed_target_action(agent.target_actor, batch.next_obs, 0.2, 0.5, rng)
+    target = clipped_double_q_target(batch, action, agent.target_critic, 0.9)
+    agent.updates = 1
+    agent.update(batch)
+    assert all(p.grad is None for p in parameters(agent.target_actor, agent.target_critic))
+    assert all(p.requires_grad for name in NETWORKS for p in getattr(agent, name).parameters())
+    own = gradients(twin_critic_loss(before_critic, batch, target), before_critic)
+    assert_close([p.grad for p in agent.critic.parameters()], own)  # nothing from the actor's step
+    loss = actor_loss_by_q1(before_actor, agent.critic, batch.obs)  # of critics that have learned
+    assert_close([p.grad for p in agent.actor.parameters()], gradients(loss, before_actor))
+
+
+def test_value_is_the_first_critics_of_the_greedy_action():
+    agent, batch = strong(an_agent(PlainTD3)), a_batch(5, obs_size=1)
+    expected = [agent.critic.first(obs, agent.actor(obs)).item() for obs in batch.obs]
+    assert agent.value(batch.obs).tolist() == pytest.approx(expected, rel=1e-5)
+
+
+# ---- what can be set -----------------------------------------------------------------------------
+
+
+def test_what_is_set_is_remembered_and_used(tmp_path):
+    own = {"policy_delay": 3, "target_noise": 0.1, "noise_clip": 0.3}
+    agent = an_agent(TD3, **own)
+    defaults = {"policy_delay": 2, "target_noise": 0.2, "noise_clip": 0.5, "tau": 0.005}
+    for each, expected in ((agent, own | {"tau": 0.2}), (TD3("Pendulum-v1"), defaults)):
+        assert each.hyperparameters | expected == each.hyperparameters
+        assert {name: getattr(each, name) for name in expected} == expected
+        assert not each.hyperparameters.keys() & {"shared", "env"}
+    agent.save(tmp_path / "agent.pt")
+    loaded = TD3.load(tmp_path / "agent.pt", env=agent.env_source)
+    assert loaded.hyperparameters == agent.hyperparameters
+    assert {name: getattr(loaded, name) for name in own} == own
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("policy_delay", 0), ("policy_delay", -2), ("target_noise", -0.1), ("noise_clip", -1e-9),
+        ("target_noise", float("nan")), ("noise_clip", float("nan")), ("tau", 0.0),
+    ],
+)  # fmt: skip
+def test_numbers_out_of_range_are_one_sentence(name, value):
+    with pytest.raises(ValueError, match=name) as error:
+        TD3("Pendulum-v1", **{name: value})
+    assert_one_sentence(error.value, name, str(value))
+
+
+@pytest.mark.parametrize(
+    "settings", [{"target_noise": 0.0}, {"noise_clip": 0.0}, {"noise_clip": float("inf")}]
+)
+def test_numbers_at_the_ends_of_their_ranges_are_fine(settings):
+    agent = an_agent(TD3, **settings)
+    agent.updates = 2
+    agent.update(a_batch(obs_size=1))
+    assert all(p.isfinite().all() for p in parameters(agent.actor, agent.critic))
+
+
+# ---- probe environments: each failure has its suspect --------------------------------------------
+
+
+def q(agent, obs, *action):
+    """What both critics say."""
+    with torch.no_grad():
+        both = agent.critic(torch.tensor([[float(obs)]]), torch.tensor([action]))
+    return [value.item() for value in both]
+
+
+def test_a_life_that_is_only_cut_off_is_worth_living_on():
+    env = make(Constant, ending="truncated", length=3, action_space=TORQUE)
+    agent = learned(TD3, env, 1000, gamma=0.5)
+    assert q(agent, 1, 0.0) == pytest.approx([1 / (1 - 0.5)] * 2, rel=0.05)
+    assert agent.value(torch.ones(1, 1)).item() == pytest.approx(2, rel=0.05)
+
+
+def test_a_reward_of_the_next_step_is_discounted_once():
+    agent = learned(TD3, make(TwoSteps, action_space=TORQUE), 1000, gamma=0.6)
+    assert q(agent, 1, 0.0) == pytest.approx([1, 1], abs=0.06)
+    assert q(agent, 0, 0.0) == pytest.approx([0.6, 0.6], abs=0.06)
+
+
+def test_the_best_action_of_each_state_is_found_within_lopsided_bounds():
+    wanted = {-1: [2.0, 14.0], 1: [0.5, 17.0]}
+    env = make(Guess, wanted=wanted, action_space=LOPSIDED)
+    agent = learned(TD3, env, 2000, reward_scale=0.1)
+    for sign in (-1, 1):
+        np.testing.assert_allclose(agent.predict(np.float32([sign])), wanted[sign], atol=0.5)
+    assert evaluate(agent, episodes=20).mean > -0.5

@@ -1,0 +1,104 @@
+"""What tests of learning agents try out: random batches, small networks, short trainings."""
+
+import numpy as np
+import torch
+from environments import LOPSIDED, Guess, make
+from hypothesis import settings
+from torch import nn
+
+from helpers.buffers import Batch
+from helpers.networks import DeterministicActor, QNetwork
+from helpers.noise import UniformNoise
+
+quick = settings(deadline=None, max_examples=60, derandomize=True)
+
+
+class Says(nn.Module):
+    """An actor with the same action for every observation."""
+
+    def __init__(self, action):
+        super().__init__()
+        self.action = torch.tensor(action)
+
+    def forward(self, obs):
+        return self.action.expand(*obs.shape[:-1], len(self.action))
+
+
+def a_batch(n=6, obs_size=3, action_size=2, seed=0):
+    """Random steps with all four endings."""
+    rng = np.random.default_rng(seed)
+
+    def draw(*shape):
+        return torch.from_numpy(rng.normal(size=shape).astype(np.float32))
+
+    ends = torch.from_numpy(rng.integers(0, 2, (2, n)).astype(np.float32))
+    action = draw(n, action_size).tanh()
+    return Batch(draw(n, obs_size), action, 3 * draw(n), draw(n, obs_size), *ends)
+
+
+def networks(obs_size=3, action_size=2, critic=QNetwork, hidden=8, seed=0):
+    """An actor and a critic whose last layers are not small, so that the others matter too."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        both = [kind(obs_size, action_size, hidden) for kind in (DeterministicActor, critic)]
+        for weight in last_weights(*both):
+            nn.init.normal_(weight)
+    return both
+
+
+def an_agent(kind, **settings):
+    """Of one observation and two actions."""
+    settings = {"gamma": 0.9, "tau": 0.2, "hidden": 8, "seed": 0} | settings
+    wanted = {-1: [0.0, 12.0], 1: [2.0, 18.0]}
+    return kind(make(Guess, wanted=wanted, action_space=LOPSIDED), **settings)
+
+
+def strong(agent):
+    """The agent after its last layers grew, so that every layer has a gradient; targets differ."""
+    generator = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        for weight in last_weights(
+            agent.actor, agent.critic, agent.target_actor, agent.target_critic
+        ):
+            weight.copy_(torch.randn(weight.shape, generator=generator))
+    return agent
+
+
+def last_weights(*modules):
+    for module in modules:
+        for name, parameter in module.named_parameters():
+            if name.endswith("output.weight"):
+                yield parameter
+
+
+def parameters(*modules):
+    return [parameter for module in modules for parameter in module.parameters()]
+
+
+def gradients(loss, *modules):
+    """Of a loss, with regard to each parameter."""
+    return torch.autograd.grad(loss, parameters(*modules))
+
+
+def snapshot(module):
+    return [parameter.detach().clone() for parameter in module.parameters()]
+
+
+def moved(module, before):
+    """Whether each of its parameters differs from the snapshot."""
+    return [not torch.equal(a, b) for a, b in zip(module.parameters(), before, strict=True)]
+
+
+def assert_close(ones, others, **tolerance):
+    """Tensors, one by one."""
+    for one, other in zip(ones, others, strict=True):
+        torch.testing.assert_close(one, other, **tolerance)
+
+
+def learned(kind, env, steps, **settings):
+    """An agent after a short training in a tiny environment."""
+    quickly = {
+        "actor_learning_rate": 0.005, "critic_learning_rate": 0.01, "tau": 0.1, "hidden": 16,
+        "learning_starts": 100, "batch_size": 32, "noise": UniformNoise(0.5),
+    }  # fmt: skip
+    return kind(env, seed=0, **quickly | settings).learn(steps)
