@@ -127,7 +127,10 @@ def prepare_tutorial(items: int) -> Run:
 
 
 def prepare_baselines(items: int) -> Run:
-    """What OpenAI's Baselines do, and many after them: a sum and a min tree, asked step by step."""
+    """What OpenAI's Baselines do, and many after them: a sum and a min tree, asked step by step.
+
+    The sum of the range is taken anew for each draw and each weight, as it is there.
+    """
     size = 1 << (items - 1).bit_length()
     sums, minima = ListTree(size, operator.add, 0.0), ListTree(size, min, float("inf"))
     rng, steps = random.Random(0), list(made_up_steps(items))
@@ -200,6 +203,7 @@ class ListTree:
         self.nodes = [neutral] * (2 * size)
 
     def __getitem__(self, i: int) -> float:
+        assert 0 <= i < self.size
         return self.nodes[self.size + i]
 
     def __setitem__(self, i: int, value: float) -> None:
@@ -226,6 +230,7 @@ class ListTree:
         )
 
     def find(self, prefix_sum: float) -> int:
+        assert 0 <= prefix_sum <= self.reduce() + 1e-5
         node = 1
         while node < self.size:
             node *= 2
