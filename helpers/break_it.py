@@ -352,7 +352,7 @@ def double_q_target(batch, next_action, target_critic, gamma):
 
 
 def loss_of_each(critic, batch, target):
-    """Both critics' losses, each against a target of its own: (2, B)."""
+    """The sum of both critics' losses, each against its own row of `target` (2, B)."""
     return sum(
         nn.functional.mse_loss(q, y)
         for q, y in zip(critic(batch.obs, batch.action), target, strict=True)

@@ -4,13 +4,14 @@ import importlib
 import json
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from sentences import assert_one_sentence
 
-from benchmarks import bench, prioritized, replay, training
+from benchmarks import bench, learning, prioritized, replay, training
 from benchmarks.measure import (
     MICROSECONDS,
     STEPS_PER_SECOND,
@@ -295,3 +296,35 @@ def test_ctrl_c_within_our_training_is_not_taken_for_a_fast_one(monkeypatch):
     monkeypatch.setattr("helpers.agents.ddpg.DDPG.train_step", train_step)
     with pytest.raises(KeyboardInterrupt):
         run(20)
+
+
+# Learning beside a peer
+
+
+@pytest.mark.parametrize("name", learning.LEARNERS)
+def test_every_learner_is_evaluated_through_its_training(name):
+    if name != "the course's TD3":
+        pytest.importorskip("stable_baselines3", reason="a development requirement")
+    setting = replace(get_setting("td3", "Pendulum-v1"), steps=24)
+    row = learning.run(name, setting, seed=1)
+    assert (row["learner"], row["seed"]) == (name, 1)
+    assert len(row["returns"]) == learning.POINTS
+    assert all(-2000 < mean < 0 for mean in row["returns"])
+    assert row["seconds"] >= 0
+
+
+def test_the_small_peer_has_our_sizes_and_rates():
+    pytest.importorskip("stable_baselines3", reason="a development requirement")
+    setting = get_setting("td3", "Pendulum-v1")
+    agent, (peer, _) = setting.make(seed=0), learning.theirs_as_small(setting, seed=0)
+    rates = agent.actor_optimizer, agent.critic_optimizer
+    assert {each.param_groups[0]["lr"] for each in rates} == {peer.learning_rate}
+    assert (peer.tau, peer.gamma, peer.batch_size) == (agent.tau, agent.gamma, agent.batch_size)
+    assert peer.policy_delay == agent.policy_delay
+    assert peer.learning_starts == agent.learning_starts
+    assert peer.policy.net_arch == [agent.hyperparameters["hidden"]] * 2
+
+
+def test_learning_refuses_unknown_seeds_in_one_sentence(capsys):
+    assert learning.main(["--seeds", "some"]) == 2
+    assert "Seeds are written as" in capsys.readouterr().err
