@@ -1,11 +1,17 @@
-"""Prioritized replay: how long it takes to draw a batch and to give its steps new priorities."""
+"""Prioritized replay: how long it takes to draw a batch and to give its steps new priorities.
+
+`python -m benchmarks.prioritized` measures it at several sizes and writes data/results/04_cost.json
+(some minutes; it wants a quiet machine).
+"""
 
 import operator
 import random
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.metadata import version
 from itertools import cycle
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -14,7 +20,9 @@ from benchmarks.measure import MICROSECONDS, Bar, Benchmark, Contender, Run, mea
 from benchmarks.peers import cpprb, installed
 from benchmarks.replay import ACTION_SIZE, ITEMS, OBS_SIZE, made_up_steps, repeat
 from helpers.buffers import PrioritizedReplayBuffer
+from helpers.study import circumstances, save
 
+RESULT = Path(__file__).resolve().parent.parent / "data" / "results" / "04_cost.json"
 BATCH, ALPHA, BETA = 128, 0.6, 0.4
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 
@@ -248,3 +256,19 @@ def made_up_priorities(items: int) -> np.ndarray:
 def next_priorities() -> Callable[[], np.ndarray]:
     """A function that gives other priorities for a batch at each call, made beforehand."""
     return partial(next, cycle(made_up_priorities(100 * BATCH).reshape(100, BATCH)))
+
+
+def main(path: Path = RESULT) -> None:
+    libraries = ["cpprb"] if "cpprb" in installed() else []
+    rows = by_size()
+    save(
+        path,
+        {"command": "python -m benchmarks.prioritized", **circumstances(*libraries)}
+        | {"batch": BATCH, "results": rows},
+    )
+    for row in rows:
+        print(f"{row['items']:>9,}  {row['name']:30s}{row['microseconds']:10.1f} us")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

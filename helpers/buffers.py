@@ -106,7 +106,8 @@ def sampling_probabilities(priorities: np.ndarray, alpha: float) -> np.ndarray:
 def importance_weights(
     probabilities: np.ndarray, smallest: float, size: int, beta: float
 ) -> np.ndarray:
-    """What a step counts for: less the more often it is drawn, w_i = (N P(i))^-beta / max_j w_j.
+    """What a step counts for, w_i = (N P(i))^-beta / max_j (N P(j))^-beta: less the more often it
+    is drawn.
 
     `probabilities` (B,) of the steps that were drawn, `smallest` the smallest one of all `size`
     steps in the buffer, `beta` from 0 (no correction) to 1 (full). Returns (B,), none above 1.
@@ -118,7 +119,7 @@ def importance_weights(
     weights = (size * probabilities) ** -beta
     # 2. The largest weight belongs to the step with the smallest probability.
     largest = (size * smallest) ** -beta
-    # 3. Weights only ever make an update smaller.
+    # 3. Divided by it, weights only ever make an update smaller.
     return weights / largest
 
 
@@ -142,8 +143,8 @@ def n_step_return(
     of its episode, whatever follows belongs to another one and does not count. Returns the sums
     (B,) and how many rewards each has, k (B,): what comes after is worth gamma^k.
     """
+    # 1. How far each row counts: up to its first end, or to the last of the n steps.
     n = rewards.shape[1]
-    # 1. The first end in each row, if there is one, otherwise the last of the n steps.
     stops = ends.copy()
     stops[:, -1] = True
     lengths = stops.argmax(axis=1) + 1
@@ -320,7 +321,7 @@ class PrioritizedReplayBuffer(ReplayBuffer):
         # 3. New steps will have the largest priority there was.
         self.max_priority = float(priorities.max(initial=self.max_priority))
 
-    def set_priorities(self, indices: np.ndarray, priorities: np.ndarray | float) -> None:
+    def set_priorities(self, indices: np.ndarray, priorities: np.ndarray) -> None:
         """Let both trees know, without any checks."""
         scaled = priorities**self.alpha
         self.sums.set(indices, scaled)
@@ -332,7 +333,7 @@ class PrioritizedReplayBuffer(ReplayBuffer):
         super().add(*step)
         self.position = max(self.position, self.demos)  # after the last place not 0: demos stay
         self.connect(place)
-        self.set_priorities(np.array([place]), self.max_priority)
+        self.set_priorities(np.array([place]), np.array([self.max_priority]))
 
     def look_ahead(self, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """For the steps at `indices` (B,): n-step returns, place of the last step, gamma^k; (B,).

@@ -26,6 +26,7 @@ ACTION_NAMES = {
     "Acrobot-v1": ("torque −1", "no torque", "torque +1"),
     "LunarLander-v3": ("coast", "left engine", "main engine", "right engine"),
     "Pendulum-v1": ("torque, + is ↺",),
+    "SparsePendulum-v0": ("torque, + is ↺",),
     "MountainCarContinuous-v0": ("force",),
 }
 FINAL = {

@@ -9,9 +9,8 @@ from gymnasium import spaces
 EnvLike = str | gym.Env
 
 if "SparsePendulum-v0" not in gym.registry:  # the module may be imported again
-    gym.register(
-        "SparsePendulum-v0", entry_point="helpers.sparse:SparsePendulum", max_episode_steps=200
-    )
+    for name, arguments in {"SparsePendulum-v0": {}, "KnockedPendulum-v0": {"knock": 6.0}}.items():
+        gym.register(name, "helpers.sparse:SparsePendulum", max_episode_steps=200, kwargs=arguments)
 
 
 def make_env(env: EnvLike, **kwargs) -> gym.Env:

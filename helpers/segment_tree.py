@@ -54,7 +54,7 @@ class SegmentTree:
                 f"There must be one priority for each place, got {values.size} for {indices.size}."
             )
         check_priorities(values)
-        self.set(indices.ravel(), values.ravel())
+        self.set(indices.ravel(), np.broadcast_to(values, indices.shape).ravel())
 
     @property
     def leaves(self) -> np.ndarray:
@@ -80,12 +80,13 @@ class SegmentTree:
         nodes = self.first_leaf + indices
         # 2. Write the leaves.
         self.nodes[nodes] = values
-        # 3. Row k of `self.pairs` holds the two children of node k.
+        # 3. Up through `self.depth` levels, the whole batch at once.
         pairs = self.pairs
         for _ in range(self.depth):
-            # 4. One level up, for the whole batch: the parent of node k is node k // 2.
+            # 4. The parent of node k is node k // 2.
             nodes = nodes // 2
-            # 5. A parent holds the operation of its two children.
+            # 5. A parent holds the operation of its two children: those of node k are side by side
+            #    in row k of `self.pairs`.
             children = pairs.take(nodes, axis=0)
             self.nodes[nodes] = self.operation(children[:, 0], children[:, 1])
 
@@ -133,18 +134,19 @@ class SumTree(SegmentTree):
         """
         # 1. Start in the top level: `self.enter` finds the nodes, and what is left to find in each.
         nodes, rest = self.enter(prefix_sums)
-        # 2. Row k of `self.pairs` holds the two children of node k.
+        # 2. Down through `self.depth` levels: row k of `self.pairs` holds the children of node k.
         pairs = self.pairs
         for _ in range(self.depth):
             children = pairs.take(nodes, axis=0)
             left, right = children[:, 0], children[:, 1]
-            # 3. Right if the left child does not reach as far; but rounding leads nobody astray.
+            # 3. Right if the left child does not reach as far; but never into an empty child, where
+            #    rounding might lead.
             to_right = (rest >= left) & (right > 0)
             # 4. Whoever goes right has left the left child's sum behind.
             rest -= left * to_right
             # 5. One level down: the children of node k are nodes 2k and 2k + 1.
             nodes = 2 * nodes + to_right
-        # 6. The place of a leaf.
+        # 6. From the numbers of the leaves to their places.
         return nodes - self.first_leaf
 
     def enter(self, prefix_sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -5,11 +5,15 @@ than those that results are reported on, 100-119 (`python course.py study`).
 """
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import helpers.agents
 from helpers.agents.base import Agent
+from helpers.demos import Demos, load_demos
 from helpers.noise import GaussianNoise, OUNoise
+
+DEMOS = Path(__file__).resolve().parent.parent / "data" / "demos"
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,7 @@ class Setting:
     bar: float
     seconds: float
     params: dict[str, Any] = field(default_factory=dict)
+    demos: str | None = None  # a file in data/demos, without its ending
 
     def __str__(self) -> str:
         params = ", ".join(f"{name}={_short(value)}" for name, value in self.params.items())
@@ -32,7 +37,12 @@ class Setting:
     def make(self, seed: int, **changes: Any) -> Agent:
         """The untrained agent; `changes` replace parameters, to switch an idea off."""
         kind = getattr(helpers.agents, self.agent)
-        return kind(self.env_id, seed=seed, **{**self.params, **changes})
+        agent = kind(self.env_id, seed=seed, **{**self.params, **changes})
+        return agent if self.demos is None else agent.remember(self.load_demos())
+
+    def load_demos(self) -> Demos:
+        """The demonstrations that come with this setting."""
+        return load_demos(DEMOS / f"{self.demos}.npz", self.env_id)
 
 
 SETTINGS: dict[tuple[str, str], Setting] = {
@@ -134,6 +144,63 @@ SETTINGS: dict[tuple[str, str], Setting] = {
                 "random_exploration": OUNoise(sigma=0.5, theta=0.05),
                 "noise": OUNoise(sigma=0.3, theta=0.05),
             },
+        ),
+        Setting(
+            algorithm="ddpgfd",
+            env_id="SparsePendulum-v0",
+            agent="DDPGfD",
+            lesson="04_ddpgfd",
+            steps=8_000,
+            bar=120,
+            seconds=60,
+            params={
+                "learning_starts": 1,
+                "pretraining": 2000,
+                "gradient_steps": 2,
+                "tau": 0.01,
+                "weight_decay": 1e-4,
+                "noise": GaussianNoise(0.2),
+            },
+            demos="clumsy_pendulum",
+        ),
+        Setting(
+            algorithm="ddpg",
+            env_id="SparsePendulum-v0",
+            agent="DDPG",
+            lesson="04_ddpgfd",
+            steps=8_000,
+            bar=120,
+            seconds=60,
+            params={"gradient_steps": 2, "tau": 0.01, "noise": GaussianNoise(0.2)},
+        ),
+        Setting(
+            algorithm="bc",
+            env_id="SparsePendulum-v0",
+            agent="BehaviourCloning",
+            lesson="04_ddpgfd",
+            steps=2_000,  # updates: it takes no step
+            bar=120,
+            seconds=60,
+            demos="clumsy_pendulum",
+        ),
+        Setting(
+            algorithm="ddpgfd",
+            env_id="Pendulum-v1",
+            agent="DDPGfD",
+            lesson="04_ddpgfd",
+            steps=6_000,
+            bar=-200,
+            seconds=60,
+            params={
+                "learning_starts": 1,
+                "pretraining": 2000,
+                "gradient_steps": 2,
+                "reward_scale": 0.1,
+                "tau": 0.01,
+                "weight_decay": 1e-4,
+                "noise": GaussianNoise(0.2),
+            },
+            demos="pendulum",
         ),
     ]
 }

@@ -88,6 +88,7 @@ def header(setting: Setting, seeds: Sequence[int], jobs: int) -> dict:
             "bar": setting.bar,
             "seconds": setting.seconds,
             "params": setting.params,
+            "demos": setting.demos,
         },
         "evaluation": {"episodes": EPISODES, "seed": EVALUATION_SEED},
         **circumstances(),

@@ -866,7 +866,9 @@ def _promise(bias: Mapping[str, NDArray], from_step: int) -> str:
 
 
 def plot_comparison(
-    results: Mapping[str, Any], groups: Mapping[str, Mapping[str, str | Mapping[str, Any]]]
+    results: Mapping[str, Any],
+    groups: Mapping[str, Mapping[str, str | Mapping[str, Any]]],
+    what: str = "training return",
 ) -> Figure:
     """Learning curves of several algorithms, one panel for each environment.
 
@@ -879,6 +881,7 @@ def plot_comparison(
             "bar": the return at which the task counts as learned, a dashed line; or none}.
         groups: title of a panel -> {label of a line: a name in `results`, or such an entry}. A
             label has the same colour in all panels.
+        what: what the returns are, at the vertical axis.
     """
     panels = {
         title: {name: results[e] if isinstance(e, str) else e for name, e in lines.items()}
@@ -903,7 +906,7 @@ def plot_comparison(
         thousands(ax)
         ax.xaxis.set_major_locator(MaxNLocator(4))
         label(ax, title, "environment steps", size=9.5)
-    label(axes[0, 0], y="training return")
+    label(axes[0, 0], y=what)
     return fig
 
 

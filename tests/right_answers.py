@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 import torch
+from right_answers_ddpgfd import RIGHT_ANSWERS_DDPGFD
+from right_answers_per import RIGHT_ANSWERS_PER
 from torch import nn
 from torch.nn import functional as F
 
@@ -952,8 +954,8 @@ class TwinOfSixLayers(nn.Module):
         return self.l3(x)[:, 0]
 
 
-class TwinThroughForward(nn.Module):
-    """`q1` computes both values and drops the second."""
+class TwinSecondFirst(nn.Module):
+    """Built and asked the second before the first."""
 
     def __init__(self, obs_size, action_dim, hidden=64):
         super().__init__()
@@ -965,7 +967,7 @@ class TwinThroughForward(nn.Module):
         return self.a(obs, action), second
 
     def q1(self, obs, action):
-        return self(obs, action)[0]
+        return self.a(obs, action)
 
 
 class TwinWithoutAMethod(nn.Module):
@@ -1228,7 +1230,7 @@ class TD3InOnePiece(OffPolicyAgent):
 
 
 class TD3WithItsOwnCount(TD3):
-    """Counts for itself, and repeats the last loss of the actor while that one rests."""
+    """Counts for itself, and makes the dict at the end."""
 
     def update(self, batch):
         self.count = getattr(self, "count", 0) + 1
@@ -1236,14 +1238,13 @@ class TD3WithItsOwnCount(TD3):
             self.target_actor, batch.next_obs, self.target_noise, self.noise_clip, self.rng
         )
         target = clipped_target_by_stacking(batch, action, self.target_critic, self.gamma)
-        loss = twin_loss_by_hand(self.critic, batch, target)
+        loss, rest = twin_loss_by_hand(self.critic, batch, target), {}
         gradient_step(self.critic_optimizer, loss)
         if self.count == self.policy_delay:
             self.count = 0
-            self.last = loss_by_q1_of_both(self.actor, self.critic, batch.obs)
-            gradient_step(self.actor_optimizer, self.last)
+            rest["actor_loss"] = loss_by_q1_of_both(self.actor, self.critic, batch.obs)
+            gradient_step(self.actor_optimizer, rest["actor_loss"])
             polyak_by_scaling(self.targets, self.online, self.tau)
-        rest = {"actor_loss": self.last} if hasattr(self, "last") else {}
         return {"critic_loss": loss} | rest
 
 
@@ -1274,6 +1275,8 @@ class TD3InSteps(TD3):
 
 
 RIGHT_ANSWERS = {
+    **RIGHT_ANSWERS_PER,
+    **RIGHT_ANSWERS_DDPGFD,
     "0.1": [
         returns_by_a_list,
         returns_by_recursion,
@@ -1425,7 +1428,7 @@ RIGHT_ANSWERS = {
     "3.2": [
         TwinInAList,
         TwinOfSixLayers,
-        TwinThroughForward,
+        TwinSecondFirst,
         TwinWithoutAMethod,
         TwinByInheritance,
     ],

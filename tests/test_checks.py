@@ -34,7 +34,8 @@ from helpers.checks import (
 from helpers.checks.compare import convert, differences, same_types, snapshot
 from helpers.checks.core import judge
 from helpers.checks.display import as_html, as_text
-from helpers.checks.running import Raised, expected, run, unlike
+from helpers.checks.observing import ANOTHER
+from helpers.checks.running import Alarm, Raised, expected, run, unlike
 from helpers.returns import discounted_returns
 
 EXERCISES = exercises()
@@ -397,6 +398,7 @@ def mutates(x):
         (lambda x: (2 * x).astype(int), "whole numbers", "`int64`"),
         (lambda x: (i for i in x), "other type", "`generator`"),
         (lambda x: {"x": x}, "other type", "a dict with `x`"),
+        (lambda x: (x, 2 * x), "several outputs", "2 parts, each of the shape `(1,)`"),
         (lambda x: x + 1, None, "2 of 3 cases"),
         (7, "not callable", "`int`"),
         (None, "not callable", "`NoneType`"),
@@ -412,6 +414,33 @@ def test_mistakes_of_any_function(wrong, diagnosis, says):
     assert result.diagnosis == diagnosis, str(result)
     assert says in result.message
     assert result.version is double
+
+
+@pytest.mark.parametrize(
+    ("part", "says"),
+    [
+        ("actions", "The actions differ from the expected ones"),
+        ("layers of the critic", "The layers of the critic differ from the expected ones"),
+        ("loss", "The loss differs from the expected one"),
+        ("gradient to the advantages", "The gradient to the advantages differs from"),
+        ("list of things", "The list of things differs from"),
+    ],
+)
+def test_sentences_agree_in_number(part, says):
+    exercise = exercise_of(double, double_cases, observe=lambda function, x: {part: function(x)})
+    assert says in judge(exercise, lambda x: x + 1).message
+
+
+def test_what_two_calls_do_not_agree_on_is_named():
+    exercise = exercise_of(
+        double,
+        double_cases,
+        observe=lambda f, x: {"actions": ANOTHER if not np.array_equal(f(x), f(x)) else f(x)},
+    )
+    rng = np.random.default_rng(0)
+    result = judge(exercise, lambda x: 2 * x + rng.normal())
+    assert result.diagnosis == "another output at each call"
+    assert "`double` gives something else" in result.message
 
 
 def test_the_smallest_failing_case_is_shown_with_what_was_printed():
@@ -507,14 +536,44 @@ def test_a_misconception_is_known_by_its_value_even_where_a_property_broke_as_we
 
 def test_a_misconception_that_raises_is_recognised_by_its_error():
     def breaks(x):
-        if x.ndim > 1:
-            raise IndexError("too many axes")
-        return 2 * x
+        return 2 * x if x.ndim == 1 else x[0, 5]
 
     exercise = exercise_of(
         double, double_cases, misconceptions=[Misconception("one axis only", breaks, "Any shape.")]
     )
-    assert judge(exercise, lambda x: 2 * x if x.ndim == 1 else [][0]).diagnosis == "one axis only"
+    # The index in its text may be another one.
+    alike = judge(exercise, lambda x: x + x if x.ndim < 2 else x[1, 7])
+    assert alike.diagnosis == "one axis only"
+    # An error of the same type that says something else is another mistake,
+    assert judge(exercise, lambda x: 2 * x if x.ndim == 1 else [][0]).diagnosis == "error"
+
+    def breaks_and_is_wrong(x):
+        return 3 * x if x.ndim == 1 else x[0, 5]
+
+    exercise = exercise_of(
+        double, double_cases, misconceptions=[Misconception("thrice", breaks_and_is_wrong, "Two.")]
+    )
+    # unless a value is wrong in the same way.
+    assert judge(exercise, lambda x: 3 * x if x.ndim == 1 else [][0]).diagnosis == "thrice"
+
+
+def test_errors_that_say_the_same_are_told_apart_by_what_the_check_notes():
+    def observe(function, x):
+        try:
+            return function(x)
+        except ValueError as error:
+            error.add_note(f"it was given {function.__name__}")
+            raise
+
+    def one(x):
+        raise ValueError("no")
+
+    def other(x):
+        raise ValueError("no")
+
+    wrong = [Misconception(f.__name__, f, "W.") for f in (one, other)]
+    exercise = exercise_of(double, double_cases, observe=observe, misconceptions=wrong)
+    assert [judge(exercise, f).diagnosis for f in (one, other)] == ["one", "other"]
 
 
 # --- Not started, stuck, interrupted --------------------------------------------------------------
@@ -550,6 +609,28 @@ def test_stopping_an_endless_loop_gives_a_verdict():
 
     assert check("0.1", endless) is discounted_returns
     assert grade("0.1", endless).diagnosis == "interrupted"
+
+
+def test_an_endless_loop_is_stopped_and_named(monkeypatch):
+    monkeypatch.setattr("helpers.checks.core.PATIENCE", 0.2)
+
+    def redrawn(target_actor, next_obs, target_noise, noise_clip, rng):
+        noise = np.ones(1)
+        while (abs(noise) > noise_clip).any():  # for ever where noise_clip is 0
+            noise = -noise
+        return target_actor(next_obs)
+
+    result = grade("3.5", redrawn)
+    assert (result.status, result.diagnosis) == ("failed", "endless")
+    assert "still running after 0.2 seconds" in result.message
+
+
+def test_the_alarm_is_off_after_the_check():
+    alarm = Alarm()
+    with alarm.set(0.05):
+        pass
+    time.sleep(0.1)
+    assert not alarm.rang
 
 
 def test_a_function_that_exits_does_not_end_the_notebook():

@@ -651,7 +651,9 @@ def test_only_add_is_written_yet():
         def sample(self, batch_size):
             raise NotImplementedError("exercise 2.5")
 
-    assert grade("2.5", Buffer).status == "not started"
+    result = grade("2.5", Buffer)
+    assert result.diagnosis == "unfinished"
+    assert "`sample` still raises" in result.message
 
 
 # --- What passes can be trained with --------------------------------------------------------------

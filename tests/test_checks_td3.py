@@ -84,6 +84,15 @@ class ParametersInADict(nn.Module):
         return self.nets["q1"](s, x)
 
 
+class WithoutQ1(nn.Module):
+    def __init__(self, n, m, hidden=64):
+        super().__init__()
+        self.critics = nn.ModuleList([QNetwork(n, m, hidden), QNetwork(n, m, hidden)])
+
+    def forward(self, s, x):
+        return [critic(s, x) for critic in self.critics]
+
+
 class CallsItself(nn.Module):
     def __init__(self, n, m, hidden=64):
         super().__init__()
@@ -125,6 +134,48 @@ def loss_of_the_first(critic, batch, y):
     return F.mse_loss(critic.q1(batch.obs, batch.action), y)
 
 
+def target_used_up(critic, batch, y):
+    q1, q2 = critic(batch.obs, batch.action)
+    first = ((q1 - y) ** 2).mean()
+    y -= q2
+    return first + (y**2).mean()
+
+
+def with_gradients(loss_of):
+    def compute(*args):
+        found = loss_of(*args)
+        found.backward(retain_graph=True)
+        return found
+
+    return compute
+
+
+def zeroed_first(loss_of):
+    def compute(*args):
+        for network in args:
+            if isinstance(network, nn.Module):
+                network.zero_grad()
+        return loss_of(*args)
+
+    return compute
+
+
+def observations_used_up(mu, q, s):
+    found = -q.q1(s, mu(s)).mean()
+    s.zero_()
+    return found
+
+
+@torch.no_grad()
+def drawn_until_it_fits(mu, s, std, c, rng):
+    a = mu(s)
+    noise = rng.normal(0, std, size=a.shape)
+    while (abs(noise) > c).any():
+        beyond = abs(noise) > c
+        noise[beyond] = rng.normal(0, std, size=beyond.sum())
+    return (a + torch.from_numpy(noise).float()).clamp(-1, 1)
+
+
 DRAW = "torch.as_tensor(rng.normal(0, std, size=a.shape)).float()"
 
 
@@ -141,6 +192,11 @@ def smoothing(noise=DRAW, clip="noise.clamp(-c, c)", end="(a + noise).clamp(-1, 
 
 
 NOISE = "smoothed_target_action(self.target_actor, batch.next_obs, *self.noises)"
+INLINE = (
+    "(self.target_actor(batch.next_obs) + torch.as_tensor(np.clip(self.rng.normal(0, "
+    "self.target_noise, {}), -self.noise_clip, self.noise_clip)).float()).clamp(-1, 1).detach()"
+)
+TARGET = "clipped_double_q_target(batch, action, self.target_critic, self.gamma)"
 STEP = "gradient_step(self.{0}_optimizer, {0}_loss)"
 CRITIC_STEP, ACTOR_STEP = STEP.format("critic"), STEP.format("actor")
 BY_HAND = "self.{0}_optimizer.zero_grad(); {0}_loss.backward(); self.{0}_optimizer.step()"
@@ -148,7 +204,7 @@ BY_HAND = "self.{0}_optimizer.zero_grad(); {0}_loss.backward(); self.{0}_optimiz
 
 def agent(
     action=NOISE,
-    y="clipped_double_q_target(batch, action, self.target_critic, self.gamma)",
+    y=TARGET,
     critic_loss="twin_critic_loss(self.critic, batch, y)",
     critic_step=CRITIC_STEP,
     when="self.updates % self.policy_delay == 0",
@@ -176,6 +232,19 @@ def agent(
     return type("TD3", (TD3,), {"update": scope["update"]})
 
 
+class DDPGAsItIs(TD3):
+    def update(self, batch):
+        with torch.no_grad():
+            q = self.target_critic.q1(batch.next_obs, self.target_actor(batch.next_obs))
+            y = batch.reward + self.gamma * (1 - batch.terminated) * q
+        loss = ((self.critic.q1(batch.obs, batch.action) - y) ** 2).mean()
+        gradient_step(self.critic_optimizer, loss)
+        actor_loss = actor_loss_by_q1(self.actor, self.critic, batch.obs)
+        gradient_step(self.actor_optimizer, actor_loss)
+        polyak_update(self.targets, self.online, self.tau)
+        return {"critic_loss": loss, "actor_loss": actor_loss}
+
+
 # --- All of them ----------------------------------------------------------------------------------
 
 
@@ -200,12 +269,32 @@ def agent(
         ("3.1", estimate("np.stack([c, j]).mean(0).max(-1)"), "the largest of the means"),
         ("3.1", estimate("np.mean([c.max(1), j.max(1)], axis=0)"), "mean of both maxima"),
         ("3.1", estimate("j[range(n), np.argsort(c, axis=1)[:, 0]]"), "the worst action"),
+        ("3.1", estimate("(c.argmax(1), j[range(n), c.argmax(1)])"), "several outputs"),
         ("3.2", twin("self.b = self.a"), "the second is the first"),
         ("3.2", twin("self.b = copy.deepcopy(self.a)"), "the second is a copy"),
         ("3.2", twin("self.b.load_state_dict(self.a.state_dict())"), "the second is a copy"),
         ("3.2", twin("!torch.manual_seed(0)\nself.a = QNetwork(n, m, hidden)\n"
                      "torch.manual_seed(0)\nself.b = QNetwork(n, m, hidden)"),
-         "the second is a copy"),
+         "the same seed twice"),
+        ("3.2", twin("!torch.manual_seed(0)\nself.a = QNetwork(n, m, hidden)\n"
+                     "torch.manual_seed(1)\nself.b = QNetwork(n, m, hidden)"), "a seed of its own"),
+        ("3.2", twin("!torch.manual_seed(n)\n"
+                     "self.a, self.b = (QNetwork(n, m, hidden) for _ in range(2))"),
+         "a seed of its own"),
+        ("3.2", twin("self.b = copy.deepcopy(self.a)\nfor p in self.b.parameters():\n"
+                     "    p.data += 1e-4 * torch.randn_like(p)"), "the second is a changed copy"),
+        ("3.2", twin("for p, q in zip(self.a.parameters(), self.b.parameters()):\n"
+                     "    q.data = 0.5 * p.data"), "the second is a changed copy"),
+        ("3.2", twin(forward="(self.a(s, x), self.a(s, x))"), "the first is asked twice"),
+        ("3.2", twin(q1="self.forward(s, x)[0]"), "q1 asks both"),
+        ("3.2", twin(q1="(self.a(s, x), self.b(s, x))[0]"), "q1 asks both"),
+        ("3.2", twin(q1="print(self.a(s, x).mean())"), "q1 gives nothing"),
+        ("3.2", WithoutQ1, "no q1"),
+        ("3.2", twin("!a, b = QNetwork(n, m, hidden), QNetwork(n, m, hidden)", "a(s, x), b(s, x)",
+                     "a(s, x)"), "self. missing"),
+        ("3.2", twin("!a, b = QNetwork(n, m, hidden), QNetwork(n, m, hidden)"), "self. missing"),
+        ("3.2", twin("!self.a, self.b = QNetwork(n, m, hidden), QNetwork(n, m)"),
+         "hidden size ignored in the second critic"),
         ("3.2", by_hand(second=SECOND.replace("l4", "l1")), "the second on the first's layer"),
         ("3.2", by_hand(second=SECOND.replace("l4", "l1").replace("l5", "l2")),
          "the second on the first's layers"),
@@ -243,8 +332,24 @@ def agent(
         ("3.3", target("q1"), "only the first critic"),
         ("3.3", target("q.q1(b.next_obs, a)"), "only the first critic"),
         ("3.3", target("torch.cat([q1, q2]).min()"), "the lowest of the whole batch"),
-        ("3.3", target("min(q1, q2)"), "Python's min"),
-        ("3.3", target("q1 if q1 < q2 else q2"), "Python's min"),
+        ("3.3", target("min(q1, q2)"), "one yes or no for all rows"),
+        ("3.3", target("q1 if q1 < q2 else q2"), "one yes or no for all rows"),
+        ("3.3", target(formula="b.reward if b.terminated else b.reward + gamma * lower"),
+         "one yes or no for all rows"),
+        ("3.3", target(formula="b.reward + gamma * (not b.terminated) * lower"),
+         "one yes or no for all rows"),
+        ("3.3", target("torch.min(q1, q2).item()"), "a single number for the future"),
+        ("3.3", target(formula="(b.reward + gamma * (1 - b.terminated) * lower).item()"),
+         "a single number"),
+        ("3.3", target("torch.min(torch.min(q1, q2), torch.zeros(1))"), "never above 0"),
+        ("3.3", target(formula="b.reward + 0.99 * lower * (b.terminated == 0)"), "gamma always 0"),
+        ("3.3", target(formula="[r + gamma * (1 - end) * future for r, end, future in "
+                       "zip(b.reward, b.terminated, lower)]"), "in a list"),
+        ("3.3", target(formula="b.reward.add_(gamma * (1 - b.terminated) * lower)"),
+         "added to the rewards in place"),
+        ("3.3", target(formula="b.reward + gamma * b.terminated.sub_(1).neg_() * lower"),
+         "flags inverted in place"),
+        ("3.3", target("torch.stack([q1, q2], dim=1).min(dim=0).values"), "the lowest of each cri"),
         ("3.3", target("q1 if q1.mean() < q2.mean() else q2"), "one critic for the whole batch"),
         ("3.3", target("torch.stack([q1, q2], 0).min(-1)[0]"), "the lowest of each critic"),
         ("3.3", target("torch.stack([q1, q2], 1).min(1)[1]"), "where it stood, not what it was"),
@@ -286,6 +391,18 @@ def agent(
         ("3.4", loss("F.mse_loss(q1.data, y) + F.mse_loss(q2, y)"), "first values detached"),
         ("3.4", loss("(F.mse_loss(q1, y) + F.mse_loss(q2, y)).item()"), "a plain number"),
         ("3.4", loss_of_the_first, "only the first critic"),
+        ("3.4", loss("F.mse_loss(q1, y) + ((q2 - y[:, None]) ** 2).mean()"),
+         "the second critic's values against every target"),
+        ("3.4", loss("((q1[:, None] - y) ** 2).mean() + F.mse_loss(q2, y)"),
+         "the first critic's values against every target"),
+        ("3.4", loss("((torch.stack((q1, q2), dim=-1) - y) ** 2).mean(dim=0).sum()"),
+         "targets along the wrong axis"),
+        ("3.4", loss("torch.mean(q1 - y) ** 2 + torch.mean(q2 - y) ** 2"), "square of the mean"),
+        ("3.4", loss("((q1 - y) * 2 + (q2 - y) * 2).mean()"), "doubled in place of squared"),
+        ("3.4", loss("(q1 - y**2).mean() + (q2 - y**2).mean()"), "only the target squared"),
+        ("3.4", target_used_up, "the target changed in place"),
+        ("3.4", with_gradients(twin_critic_loss), "changes stored gradients"),
+        ("3.4", zeroed_first(twin_critic_loss), "changes stored gradients"),
         ("3.5", smoothing("torch.as_tensor(rng.normal(0, std)).float()"),
          "one noise for the whole batch"),
         ("3.5", smoothing("float(rng.normal()) * std * torch.ones_like(a)"),
@@ -306,7 +423,7 @@ def agent(
          "the sum clipped to noise_clip"),
         ("3.5", smoothing("torch.as_tensor(rng.standard_normal(a.shape)).float()",
                           "noise.clamp(-c, c) * std"), "clipped before it is scaled"),
-        ("3.5", smoothing(clip="noise.clamp(-std, std)"), None),
+        ("3.5", smoothing(clip="noise.clamp(-std, std)"), "noise clipped to target_noise"),
         ("3.5", smoothing(DRAW.replace("std", "c"), "noise.clamp(-std, std)"),
          "target_noise and noise_clip exchanged"),
         ("3.5", smoothing(clip="noise.clamp(max=c)"), "cut off above only"),
@@ -336,6 +453,24 @@ def agent(
          "random numbers of its own"),
         ("3.5", smoothing("torch.as_tensor(np.random.default_rng(1).normal(0, std, a.shape))"
                           ".float()"), "a new generator for every call"),
+        ("3.5", smoothing(DRAW.replace("std", "0.2"), "noise.clamp(-0.5, 0.5)"),
+         "always 0.2 and 0.5"),
+        ("3.5", smoothing(clip="noise", end="(a + noise).clamp(-1, 1).clamp(-c, c)"),
+         "the sum clipped to noise_clip and to 1"),
+        ("3.5", smoothing("torch.as_tensor(rng.normal(a, std)).float()", end="noise.clamp(-1, 1)"),
+         "the sum clipped to noise_clip and to 1"),
+        ("3.5", smoothing(clip="noise.clamp(-1, 1)", end="(a + noise).clamp(-c, c)"),
+         "the two clips exchanged"),
+        ("3.5", smoothing(clip="noise * (abs(noise) <= c)"), "set to 0 beyond noise_clip"),
+        ("3.5", drawn_until_it_fits, "drawn again until it fits"),
+        ("3.5", smoothing("torch.as_tensor(rng.normal(0, std, size=(40, *a.shape))).float()",
+                          end="(a + noise).clamp(-1, 1).mean(0)"), "averaged over many draws"),
+        ("3.5", smoothing("torch.as_tensor(rng.normal(0, std, size=(15, *a.shape))).float()",
+                          "noise.clamp(-c, c).mean(0)"), "averaged over many draws"),
+        ("3.5", smoothing(clip="(noise - noise.mean(dim=0)).clamp(-c, c)"),
+         "the batch's mean subtracted"),
+        ("3.5", smoothing("std * (torch.manual_seed(int(rng.integers(9**9))), "
+                          "torch.randn(a.shape))[1]"), "uses a shared stream"),
         ("3.5", smoothing(end="noise"), "the noise alone"),
         ("3.5", smoothing(end="(a + noise).clamp(-1, 1).numpy()"), "in numpy"),
         ("3.6", lambda mu, q, s: -q(s, mu(s))[1].mean(), "by the second critic"),
@@ -351,6 +486,10 @@ def agent(
         ("3.6", lambda mu, q, s: -q.q1(mu(s), s).mean(), "arguments of the critic exchanged"),
         ("3.6", lambda mu, q, s: -torch.sum(q.q1(s, mu(s))), "sum instead of mean"),
         ("3.6", lambda mu, q, s: -q.first(s, mu(s)).mean(), "reaches inside the twin"),
+        ("3.6", observations_used_up, "changes the observations"),
+        ("3.6", with_gradients(actor_loss_by_q1), "changes stored gradients"),
+        ("3.6", zeroed_first(actor_loss_by_q1), "changes stored gradients"),
+        ("3.6", lambda mu, q, s: [-x.mean() for x in q(s, mu(s))], "several outputs"),
         ("3.7", agent(when="True"), "delay ignored"),
         ("3.7", agent(when="self.updates % self.policy_delay"), "at all other updates"),
         ("3.7", agent(when="not (self.updates - 1) % self.policy_delay"), "an update too early, c"),
@@ -423,6 +562,66 @@ def agent(
         ("3.7", agent(result="return critic_loss"), "one sum of losses"),
         ("3.7", agent(actor_step="self.critic.requires_grad_(False); " + ACTOR_STEP),
          "critics left frozen"),
+        ("3.7", agent(action=f"(batch.reward.mul_(self.reward_scale), {NOISE})[1]"),
+         "rewards scaled again, in place"),
+        ("3.7", agent(y=TARGET.replace("batch,", "batch._replace(reward=batch.reward * "
+                                       "self.reward_scale),")), "rewards scaled again"),
+        ("3.7", agent(y=f"self.reward_scale * {TARGET}"), "the target scaled"),
+        ("3.7", agent(y=f"{TARGET} / self.reward_scale"), "the target scaled back"),
+        ("3.7", agent(result="return {'actor_loss': torch.tensor(0.0), **losses}"),
+         "an actor_loss at every update"),
+        ("3.7", agent(result="self.last = losses.get('actor_loss', getattr(self, 'last', y.mean()))"
+                      "; return {**losses, 'actor_loss': self.last}"),
+         "an actor_loss at every update"),
+        ("3.7", agent(result="return {**losses, 'target': y}"), "several numbers in an entry"),
+        ("3.7", agent(critic_loss="sum(F.mse_loss(q, clipped_double_q_target(batch, a, "
+                      "self.target_critic, self.gamma)) for q, a in zip(self.critic(batch.obs, "
+                      f"batch.action), (action, {NOISE})))"), "a smoothing for each critic"),
+        ("3.7", agent(action=INLINE.format("(len(batch.obs), 1)")), "one noise for each row"),
+        ("3.7", agent(action=INLINE.format("batch.action.shape[1]")), "one noise for all rows"),
+        ("3.7", agent(action=INLINE.format("()")), "one noise for the whole batch"),
+        ("3.7", agent(action=INLINE.format("batch.action.shape").replace(".clamp(-1, 1)", "")),
+         "next actions not clipped"),
+        ("3.7", agent(action=INLINE.format("batch.action.shape").replace("self.rng", "np.random")),
+         "noise from a shared stream"),
+        ("3.7", agent(action="(self.target_actor(batch.next_obs) + (torch.randn_like(batch.action) "
+                      "* self.target_noise).clamp(-self.noise_clip, self.noise_clip)).clamp(-1, 1)"
+                      ".detach()"), "noise from a shared stream"),
+        ("3.7", agent(action=INLINE.format("batch.action.shape").replace("self.target_noise", "0.2")
+                      .replace("self.noise_clip", "0.5")), "noise as usual"),
+        ("3.7", agent(action=f"(setattr(self, 'target_noise', self.target_noise * 0.99), {NOISE})"
+                      "[1]"), "noise that fades"),
+        ("3.7", agent(result="batch.obs.add_(1); return losses"), "the batch changed"),
+        ("3.7", agent(when="self.steps > self.learning_starts and not self.updates % "
+                      "self.policy_delay"), "waits for the warm-up again"),
+        ("3.7", agent(actor_loss="actor_loss_by_q1(self.actor, self.critic, batch.obs).detach()"),
+         "the actor's loss without gradient"),
+        ("3.7", agent(actor_loss="-self.critic(batch.obs, batch.action)[0].mean()"),
+         "a loss without the actor"),
+        ("3.7", agent(actor_loss="-self.critic.q1(batch.obs, smoothed_target_action(self.actor, "
+                      "batch.obs, *self.noises)).mean()"), "a loss without the actor"),
+        ("3.7", agent(targets="polyak_update(self.targets, self.online)"), "error"),
+        ("3.7", agent(targets="polyak_update(self.target_actor, self.actor, self.tau); "
+                      "polyak_update(self.target_critic, self.critic, self.tau)"),
+         "networks in place of parameters"),
+        ("3.7", agent(critic_loss="twin_critic_loss(self.target_critic, batch, y)"),
+         "the loss of the target critics"),
+        ("3.7", agent(critic_loss="F.mse_loss(self.critic(batch.obs, batch.action)[0], y)"),
+         "a loss of the first critic only"),
+        ("3.7", DDPGAsItIs, "a loss of the first critic only"),
+        ("3.7", agent(critic_loss="F.mse_loss(torch.min(*self.critic(batch.obs, batch.action)), "
+                      "y)"), "the minimum in the critics' loss"),
+        ("3.7", agent(actor_step=ACTOR_STEP.replace("actor_loss)", "-actor_loss)")),
+         "the actor downhill"),
+        ("3.7", agent(critic_step="pass", result=f"{CRITIC_STEP}; return losses"),
+         "the critics' step last"),
+        ("3.7", agent(result="self.updates += 1; return losses"), "counts again, at the end"),
+        ("3.7", agent(when="self.updates // self.policy_delay == 0"), "whole division"),
+        ("3.7", agent(targets="polyak_update(self.target_actor.parameters(), "
+                      "self.actor.parameters(), self.tau)",
+                      result="polyak_update(self.target_critic.parameters(), "
+                      "self.critic.parameters(), self.tau); return losses"),
+         "the critics' targets not delayed"),
     ],
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore:Using a target size", "ignore:.*creating a graph")
@@ -445,6 +644,7 @@ def test_what_these_are_made_from_is_right_as_it_stands():
         ("3.4", loss("F.mse_loss(q1, y) + F.mse_loss(q2, y)")),
         ("3.5", smoothing()),
         ("3.7", agent()),
+        ("3.7", agent(action=INLINE.format("batch.action.shape"))),
         ("3.7", agent(critic_step=BY_HAND.format("critic"), actor_step=BY_HAND.format("actor"))),
     ]:
         result = grade(exercise_id, right)
@@ -495,7 +695,6 @@ def after_other_draws(function, number):
 
     def later(actor, obs, target_noise, noise_clip, rng):
         rng.random(number)
-        torch.rand(number)
         return function(actor, obs, target_noise, noise_clip, rng)
 
     return later
@@ -512,6 +711,20 @@ def test_chance_decides_about_no_smoothing():
 def test_a_wrong_smoothing_has_its_name_whatever_it_draws(wrong):
     result = grade("3.5", after_other_draws(wrong.function, 7))
     assert result.diagnosis == wrong.name, str(result)
+
+
+def test_chance_decides_about_no_update():
+    for number in range(1, 13):
+
+        def update(self, batch, number=number):
+            self.rng.random(number)
+            action = smoothed_target_action(
+                self.target_actor, batch.next_obs, self.target_noise, self.noise_clip, self.rng
+            )
+            return _rest(self, batch, action)
+
+        result = grade("3.7", type("TD3", (TD3,), {"update": update}))
+        assert result.passed, str(result)
 
 
 def test_a_mistake_in_the_noise_of_an_update_has_its_name_whatever_is_drawn():
@@ -562,8 +775,10 @@ def test_only_part_of_the_twin_is_written_yet():
         def forward(self, obs, action):
             raise NotImplementedError("exercise 3.2")
 
-    for stub in (NoQ1, NoForward):
-        assert grade("3.2", stub).status == "not started"
+    for stub, name in ((NoQ1, "q1"), (NoForward, "forward")):
+        result = grade("3.2", stub)
+        assert result.diagnosis == "unfinished"
+        assert f"`{name}` still raises" in result.message
 
 
 @pytest.mark.parametrize("twins", [TwinQNetwork, *RIGHT_ANSWERS["3.2"]])

@@ -37,6 +37,7 @@ def test_a_bar_can_be_reached_and_is_not_reached_by_chance(setting):
         "CartPole-v1": (0, 500),
         "Pendulum-v1": (-1500, 0),
         "MountainCarContinuous-v0": (-100, 100),
+        "SparsePendulum-v0": (0, 148),
     }[setting.env_id]
     assert worst + 0.8 * (best - worst) < setting.bar < best
     solved = gym.spec(setting.env_id).reward_threshold

@@ -10,7 +10,7 @@ from joblib import Parallel, delayed
 
 from helpers.envs import env_id, make_env, make_vector_env
 from helpers.evaluation import evaluate
-from helpers.sparse import SLOW, SPREAD, UPRIGHT, SparsePendulum
+from helpers.sparse import KNOCK_AT, SLOW, SPREAD, UPRIGHT, SparsePendulum
 
 ID = "SparsePendulum-v0"
 
@@ -120,3 +120,32 @@ def test_it_renders():
     env.reset(seed=0)
     assert env.render().shape == (500, 500, 3)
     env.close()
+
+
+def test_halfway_the_knocked_one_is_hit_to_either_side():
+    hits = []
+    for seed in range(20):
+        env, calm = make_env("KnockedPendulum-v0"), make_env(ID)
+        env.reset(seed=seed)
+        calm.reset(seed=seed)
+        calm.unwrapped.state = env.unwrapped.state.copy()
+        for step in range(KNOCK_AT + 1):
+            before = env.unwrapped.state.copy()
+            np.testing.assert_array_equal(calm.unwrapped.state, before)
+            action = np.array([np.sin(step)])
+            env.step(action)
+            calm.step(action)
+        calm.unwrapped.state = before + np.array([0, env.unwrapped.hit])
+        calm.step(action)
+        np.testing.assert_array_equal(calm.unwrapped.state, env.unwrapped.state)
+        hits.append(float(env.unwrapped.hit))
+    assert sorted(set(hits)) == [-6.0, 6.0]
+
+
+def test_the_knocked_one_starts_and_counts_anew():
+    env = make_env("KnockedPendulum-v0")
+    firsts = []
+    for _ in range(2):
+        env.reset(seed=5)
+        firsts.append([env.step(np.zeros(1))[0] for _ in range(200)])
+    np.testing.assert_array_equal(*firsts)

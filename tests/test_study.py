@@ -38,6 +38,7 @@ class FakeSetting:
     seconds: float = 8.0
     params: dict = field(default_factory=lambda: {"gamma": 0.99, "noise": OUNoise(sigma=0.3)})
     lesson: str = "01_a2c"
+    demos: str | None = None
     stop_at: int | None = None
 
     def make(self, seed):

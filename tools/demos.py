@@ -2,25 +2,33 @@
 
 Lesson 02's DDPG learns Pendulum-v1, whose reward guides it, and then acts in both environments:
 they share observations and actions, so that its policy works unchanged where the reward is sparse.
+A second set in the sparse one is made by the same policy with a clumsy hand.
 """
 
+from collections import deque
 from pathlib import Path
+from typing import Any
 
-from helpers.demos import Demos, record_demos, save_demos
-from helpers.evaluation import evaluate
+import numpy as np
+
+from helpers.demos import ARRAYS, Demos, record_demos, save_demos
 from helpers.settings import get_setting
 
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "demos"
 SHAPED, SPARSE = "Pendulum-v1", "SparsePendulum-v0"
-NAMES = {SHAPED: "pendulum", SPARSE: "sparse_pendulum"}
-EPISODES, START, AGENT_SEED = 5, 0, 0  # starts 0 to 4: no evaluation uses them
+START, AGENT_SEED = 0, 0  # starts from 0 on: no evaluation uses them
+SKILLED, CLUMSY = 5, 20  # episodes
+OTHERS = range(10_000, 10_100)  # starts for the table
+DELAY, LEVELS, SLIPS = 2, 5, 0.1  # steps, torques, share of the steps
 
 README = """\
 # Demonstrations
 
 Made by `python -m tools.demos`: lesson 02's DDPG with lesson 02's setting, seed {agent_seed},
 trained on {shaped} for {steps:,} steps, then acting greedily. Episode i starts from
-`reset(seed=i)`; seeds {first} to {last}.
+`reset(seed=i)`, from seed {first} on. The clumsy hand sees everything {delay} steps late, has
+{levels} torques to choose from, and slips to a full one at {slips:.0%} of the steps: about as a
+person with arrow keys.
 
 | file | environment | returns of its episodes | steps | the same policy on 100 other starts |
 | --- | --- | --- | --- | --- |
@@ -31,34 +39,63 @@ a text in JSON that says what it is, by whom and with which returns.
 """
 
 
-def row(demos: Demos, agent) -> str:
-    """One line of the table."""
-    returns = ", ".join(f"{value:.0f}" for value in demos.returns)
-    others = evaluate(agent, demos.env_id, episodes=100)
-    spread = f"{others.mean:.1f} ± {others.std:.1f}, worst {others.returns.min():.1f}"
-    name = NAMES[demos.env_id]
-    return f"| `{name}.npz` | {demos.env_id} | {returns} | {len(demos):,} | {spread} |"
+class Clumsy:
+    """For one episode, the hand of somebody who knows what to do but is late and slips."""
+
+    def __init__(self, agent: Any, seed: int) -> None:
+        self.agent, self.rng = agent, np.random.default_rng(seed)
+        self.seen: deque[np.ndarray] = deque(maxlen=DELAY + 1)
+
+    def __call__(self, obs: np.ndarray) -> np.ndarray:
+        self.seen.append(obs)
+        low, high = self.agent.action_space.low, self.agent.action_space.high
+        torques = np.linspace(low, high, LEVELS)
+        if self.rng.random() < SLIPS:
+            return self.rng.choice(torques[[0, -1]])
+        meant = self.agent.predict(self.seen[0])
+        return torques[np.abs(torques - meant).argmin()]
+
+
+def one_by_one(agent: Any, starts: range, maker: str) -> Demos:
+    """Clumsy episodes, each by a hand of its own: the last one's mistakes are forgotten."""
+    each = [record_demos(Clumsy(agent, seed), SPARSE, 1, seed, maker) for seed in starts]
+    return Demos.from_episodes(SPARSE, maker, [{n: getattr(d, n) for n in ARRAYS} for d in each])
 
 
 def main() -> None:
     setting = get_setting("ddpg", SHAPED)
     agent = setting.make(seed=AGENT_SEED).learn(setting.steps)
-    maker = (
-        f"lesson 02's DDPG after {setting.steps:,} steps in {SHAPED}, seed {AGENT_SEED}, acting "
-        f"greedily from starts {START} to {START + EPISODES - 1} (python -m tools.demos)"
-    )
+    maker = f"lesson 02's DDPG after {setting.steps:,} steps in {SHAPED}, seed {AGENT_SEED}, acting"
+
+    def told(how: str, seeds: range) -> str:
+        return f"{maker} {how} from starts {seeds[0]} to {seeds[-1]} (python -m tools.demos)"
+
+    def skilled(env_id: str, seeds: range) -> Demos:
+        return record_demos(agent, env_id, len(seeds), seeds[0], told("greedily", seeds))
+
+    def clumsy(env_id: str, seeds: range) -> Demos:
+        return one_by_one(agent, seeds, told("with a clumsy hand", seeds))
+
     rows = []
-    for env_id, name in NAMES.items():
-        demos = record_demos(agent, env_id, EPISODES, START, maker)
+    for name, env_id, act, episodes in [
+        ("pendulum", SHAPED, skilled, SKILLED),
+        ("sparse_pendulum", SPARSE, skilled, SKILLED),
+        ("clumsy_pendulum", SPARSE, clumsy, CLUMSY),
+    ]:
+        demos, others = act(env_id, range(START, START + episodes)), act(env_id, OTHERS).returns
         save_demos(FOLDER / f"{name}.npz", demos)
-        rows.append(row(demos, agent))
+        returns = ", ".join(f"{value:.0f}" for value in demos.returns)
+        spread = f"{others.mean():.1f} ± {others.std():.1f}, worst {others.min():.1f}"
+        rows.append(f"| `{name}.npz` | {env_id} | {returns} | {len(demos):,} | {spread} |")
         print(demos)
     text = README.format(
         agent_seed=AGENT_SEED,
         shaped=SHAPED,
         steps=setting.steps,
         first=START,
-        last=START + EPISODES - 1,
+        delay=DELAY,
+        levels=LEVELS,
+        slips=SLIPS,
         rows="\n".join(rows),
     )
     (FOLDER / "README.md").write_text(text)

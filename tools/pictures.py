@@ -15,6 +15,7 @@ LEARNED = [
     ("a2c_pendulum", "a2c", "Pendulum-v1", 3, 120),
     ("ddpg_car", "ddpg", "MountainCarContinuous-v0", 3, 200),
     ("td3_pendulum", "td3", "Pendulum-v1", 3, 120),
+    ("ddpgfd_pendulum", "ddpgfd", "SparsePendulum-v0", 3, 120),
 ]
 
 

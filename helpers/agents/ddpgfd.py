@@ -4,13 +4,12 @@ Source: Vecerik et al. 2017, "Leveraging Demonstrations for Deep Reinforcement L
 Problems with Sparse Rewards".
 """
 
+import math
 from typing import Any, Self
 
-import numpy as np
 import torch
 from torch import nn
 
-from helpers.actions import to_scaled
 from helpers.agents.base import gradient_step
 from helpers.agents.ddpg import actor_loss, polyak_update, td_target
 from helpers.agents.off_policy import OffPolicyAgent
@@ -27,11 +26,11 @@ def n_step_target(
     """What Q(s, a) should be n steps ahead, shape (B,), without gradient.
 
     y_n = r_0 + gamma r_1 + ... + gamma^(k-1) r_(k-1) + gamma^k Q'(s_k, mu'(s_k)), where k is n or
-    less (`PrioritizedBatch`).
+    less (`PrioritizedBatch`). After a termination there is no Q'.
     """
-    # 1. What the target networks make of the state after the window.
+    # 1. What the target networks make of the state after the window of k steps.
     next_q = target_critic(batch.n_next_obs, target_actor(batch.n_next_obs))
-    # 2. The rewards in the window, plus the rest of the future, gamma^k of it.
+    # 2. The window's rewards, plus gamma^k of the future: nothing where the window terminated.
     return batch.n_reward + batch.n_discount * (1 - batch.n_terminated) * next_q
 
 
@@ -101,6 +100,15 @@ class DDPGfD(OffPolicyAgent):
         **shared: Any,
     ) -> None:
         super().__init__(env, seed=seed, **shared)
+        for name, number in {
+            "pretraining": pretraining, "n_step_weight": n_step_weight,
+            "weight_decay": weight_decay, "gradient_weight": gradient_weight,
+            "demo_bonus": demo_bonus,
+        }.items():  # fmt: skip
+            if not 0 <= number < math.inf:
+                raise ValueError(f"{name} must be a number from 0 up, got {number}.")
+        if not 0 < eps < math.inf:
+            raise ValueError(f"eps must be a number above 0, got {eps}.")
         self.pretraining, self.n_step_weight = pretraining, n_step_weight
         self.gradient_weight, self.eps, self.demo_bonus = gradient_weight, eps, demo_bonus
         self.buffer = PrioritizedReplayBuffer(
@@ -112,12 +120,7 @@ class DDPGfD(OffPolicyAgent):
 
     def remember(self, demos: Demos) -> Self:
         """Put demonstrations into the memory, for good. Returns the agent."""
-        n = len(demos)
-        action = to_scaled(demos.action, self.low, self.high).reshape(n, self.action_size)
-        self.buffer.add_demonstrations(
-            self._scaled(demos.obs, n), np.clip(action, -1, 1), demos.reward * self.reward_scale,
-            self._scaled(demos.next_obs, n), demos.terminated, demos.truncated,
-        )  # fmt: skip
+        self.buffer.add_demonstrations(*self.as_stored(demos))
         return self
 
     def train_step(self) -> None:
@@ -132,22 +135,25 @@ class DDPGfD(OffPolicyAgent):
         # 1. What the critic should say, one step ahead and n steps ahead.
         target = td_target(batch, self.target_actor, self.target_critic, self.gamma)
         n_target = n_step_target(batch, self.target_actor, self.target_critic)
-        # 2. What it says, and the slope of that over actions.
-        action = batch.action.requires_grad_()
+        # 2. What it says about the actions in the batch, and how steep that is at each action, (B,
+        #    action_dim): found before the critic moves. The graph is needed once more in step 3.
+        action = batch.action.detach().requires_grad_()
         q = self.critic(batch.obs, action)
         (slope,) = torch.autograd.grad(q.sum(), action, retain_graph=True)
-        # 3. One step of the critic.
+        # 3. One step of the critic, every step of the batch with its importance weight.
         q_loss = weighted_critic_loss(q, target, n_target, batch.weights, self.n_step_weight)
         gradient_step(self.critic_optimizer, q_loss)
         # 4. One step of the actor, without weights: it asks what to do, not how often it happens.
         policy_loss = actor_loss(self.actor, self.critic, batch.obs)
         gradient_step(self.actor_optimizer, policy_loss)
+        # 5. A small step of all target networks.
         polyak_update(self.targets, self.online, self.tau)
-        # 5. What there is left to learn from each step.
+        # 6. New priorities in the memory, by what there was to learn one step ahead.
         priority = priorities(
             (q - target).detach(), slope, batch.is_demo,
             self.gradient_weight, self.eps, self.demo_bonus,
         )  # fmt: skip
         self.buffer.update_priorities(batch.indices, priority)
+        # 7. Both losses, and which share of the batch was demonstrated.
         demos = batch.is_demo.mean()
         return {"critic_loss": q_loss, "actor_loss": policy_loss, "demonstrations": demos}

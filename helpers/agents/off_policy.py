@@ -14,6 +14,7 @@ from helpers.agents.adam import LeanAdam
 from helpers.agents.base import Agent
 from helpers.agents.faster import faster
 from helpers.buffers import Batch, ReplayBuffer
+from helpers.demos import Demos, check_spaces
 from helpers.envs import EnvLike, check_finite, make_env
 from helpers.networks import DeterministicActor
 from helpers.noise import GaussianNoise, Noise, UniformNoise, as_noise
@@ -163,6 +164,20 @@ class OffPolicyAgent(Agent):
 
     def value(self, obs: torch.Tensor) -> torch.Tensor:
         return self.critic(obs, self.actor(obs))
+
+    def as_stored(self, demos: Demos) -> tuple[np.ndarray, ...]:
+        """The six parts of the demonstrated steps, a step a row, as this agent keeps its own.
+
+        Raises `ValueError` unless the steps can have been taken in this agent's spaces.
+        """
+        check_spaces(demos, self)
+        n = len(demos)
+        action = to_scaled(demos.action, self.low, self.high).reshape(n, self.action_size)
+        return (
+            self._scaled(demos.obs, n), np.clip(action, -1, 1).astype(np.float32),
+            demos.reward * np.float32(self.reward_scale), self._scaled(demos.next_obs, n),
+            demos.terminated, demos.truncated,
+        )  # fmt: skip
 
     def flat(self, obs: np.ndarray) -> torch.Tensor:
         """Observations (B, *shape) in the environment's units as the networks take them."""

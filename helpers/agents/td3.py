@@ -28,8 +28,8 @@ def smoothed_target_action(
 ) -> torch.Tensor:
     """The target actor's next actions with a little clipped noise, (B, action_dim) in [-1, 1].
 
-    Nearby actions should have nearby values, so the target is averaged over some of them. Source:
-    Fujimoto et al. 2018, section 5.3.
+    Nearby actions should have nearby values: each sample asks about one of them, drawn at random,
+    and over many batches the critics learn the mean. Source: Fujimoto et al. 2018, section 5.3.
     """
     # 1. What the target actor would do next.
     action = target_actor(next_obs)

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from helpers.checks.compare import Leaf, Snapshot, convert, same_types
-from helpers.checks.diagnose import diagnose, not_started
+from helpers.checks.diagnose import diagnose, left_blank, not_started
 from helpers.checks.display import Report, as_html, as_text, report
 from helpers.checks.exercise import Exercise, call, find
-from helpers.checks.running import Outcome, Raised, expected, run, unlike
+from helpers.checks.running import Alarm, Outcome, Raised, expected, run, unlike
 from helpers.page import in_kernel
 
 MINE = "Later cells use your version."
+PATIENCE = 40  # seconds for all cases of an exercise; the course's versions take up to three
 FALLBACK = "Later cells use the course's version until yours passes."
 
 
@@ -97,16 +98,24 @@ def judge(exercise: Exercise, candidate: Callable) -> Result:
             "that defines it."
         )
         return _failed(exercise, "not callable", message)
+    clock = Alarm()
     try:
-        got = run(exercise, candidate)
+        with clock.set(PATIENCE):
+            got = run(exercise, candidate)
     except KeyboardInterrupt:
-        message = (
-            "You stopped the check while your function was running. If it did not end by itself, "
-            "look for a loop whose condition never becomes false."
+        began = (
+            f"Your function was still running after {PATIENCE} seconds, so it was stopped."
+            if clock.rang
+            else "You stopped the check while your function was running."
         )
-        return _failed(exercise, "interrupted", message)
+        message = (
+            f"{began} If it does not end by itself, look for a loop whose condition never becomes "
+            "false, perhaps only for one of the inputs: a width of 0, an empty list."
+        )
+        return _failed(exercise, "endless" if clock.rang else "interrupted", message)
     if not_started(got):
-        return _not_started(exercise)
+        left = left_blank(exercise, candidate)
+        return _half_done(exercise, left) if left else _not_started(exercise)
     problem = diagnose(exercise, candidate, got)
     if problem is None:
         return _passed(exercise, candidate, got)
@@ -151,6 +160,15 @@ def _not_started(exercise: Exercise) -> Result:
     return Result(
         exercise.id, title, "not started", message, "not-started", version, footer=FALLBACK
     )
+
+
+def _half_done(exercise: Exercise, left: list[str]) -> Result:
+    names, raises = " and ".join(f"`{name}`" for name in left), f"raise{'s' * (len(left) == 1)}"
+    message = (
+        f"{names} still {raises} `NotImplementedError`: write your lines in place of each `...` "
+        "there, delete the line that raises it, and run the cell again."
+    )
+    return _failed(exercise, "unfinished", message)
 
 
 # --- The right numbers in another type ------------------------------------------------------------

@@ -17,7 +17,7 @@ from helpers.agents.ddpg import actor_loss, critic_loss, polyak_update, td_targe
 from helpers.buffers import Batch
 from helpers.checks.a2c_losses import PLAIN_NUMBER, gives_tensors, with_backward
 from helpers.checks.exercise import Card, Case, Exercise, Misconception, Property
-from helpers.checks.observing import gradient, no_mutation
+from helpers.checks.observing import ANOTHER, gradient, no_mutation
 
 
 def floats(values) -> torch.Tensor:
@@ -54,9 +54,6 @@ class SmallCritic(nn.Module):
 
 def _short(weights: torch.Tensor) -> str:
     return str(np.round(weights.detach().numpy(), 3).tolist())
-
-
-ANOTHER = "another one at each call"
 
 
 def same(first, again) -> bool:

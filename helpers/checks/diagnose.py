@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ import numpy as np
 from helpers.checks.compare import Difference, Leaf, close, leaf_pairs
 from helpers.checks.display import short
 from helpers.checks.exercise import Exercise, Misconception
+from helpers.checks.observing import ANOTHER
 from helpers.checks.running import Outcome, Raised, expected, mistaken, unlike
 
 
@@ -37,6 +39,29 @@ def not_started(got: Outcome) -> bool:
         e.type is NotImplementedError and e.innermost and "not implemented for" not in e.text
         for e in got.errors
     )
+
+
+def left_blank(exercise: Exercise, candidate: Callable) -> list[str]:
+    """Of a class with several blanks those that still raise, where others are filled in."""
+    if not (inspect.isclass(exercise.reference) and inspect.isclass(candidate)):
+        return []
+    blanks = [name for name, entry in vars(exercise.reference).items() if _has_steps(entry)]
+    left = [name for name in blanks if _raises_still(getattr(candidate, name, None))]
+    return left if len(left) < len(blanks) else []
+
+
+def _has_steps(method: object) -> bool:
+    """Whether numbered comments in its body make it a blank of the exercise."""
+    try:
+        source = inspect.getsource(method) if inspect.isfunction(method) else ""
+    except OSError:
+        return False
+    return bool(re.search(r"^\s*# \d+\. ", source, re.MULTILINE))
+
+
+def _raises_still(method: object) -> bool:
+    code = getattr(inspect.unwrap(method), "__code__", None) if callable(method) else None
+    return code is not None and "NotImplementedError" in code.co_names
 
 
 def diagnose(exercise: Exercise, function: Callable, got: Outcome) -> Diagnosis | None:
@@ -73,10 +98,18 @@ def _misconception(exercise: Exercise, got: Outcome, values_differ: bool) -> Mis
 def _did_the_same(exercise: Exercise, wrong: Outcome, got: Outcome) -> bool:
     if any(unlike(exercise, wrong, got)):
         return False
-    # Errors alone are weak evidence: where there is no value to compare, the texts must agree.
-    pairs = list(zip(wrong.observations, got.observations, strict=True))
-    only_errors = all(isinstance(entry, Raised) for entry in wrong.observations)
-    return not only_errors or all(str(w) == str(g) for w, g in pairs)
+    # Errors alone are weak evidence: unless a value is wrong as well, they must say the same.
+    differs = unlike(exercise, expected(exercise), wrong)
+    entries = zip(differs, wrong.observations, got.observations, strict=True)
+    shown = [(w, g) for here, w, g in entries if here]
+    if not all(isinstance(w, Raised) for w, _ in shown):
+        return True
+    return all(_says(w) == _says(g) for w, g in shown)
+
+
+def _says(error: Raised) -> tuple[str, str]:
+    """What an error says, whatever the index in it."""
+    return re.sub(r"\bindex \d+", "index N", error.text), error.evidence
 
 
 def _broken_property(exercise: Exercise, got: Outcome) -> Diagnosis:
@@ -173,19 +206,33 @@ def _error(c: _Context) -> Diagnosis | None:
     return Diagnosis("error", f"Your function stopped with {_tell(error)}.", c.failing[0])
 
 
+def _another_at_each_call(c: _Context) -> Diagnosis | None:
+    """The check called twice with the same input and saw two outputs."""
+    given = c.first.got
+    if not (isinstance(given, Leaf) and given.kind == "text" and given.value == ANOTHER):
+        return None
+    return Diagnosis(
+        "another output at each call",
+        f"Called again with the same input, {c.name} gives something else: there is chance in it "
+        "where there should be none, or it keeps something from one call to the next.",
+        c.failing[0],
+    )
+
+
 def _kind_of_output(c: _Context) -> Diagnosis | None:
     """Something else than numbers, or other parts than asked for."""
     first, place = c.first, _place(c.first)
     if first.kind == "none":
         if "gradient" in first.where:
-            message = f"{place} is missing: {_CUT} the way to it."
+            message = f"{_subject(first, 'is')} missing: {_CUT} the way to it."
             return Diagnosis("no gradient", message, c.failing[0])
-        return Diagnosis("missing part", f"{place} is missing.", c.failing[0])
+        return Diagnosis("missing part", f"{_subject(first, 'is')} missing.", c.failing[0])
     if first.kind == "unexpected":
-        message = f"{place} should be none, and yours is {short(first.got)}."
+        message = f"{place} should be none, and yours {_verb(first, 'is')} {short(first.got)}."
         return Diagnosis(None, message, c.failing[0])
     if first.kind == "type":
-        message = f"{place} should be {short(first.expected)}, and yours is {short(first.got)}."
+        yours = f"yours {_verb(first, 'is')} {short(first.got)}"
+        message = f"{place} should be {short(first.expected)}, and {yours}."
         return Diagnosis("other type", message, c.failing[0])
     if first.kind == "detached":
         return Diagnosis(
@@ -201,8 +248,8 @@ def _not_a_number(c: _Context) -> Diagnosis | None:
         return None
     return Diagnosis(
         "nan",
-        f"{_place(c.first)} contains NaN, not a number: look for 0 divided by 0, the logarithm of "
-        "a negative number, or infinity minus infinity.",
+        f"{_subject(c.first, 'contains')} NaN, not a number: look for 0 divided by 0, the "
+        "logarithm of a negative number, or infinity minus infinity.",
         c.failing[0],
     )
 
@@ -215,8 +262,14 @@ def _shape(c: _Context) -> Diagnosis | None:
     only_shape = all(d.kind == "reshaped" for _, d in c.all_differences())
     case, shown = max(shapes[:20], key=lambda entry: entry[1].expected.value.size > 1)
     want, have = shown.expected.value.shape, shown.got.value.shape
+    if shown.got.kind == "list" and have[1:] == want:
+        message = (
+            f"{_subject(shown, 'is')} a list or tuple of {have[0]} parts, each of the shape "
+            f"`{want}`, where one is expected: things with a comma between them are a tuple."
+        )
+        return Diagnosis("several outputs", message, case)
     if not only_shape:
-        message = f"{_place(shown)} has the shape `{have}` where `{want}` is expected."
+        message = f"{_subject(shown, 'has')} the shape `{have}` where `{want}` is expected."
         if want and have == want + want[-1:]:
             message += " Two shapes that did not match were broadcast against each other."
         return Diagnosis("shape", message, case)
@@ -239,8 +292,8 @@ def _whole_numbers(c: _Context) -> Diagnosis | None:
         return None
     return Diagnosis(
         "whole numbers",
-        f"{_place(c.first)} holds whole numbers (`{have.dtype}`), so the decimals were cut off: "
-        "make the array one of floats.",
+        f"{_subject(c.first, 'holds')} whole numbers (`{have.dtype}`), so the decimals were cut "
+        "off: make the array one of floats.",
         c.failing[0],
     )
 
@@ -265,13 +318,16 @@ def _factor(c: _Context) -> Diagnosis | None:
     leaves = [w for i in rest for w, _ in leaf_pairs(wanted[i], given[i])]
     if not where and any(leaf.numeric and np.any(leaf.value) for leaf in leaves):
         return None
-    place = _place(c.first)
+    subject, plural = _subject(c.first, "is"), _plural(c.first)
     if abs(factor) < 1e-6:
-        message = f"{place} is zero everywhere: is what you computed written into it?"
+        there = "them" if plural else "it"
+        message = f"{subject} zero everywhere: is what you computed written into {there}?"
         return Diagnosis("all zeros", message, c.failing[0])
     if abs(factor + 1) < 1e-3:
-        return Diagnosis("sign", f"{place} is right, up to its sign.", c.failing[0])
-    message = f"{place} is {factor:.4g} times what it should be, on every case."
+        message = f"{subject} right, up to {'their' if plural else 'its'} sign."
+        return Diagnosis("sign", message, c.failing[0])
+    should = f"what {'they' if plural else 'it'} should be"
+    message = f"{subject} {factor:.4g} times {should}, on every case."
     return Diagnosis("factor", message, c.failing[0])
 
 
@@ -287,9 +343,9 @@ def _differs(c: _Context) -> Diagnosis:
     advice = (
         "Work the case below out by hand and compare." if by_hand else "Compare the case below."
     )
-    return Diagnosis(
-        None, f"{_place(c.first)} differs from the expected one on {on}. {advice}", case
-    )
+    ones = f"one{'s' * _plural(c.first)}"
+    message = f"{_subject(c.first, 'differs')} from the expected {ones} on {on}. {advice}"
+    return Diagnosis(None, message, case)
 
 
 _RULES = (
@@ -297,6 +353,7 @@ _RULES = (
     _unfinished,
     _no_return,
     _error,
+    _another_at_each_call,
     _kind_of_output,
     _not_a_number,
     _shape,
@@ -319,6 +376,26 @@ def _nothing(entry: object) -> bool:
 def _place(difference: Difference) -> str:
     """The start of a sentence about one part of the output."""
     return f"The {difference.where}" if difference.where else "The output"
+
+
+def _subject(difference: Difference, verb: str) -> str:
+    """The start of a sentence, with its verb: "The loss is", "The actions are"."""
+    return f"{_place(difference)} {_verb(difference, verb)}"
+
+
+def _verb(difference: Difference, verb: str) -> str:
+    return _VERBS[verb] if _plural(difference) else verb
+
+
+_VERBS = {
+    "is": "are", "has": "have", "holds": "hold", "contains": "contain", "differs": "differ",
+}  # fmt: skip
+
+
+def _plural(difference: Difference) -> bool:
+    """Whether a part's name is a plural: "actions", "layers of both", but not "bias" or "loss"."""
+    head = re.split(r"[,:]| (?:of|to|for|from|in|at|after|where|that|about)\b", difference.where)[0]
+    return head.endswith("s") and not head.endswith(("ss", "us", "is", "as"))
 
 
 def _tell(error: Raised) -> str:

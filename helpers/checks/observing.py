@@ -14,6 +14,8 @@ from torch import nn
 from helpers.checks.compare import differences, snapshot
 from helpers.checks.exercise import Case, Property, as_case, call
 
+ANOTHER = "another one at each call"  # in place of an output, where two calls gave two
+
 
 def gradient(output: Any, into: torch.Tensor) -> torch.Tensor | None:
     """The gradient of `output.sum()` with respect to the tensor `into`; None where none flows.
@@ -51,8 +53,13 @@ def fill_parameters(network: nn.Module, *inputs: torch.Tensor, seed: int = 0) ->
     return network
 
 
-def linear_layers(network: nn.Module, *inputs: torch.Tensor) -> list[nn.Linear]:
-    """The linear layers in the order in which they run, however the network keeps them."""
+def linear_layers(
+    network: nn.Module, *inputs: torch.Tensor, ask: Callable | None = None
+) -> list[nn.Linear]:
+    """The linear layers in the order in which they run, however the network keeps them.
+
+    They run for `network(*inputs)`, or for `ask(*inputs)`: one of its other methods.
+    """
     ran: list[nn.Linear] = []
     hooks = [
         module.register_forward_pre_hook(lambda module, _: ran.append(module))
@@ -61,7 +68,7 @@ def linear_layers(network: nn.Module, *inputs: torch.Tensor) -> list[nn.Linear]:
     ]
     try:
         with torch.no_grad():
-            network(*inputs)
+            (ask or network)(*inputs)
     finally:
         for hook in hooks:
             hook.remove()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import _thread
 import io
 import linecache
 import random
 import sysconfig
+import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
@@ -41,6 +43,7 @@ class Raised:
     line: int | None = None
     source: str = ""
     innermost: bool = False  # raised by the student's own line, not by something that it called
+    evidence: str = ""  # what a check noted on the error (`add_note`), to tell like ones apart
 
     def __str__(self) -> str:
         return f"{self.type.__name__}: {self.text}" if self.text else self.type.__name__
@@ -82,6 +85,38 @@ def run(exercise: Exercise, function: Callable) -> Outcome:
             except (Exception, SystemExit) as error:
                 broken[check.name] = _raised(error, check.test)
     return Outcome(observations, printed, broken)
+
+
+class Alarm:
+    """Interrupts the main thread, as Ctrl-C would, when it is at one thing for too long.
+
+    `rang` says whether it did. Unlike `signal.alarm` it works on Windows too.
+    """
+
+    def __init__(self) -> None:
+        self.rang, self._over, self._lock = False, False, threading.Lock()
+
+    @contextmanager
+    def set(self, seconds: float) -> Iterator[None]:
+        """It rings unless the block ends within `seconds`, but only in the main thread."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        timer = threading.Timer(seconds, self._ring)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            with self._lock:  # from here on it rings no more
+                self._over = True
+            timer.cancel()
+
+    def _ring(self) -> None:
+        with self._lock:
+            if not self._over:
+                self.rang = True
+                _thread.interrupt_main()
 
 
 @cache
@@ -153,12 +188,13 @@ def _raised(error: BaseException, ours: Callable) -> Raised:
         for frame, line in frames
         if _students(frame.f_code.co_filename) and frame.f_code is not code
     ]
-    text = str(error)
+    text, evidence = str(error), "\n".join(getattr(error, "__notes__", ()))
     if not own:
-        return Raised(type(error), text)
+        return Raised(type(error), text, evidence=evidence)
     frame, line = own[-1]
     source = linecache.getline(frame.f_code.co_filename, line, frame.f_globals).strip()
-    return Raised(type(error), text, line, source, innermost=frame is frames[-1][0])
+    innermost = frame is frames[-1][0]
+    return Raised(type(error), text, line, source, innermost, evidence)
 
 
 def _students(filename: str) -> bool:

@@ -27,7 +27,7 @@ from helpers.checks.ddpg_losses import (
     same,
 )
 from helpers.checks.exercise import Card, Case, Exercise, Misconception, Property
-from helpers.checks.observing import gradient
+from helpers.checks.observing import gradient, no_mutation
 
 
 class SmallTwin(nn.Module):
@@ -46,6 +46,30 @@ class SmallTwin(nn.Module):
 
 def random_twin(rng: np.random.Generator, obs_size: int, action_dim: int) -> SmallTwin:
     return SmallTwin(*rng.normal(size=(2, obs_size + action_dim)))
+
+
+def leaves_gradients_alone(cases: Callable, call: Callable = lambda function: function) -> Callable:
+    """The test of a property: gradients that weights have already are still there afterwards."""
+
+    def test(function, rng):
+        for case in cases(rng):
+            modules = [entry for entry in case.args if isinstance(entry, nn.Module)]
+            parameters = [p for module in modules for p in module.parameters()]
+            for parameter in parameters:
+                parameter.grad = torch.ones_like(parameter)
+            call(function)(*case.args)
+            if not all(p.grad is not None and bool((p.grad == 1).all()) for p in parameters):
+                return False
+        return True
+
+    return test
+
+
+GRADIENTS = (
+    "The loss is right, but your function changes the gradients that are kept with the weights "
+    "(`backward()`, `zero_grad()`). A loss is a number and nothing else: return it, and leave "
+    "gradients and steps to the agent."
+)
 
 
 # --- 3.4 twin_critic_loss -------------------------------------------------------------------------
@@ -117,6 +141,18 @@ def asked(ask: Callable):
     return loss
 
 
+def target_changed(critic, batch, target):
+    q1, q2 = critic(batch.obs, batch.action)
+    loss = ((q1 - target) ** 2).mean() + ((q2 - target) ** 2).mean()
+    target *= 0
+    return loss
+
+
+def against_all(q: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """Every value against every target."""
+    return ((q.unsqueeze(-1) - y) ** 2).mean()
+
+
 mse = F.mse_loss
 LOWER_LEARNS = (
     "You compare the lower of the two values with the target, so in every row only one critic "
@@ -126,6 +162,11 @@ LOWER_LEARNS = (
 LEFT_ALONE = (
     "gets no gradient, so it stays as it was born, and the minimum of the two is the "
     "minimum of a critic and of noise. Both learn, from the same targets: add their errors."
+)
+EVERY_TARGET = (
+    "`(B, 1)` minus `(B,)` is broadcast to a matrix `(B, B)`: every value is compared with every "
+    "target, and all values learn the same average. Critics and target all have shape `(B,)`: no "
+    "`unsqueeze` is needed."
 )
 EACH_OTHER = (
     "You compare the two critics with each other. Two critics that agree would be one critic, and "
@@ -141,8 +182,9 @@ TWIN_CRITIC_LOSS = Exercise(
         what="Write `twin_critic_loss(critic, batch, target)`: the sum of the mean squared errors "
         "of both critics, for the actions in the batch, against the same targets `(B,)`. A scalar.",
         why="The minimum is in the target already. Whoever takes it here a second time trains only "
-        "one of the critics in every row; whoever takes the mean of both errors halves the step of "
-        "each. Neither gives an error.",
+        "one of the critics in every row, and there is no error. The paper's loss is the sum: with "
+        "the mean of both errors all gradients are half as large, which Adam divides out and plain "
+        "gradient descent does not.",
         difficulty=1,
         minutes=4,
     ),
@@ -159,8 +201,10 @@ TWIN_CRITIC_LOSS = Exercise(
         Misconception(
             "mean of both errors",
             compared(lambda q1, q2, y: (mse(q1, y) + mse(q2, y)) / 2),
-            "You took the mean of the two errors (or one mean over all values), so each critic "
-            "gets half its gradient. Added up, each of them learns as if it were alone.",
+            "You took the mean of the two errors (or one mean over all values); the paper's loss "
+            "is their sum. Plain gradient descent would take steps half as long; Adam divides such "
+            "a factor out, but for its epsilon. The number that is logged and other optimisers "
+            "depend on it: add the two.",
         ),
         Misconception(
             "only the first critic",
@@ -310,6 +354,24 @@ TWIN_CRITIC_LOSS = Exercise(
             "made ever smaller by lowering all values.",
         ),
         Misconception(
+            "square of the mean",
+            both(lambda q, y: (q - y).mean() ** 2),
+            "You took the mean first and squared it afterwards, so errors up and down cancel. "
+            "Square the error of each row, and take the mean of the squares.",
+        ),
+        Misconception(
+            "doubled in place of squared",
+            both(lambda q, y: ((q - y) * 2).mean()),
+            "You multiplied the errors by 2 (`*`) in place of squaring them (`**`), so errors up "
+            "and down cancel, and the loss can be made ever smaller by lowering all values.",
+        ),
+        Misconception(
+            "only the target squared",
+            both(lambda q, y: (q - y**2).mean()),
+            "Brackets are missing: `**` comes before `-`, so you squared the target alone. The "
+            "difference is to be squared.",
+        ),
+        Misconception(
             "absolute error",
             both(F.l1_loss),
             "You took the absolute error. It pulls the values towards the median of the targets, "
@@ -329,10 +391,25 @@ TWIN_CRITIC_LOSS = Exercise(
         ),
         Misconception(
             "every value against every target",
-            both(lambda q, y: ((q.unsqueeze(-1) - y) ** 2).mean()),
-            "`(B, 1)` minus `(B,)` is broadcast to a matrix `(B, B)`: every value is compared with "
-            "every target, and all values learn the same average. Critics and target all have "
-            "shape `(B,)`: no `unsqueeze` is needed.",
+            both(against_all),
+            EVERY_TARGET,
+        ),
+        Misconception(
+            "the first critic's values against every target",
+            compared(lambda q1, q2, y: against_all(q1, y) + mse(q2, y)),
+            EVERY_TARGET,
+        ),
+        Misconception(
+            "the second critic's values against every target",
+            compared(lambda q1, q2, y: mse(q1, y) + against_all(q2, y)),
+            EVERY_TARGET,
+        ),
+        Misconception(
+            "targets along the wrong axis",
+            compared(lambda q1, q2, y: ((torch.stack([q1, q2], 1) - y) ** 2).mean(0).sum()),
+            "You put both values side by side `(B, 2)` and subtracted the targets `(B,)`: torch "
+            "lays them along the last axis, where the two critics stand. Stack the values one "
+            "below the other, `(2, B)`, or compare each critic by itself.",
         ),
         Misconception(
             "the next observation",
@@ -388,8 +465,20 @@ TWIN_CRITIC_LOSS = Exercise(
             "You call `backward()` inside the function, which uses up the graph. Return the loss "
             "only: the agent computes the gradient and takes the step.",
         ),
+        Misconception(
+            "the target changed in place",
+            target_changed,
+            "The loss is right, but you changed the target that you were given (`-=`, or a method "
+            "whose name ends in `_`). Whoever made it may still need it: build a new tensor.",
+        ),
     ],
-    properties=[Property(TENSORS.name, twin_loss_is_a_tensor, TENSORS.message)],
+    properties=[
+        Property(TENSORS.name, twin_loss_is_a_tensor, TENSORS.message),
+        Property(
+            "changes stored gradients", leaves_gradients_alone(twin_loss_cases, plain), GRADIENTS
+        ),
+        no_mutation(twin_loss_cases, observe_twin_loss),
+    ],
 )
 
 
@@ -397,7 +486,7 @@ TWIN_CRITIC_LOSS = Exercise(
 
 
 def observe_loss_by_q1(function, actor, critic, obs):
-    loss, again = function(actor, critic, obs), function(actor, critic, obs)
+    loss, again = (function(actor, critic, obs.clone()) for _ in range(2))
     if not same(loss, again):
         return {"loss": ANOTHER, "gradient to the actor": None}
     return {"loss": loss, "gradient to the actor": gradient(loss, actor.weights)}
@@ -427,6 +516,12 @@ def by_value(measure: Callable):
 def by_both(measure: Callable):
     """A wrong version: `measure(q1, q2)` of the actor's actions."""
     return lambda actor, critic, obs: measure(*critic(obs, actor(obs)))
+
+
+def observations_changed(actor, critic, obs):
+    loss = actor_loss_by_q1(actor, critic, obs)
+    obs *= 0
+    return loss
 
 
 def left_frozen(actor, critic, obs):
@@ -490,8 +585,8 @@ ACTOR_LOSS_BY_Q1 = Exercise(
         Misconception(
             "by the sum of both",
             by_both(lambda q1, q2: -(q1 + q2).mean()),
-            "You added both critics, so the actor's steps are twice as long. One of them is "
-            "enough: `q1`.",
+            "You added both critics, so the second one has a say in where the actor goes, and the "
+            "number that is logged is about twice the value. One of them is enough: `q1`.",
         ),
         Misconception(
             "the lower of the two means",
@@ -602,10 +697,18 @@ ACTOR_LOSS_BY_Q1 = Exercise(
             "gradients in the critic. Return the loss only: the agent computes the gradient, for "
             "the actor alone.",
         ),
+        Misconception(
+            "changes the observations",
+            observations_changed,
+            "You changed the observations that you were given (`*=`, or a method whose name ends "
+            "in `_`). They belong to the batch, and autograd still needs them for the gradient.",
+        ),
         Misconception("critic left frozen", left_frozen, FROZEN),
     ],
     properties=[
         Property("freezes a network", leaves_networks_alone(loss_by_q1_cases), FROZEN),
         gives_tensors(loss_by_q1_cases),
+        Property("changes stored gradients", leaves_gradients_alone(loss_by_q1_cases), GRADIENTS),
+        no_mutation(loss_by_q1_cases),
     ],
 )

@@ -64,7 +64,7 @@ PARTS = (
 def seen_from_outside(network: nn.Module, obs: torch.Tensor, action: torch.Tensor) -> dict | None:
     """As many of these parts as can be seen."""
     if isinstance(network, nn.Module) and not list(network.parameters()):
-        return {FORM: "not looked at: the network knows of no parameters"}
+        return {FORM: f"not looked at: {without_parameters(network, obs, action)}"}
     given = network(obs, action)
     if given is None:
         return None
@@ -84,6 +84,14 @@ def seen_from_outside(network: nn.Module, obs: torch.Tensor, action: torch.Tenso
         *(form_of_q1, alone if form_of_q1 == ONE else None, gradient(alone, action)),
     )
     return dict(zip(PARTS, seen, strict=True))
+
+
+def without_parameters(network: nn.Module, obs: torch.Tensor, action: torch.Tensor) -> str:
+    try:
+        network(obs, action)
+    except (NameError, AttributeError):
+        return "the network does not find its parts"
+    return "the network knows of no parameters"
 
 
 def described(given, rows: int) -> str:
@@ -168,6 +176,35 @@ def starts_differ(function, rng):
     return not any(torch.equal(one.weight, other.weight) for one, other in pairs)
 
 
+def starts_unrelated(function, rng):
+    _, (first, second), _ = new_pair(function, rng)
+    pairs = zip(first[:-1], second[:-1], strict=False)  # the last layer has few weights
+    pairs = [(one.weight, other.weight) for one, other in pairs]
+    return not any(alike(*pair) for pair in pairs if pair[0].shape == pair[1].shape)
+
+
+def alike(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether weights follow others, up to sign, size and a little noise; by chance they do not."""
+    both = torch.stack([one.detach().flatten(), other.detach().flatten()])
+    return bool(torch.corrcoef(both)[0, 1].abs() > 0.7)
+
+
+def another_start_every_time(function, rng):
+    """Torch's own stream stands where an agent's seed has put it."""
+
+    def born(seed: int) -> tuple[torch.Tensor, ...]:
+        torch.default_generator.manual_seed(seed)
+        _, both, _ = new_pair(function, np.random.default_rng(0))
+        return tuple(layers[0].weight for layers in both)
+
+    return not any(torch.equal(one, other) for one, other in zip(born(1), born(2), strict=True))
+
+
+def q1_asks_one(function, rng):
+    network, (first, _), inputs = new_pair(function, rng)
+    return all(layer in first for layer in linear_layers(network, *inputs, ask=network.q1))
+
+
 def last_layers_small(function, rng):
     _, both, _ = new_pair(function, rng)
     parameters = [p for layers in both for p in layers[-1].parameters()]
@@ -185,6 +222,20 @@ SAME_START = (
     "Both critics start with the same weights. They see the same batches and the same targets, so "
     "they stay the same for ever, and the lower of two equal values protects from nothing. Let "
     "each draw its own."
+)
+RELATED_START = (
+    "Your second critic starts as the first one, only a little changed (some noise, another sign, "
+    "another size). What one of them believes of states without data, the other then believes as "
+    "well, or just the opposite: let each draw weights of its own."
+)
+FIXED_START = (
+    "Every pair that is made starts with the same weights, whatever the agent's seed is: somebody "
+    "sets a seed inside the class (`torch.manual_seed`), for all random numbers that torch draws "
+    "afterwards. The agent has set one before; leave it alone."
+)
+BOTH_ASKED = (
+    "The value of `q1` is right, but both critics work for it, and one of them for nothing: the "
+    "actor asks at each of its steps. Ask the first network alone."
 )
 LARGE_START = (
     "The last layer of at least one critic starts too large. Use lesson 02's `QNetwork`, or "
@@ -259,8 +310,41 @@ def a_copy(self, *numbers):
     self.second = deepcopy(self.first)
 
 
+def changed_copy(self, *numbers):
+    a_copy(self, *numbers)
+    for parameter in self.second.parameters():
+        parameter.data.mul_(-1)
+
+
+def with_a_seed(self, *numbers):
+    torch.manual_seed(1)
+    two_networks(self, *numbers)
+
+
+def the_same_seed_twice(self, *numbers):
+    torch.manual_seed(0)
+    self.first = QNetwork(*numbers)
+    torch.manual_seed(0)
+    self.second = QNetwork(*numbers)
+
+
+def hidden_for_one(self, obs_size, action_dim, hidden):
+    self.first = QNetwork(obs_size, action_dim, hidden)
+    self.second = QNetwork(obs_size, action_dim)
+
+
+def without_q1() -> type[nn.Module]:
+    twin = twin_with()
+    del twin.q1
+    return twin
+
+
 def plain_list(self, *numbers):
     self.networks = [QNetwork(*numbers), QNetwork(*numbers)]
+
+
+def from_the_list(self, obs, action):
+    return tuple(network(obs, action) for network in self.networks)
 
 
 class NoSuper(nn.Module):
@@ -368,8 +452,9 @@ TWIN_Q_NETWORK = Exercise(
     card=Card(
         title="Two critics that share nothing",
         what="Write the class `TwinQNetwork(obs_size, action_dim, hidden)`: two of lesson 02's "
-        "`QNetwork`, each with weights of its own. `forward(obs, action)` gives both values, each "
-        "`(B,)`; `q1(obs, action)` gives the first critic's alone.",
+        "critics, each with weights of its own. One of them is `QNetwork(obs_size, action_dim, "
+        "hidden)`, and called with `(obs, action)` it gives values `(B,)`. `forward(obs, action)` "
+        "gives the values of both; `q1(obs, action)` asks the first one alone.",
         why="Everything that TD3 gains rests on errors that differ. Two critics that share a layer "
         "or a start share their errors, too, and nothing looks wrong, only the bias comes back.",
         difficulty=2,
@@ -392,7 +477,22 @@ TWIN_Q_NETWORK = Exercise(
             "two values are always equal, and the lower of them protects from nothing. Make a "
             "second `QNetwork`.",
         ),
+        Misconception(
+            "the first is asked twice",
+            twin_with(forward=lambda self, s, a: (self.first(s, a), self.first(s, a))),
+            "There are two networks, but `forward` asks the first one twice, so the two values are "
+            "always equal. The second value is the second network's.",
+        ),
         Misconception("the second is a copy", twin_with(a_copy), SAME_START),
+        Misconception("the second is a changed copy", twin_with(changed_copy), RELATED_START),
+        Misconception(
+            "the same seed twice",
+            twin_with(the_same_seed_twice),
+            "You set the same seed before each network, so both start with the same weights and "
+            "stay the same for ever, and so do the pairs of all agents. No seed belongs in here: "
+            "each network draws from the stream that the agent has seeded.",
+        ),
+        Misconception("a seed of its own", twin_with(with_a_seed), FIXED_START),
         Misconception(
             "one body, two heads",
             twin_with(two_heads, from_two_heads, lambda self, s, a: from_two_heads(self, s, a)[0]),
@@ -446,6 +546,22 @@ TWIN_Q_NETWORK = Exercise(
             twin_with(q1=lambda self, s, a: self.second(s, a)),
             "`q1` gives the value that `forward` gives as its second. They have to agree on who "
             "comes first.",
+        ),
+        Misconception(
+            "q1 gives nothing",
+            twin_with(q1=lambda self, s, a: None),
+            "Your `q1` returned `None`: did you forget `return`?",
+        ),
+        Misconception(
+            "no q1",
+            without_q1(),
+            "Your class has no method `q1`. It is how the actor asks one critic alone: write it "
+            "below `forward`, indented as far.",
+        ),
+        Misconception(
+            "q1 asks both",
+            twin_with(q1=lambda self, s, a: self(s, a)[0]),
+            BOTH_ASKED,
         ),
         Misconception(
             "q1 gives both",
@@ -558,19 +674,39 @@ TWIN_Q_NETWORK = Exercise(
             "`hidden` on.",
         ),
         Misconception(
+            "hidden size ignored in the second critic",
+            twin_with(hidden_for_one),
+            "The second critic's hidden layers always have 64 units, which is only the default: "
+            "hand the argument `hidden` on to it, too.",
+        ),
+        Misconception(
             "the action joins at the second layer",
             both_made_by(ActionLater),
             "In your networks the action joins at the second layer. DDPG's paper does just that, "
             "but this course's `QNetwork` takes both in the first layer, and the check compares "
             "with it.",
         ),
-        Misconception("a plain list of networks", twin_with(plain_list), IN_A_LIST),
+        Misconception(
+            "a plain list of networks",
+            twin_with(plain_list, from_the_list, lambda self, s, a: self.networks[0](s, a)),
+            IN_A_LIST,
+        ),
+        Misconception(
+            "self. missing",
+            twin_with(lambda self, *numbers: None),
+            "Nothing that `__init__` makes is kept, so the networks are not found where they are "
+            "asked: a name without `self.` before it is gone when the method ends. Write `self.` "
+            "where they are made and where they are used.",
+        ),
         Misconception("super().__init__() missing", NoSuper, NO_SUPER),
         Misconception("last layers not small", both_made_by(started_anew), LARGE_START),
         Misconception("a network that is never used", twin_with(a_third_one), UNUSED),
     ],
     properties=[
         Property("both start alike", starts_differ, SAME_START),
+        Property("both start nearly alike", starts_unrelated, RELATED_START),
+        Property("the same start every time", another_start_every_time, FIXED_START),
+        Property("q1 asks both critics", q1_asks_one, BOTH_ASKED),
         Property("a last layer not small", last_layers_small, LARGE_START),
         Property("parameters without a part", every_parameter_has_a_part, UNUSED),
     ],

@@ -9,15 +9,16 @@ percent. Wrong ones are told apart by the same, whatever they draw (a test draws
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable
 
 import numpy as np
 import torch
 
 from helpers.agents.td3 import smoothed_target_action
-from helpers.checks.ddpg_losses import ANOTHER, INFERENCE, NO_TENSOR, SmallActor, floats
+from helpers.checks.ddpg_losses import INFERENCE, NO_TENSOR, SmallActor, floats
 from helpers.checks.exercise import Card, Case, Exercise, Misconception, Property
-from helpers.checks.observing import gradient, no_mutation
+from helpers.checks.observing import ANOTHER, gradient, no_mutation
 
 MANY = 40_000  # rows; from so many on their spread says something
 NO_LIMIT = 10.0  # a noise_clip that nothing reaches
@@ -26,11 +27,41 @@ OVERWHELMING = 1e10  # a target_noise that reaches any noise_clip
 OWN = "every entry has its own"
 
 
+class Endless(RuntimeError):
+    """Somebody draws again and again."""
+
+
+class Generator(np.random.Generator):
+    """`np.random.default_rng(seed)`, but whoever draws without end for one output is stopped."""
+
+    def __init__(self, seed: int, entries: int) -> None:
+        super().__init__(np.random.PCG64(seed))
+        self.left = 1000 + 10 * entries
+
+    def standard_normal(self, *args, **kwargs):
+        self._count()
+        return super().standard_normal(*args, **kwargs)
+
+    def normal(self, *args, **kwargs):
+        self._count()
+        return super().normal(*args, **kwargs)
+
+    def _count(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise Endless("numbers are drawn again and again for one output: does this loop end?")
+
+
+def generator(seed: int, obs: torch.Tensor) -> Generator:
+    """For actions in `obs`, of which no row has more numbers than one of `obs` and one."""
+    return Generator(seed, entries=obs.numel() + len(obs))
+
+
 def observe_smoothing(function, target_actor, next_obs, target_noise, noise_clip):
     """What every right version has in common, and every wrong one of a kind, whatever it draws."""
 
-    def ask(obs: torch.Tensor, std: float, seed: int):
-        return function(target_actor, obs, std, noise_clip, np.random.default_rng(seed))
+    def ask(obs: torch.Tensor, std: float, seed: int, clip: float = noise_clip):
+        return function(target_actor, obs, std, clip, generator(seed, obs))
 
     with torch.no_grad():
         plain = target_actor(next_obs).double().numpy()
@@ -43,7 +74,8 @@ def observe_smoothing(function, target_actor, next_obs, target_noise, noise_clip
     if target_noise == 0 or noise_clip == 0:
         others = [values(ask(next_obs, target_noise, seed)) for seed in range(6, 12)]
         alike = all(np.array_equal(action, other) for other in others)
-        return seen | {"actions": (action if alike else ANOTHER) if comparable else None}
+        actions = floats(action) if alike else ANOTHER
+        return seen | {"actions": actions if comparable else None}
     if not comparable:
         action = np.zeros_like(plain)
     few = next_obs[:8]  # and noise so weak that nothing is cut off
@@ -53,6 +85,9 @@ def observe_smoothing(function, target_actor, next_obs, target_noise, noise_clip
         rest = {"distance from the actor's action": distances(action - plain)}
     if len(plain) == MANY:
         rest = spread_of(action - plain, action, noise_clip)
+        close = values(ask(few, OVERWHELMING, 5, clip=0.01)) - plain[:8] if comparable else None
+        if comparable and shrunk(close, 0.01):
+            rest |= dict.fromkeys(WIDTHS)
     if sharing != OWN:  # then all else is a matter of chance
         rest = dict.fromkeys(rest)
     return seen | {"noise of a batch": sharing} | rest
@@ -72,6 +107,15 @@ def shared(noise: np.ndarray) -> str:
     return ", ".join(found) or OWN
 
 
+def shrunk(noise: np.ndarray, noise_clip: float) -> bool:
+    """Whether all of an overwhelming noise ends short of `noise_clip`, as a mean of draws does.
+
+    How many were drawn would decide about all widths.
+    """
+    size = np.abs(noise)
+    return bool((size > 1e-6).any() and (size < noise_clip - 1e-6).all())
+
+
 def distances(noise: np.ndarray) -> str:
     """As "0.25", or "0.5 or 1.5"."""
     different = sorted({rounded(size, 2) for size in np.abs(noise).ravel()})
@@ -81,20 +125,33 @@ def distances(noise: np.ndarray) -> str:
 def spread_of(noise: np.ndarray, action: np.ndarray, noise_clip: float) -> dict:
     """Numbers that hold within a few percent whatever was drawn, or rounded ones."""
     deviation, at = noise.std(axis=0), np.abs(np.abs(noise) - noise_clip) < 1e-5
-    return {
-        "standard deviation of the noise in each dimension": deviation,
-        "mean of the noise, in standard deviations": rounded(noise.mean() / (noise.std() or 1.0)),
+    widths = (
+        np.float32(deviation),
+        rounded(noise.mean() / (noise.std() or 1.0)),
+        shares(action, 1.0),
+        shares(noise, noise_clip),
+        [float(at.mean()), float((~at).mean())],
+    )
+    return dict(zip(WIDTHS, widths, strict=True)) | {
         "correlation of two dimensions' noise": rounded(correlation(*noise.T)),
         "mean distance of the noise from its mean, in standard deviations": distance(noise),
-        "list of shares: actions below -1, in between, above 1": shares(action, 1.0),
-        "list of shares: noises below -noise_clip, in between, above": shares(noise, noise_clip),
-        "list of shares: noises at noise_clip, others": [float(at.mean()), float((~at).mean())],
     }
 
 
+WIDTHS = (
+    "standard deviation of the noise in each dimension",
+    "mean of the noise, in standard deviations",
+    "list of shares: actions below -1, in between, above 1",
+    "list of shares: noises below -noise_clip, in between, above",
+    "list of shares: noises at noise_clip, others",
+)
+
+
 def distance(noise: np.ndarray) -> float:
-    """0.80 where it is Gaussian, 0.87 where it is uniform."""
-    return float(np.abs(noise - noise.mean()).mean() / (noise.std() or 1.0))
+    """0.80 where it is Gaussian, 0.87 where it is uniform, in whatever dimension."""
+    centred = noise - noise.mean(axis=0)
+    deviation = centred.std(axis=0)
+    return float((np.abs(centred).mean(axis=0) / np.where(deviation > 0, deviation, 1.0)).mean())
 
 
 def shares(of: np.ndarray, bound: float) -> list[float]:
@@ -139,6 +196,7 @@ def smoothing_cases(rng: np.random.Generator) -> list[Case]:
         Case((still, torch.ones(30, 1), OVERWHELMING, 0.25), note="noise that is always cut off"),
         Case((still, torch.ones(30, 1), OVERWHELMING, 2.0), note="always out of the bounds"),
         Case((one, torch.ones(30, 1), OVERWHELMING, 0.25), note="always cut off, off the middle"),
+        Case((one, torch.ones(30, 1), OVERWHELMING, 0.9), note="always cut off, a wide noise_clip"),
         Case((middle, torch.ones(30, 1), OVERWHELMING, 0.25), note="all cut off, two dimensions"),
         Case((two, many, 0.04, NO_LIMIT), note="many rows, weak noise that is never cut off"),
         Case((actor(0.125, -0.125), many, 0.8, 0.5), note="many rows, noise that is often cut off"),
@@ -148,8 +206,28 @@ def smoothing_cases(rng: np.random.Generator) -> list[Case]:
 
 def drawn(function, seed: int, times: int = 1) -> list:
     """What comes out when one generator is used several times."""
-    actor, rng = SmallActor([[0.2, -0.1]]), np.random.default_rng(seed)
+    actor, rng = SmallActor([[0.2, -0.1]]), generator(seed, torch.ones(3, 1))
     return [values(function(actor, torch.ones(3, 1), 0.2, 0.5, rng)).tolist() for _ in range(times)]
+
+
+def noise_for_a_batch_of_one(function, rng):
+    actor, obs = SmallActor([[0.2]]), torch.ones(1, 1)
+    rngs = generator(1, obs), generator(2, obs)
+    one, other = (values(function(actor, obs, WEAK, NO_LIMIT, rng)) for rng in rngs)
+    return not np.array_equal(one, other)
+
+
+def shared_streams() -> tuple:
+    """Where the random streams stand that a whole process shares: torch's, numpy's, Python's."""
+    _, keys, position, *_ = np.random.get_state()  # noqa: NPY002
+    state = torch.get_rng_state().numpy().tobytes()
+    return state, keys.tobytes(), position, random.getstate()
+
+
+def leaves_shared_streams_alone(function, rng):
+    before = shared_streams()
+    drawn(function, 1)
+    return shared_streams() == before
 
 
 def follows_the_generator(function, rng):
@@ -167,7 +245,7 @@ def new_noise_at_each_call(function, rng):
 
 def smoothed(function) -> torch.Tensor:
     actor, obs = SmallActor([[0.5, -0.2]]), torch.ones(3, 1)
-    return function(actor, obs, 0.2, 0.5, np.random.default_rng(0))
+    return function(actor, obs, 0.2, 0.5, generator(0, obs))
 
 
 def carries_no_gradient(function, rng):
@@ -184,7 +262,7 @@ def few_smoothing_cases(rng):
 
 
 def observe_for_mutation(function, target_actor, next_obs, target_noise, noise_clip):
-    function(target_actor, next_obs, target_noise, noise_clip, np.random.default_rng(0))
+    function(target_actor, next_obs, target_noise, noise_clip, generator(0, next_obs))
 
 
 def normal(rng: np.random.Generator, shape) -> torch.Tensor:
@@ -230,6 +308,27 @@ def only_first(action, rng):
     return noise
 
 
+@torch.no_grad()
+def averaged(actor, obs, std, clip, rng):
+    action = actor(obs)
+    draws = [(action + cut(normal(rng, action.shape) * std, clip)).clamp(-1, 1) for _ in range(20)]
+    return torch.stack(draws).mean(0)
+
+
+@torch.no_grad()
+def drawn_again(actor, obs, std, clip, rng):
+    action = actor(obs)
+    noise = normal(rng, action.shape) * std
+    while (noise.abs() > clip).any():
+        noise = torch.where(noise.abs() > clip, normal(rng, action.shape) * std, noise)
+    return (action + noise).clamp(-1, 1)
+
+
+def centred(action, rng):
+    noise = normal(rng, action.shape)
+    return noise - noise.mean(0)
+
+
 def smoothed_with_gradient(actor, obs, std, clip, rng):
     action = actor(obs)
     return (action + cut(normal(rng, action.shape) * std, clip)).clamp(-1, 1)
@@ -266,7 +365,25 @@ OWN_STREAM = (
     "(`torch.randn_like`, `np.random`). Then the seed no longer decides how a training goes, and "
     "no run can be repeated: draw from the generator that you are given."
 )
-SHARED = "The target is an average over nearby actions only if "
+ONE_DIRECTION = (
+    "All targets of a batch are pushed in one direction then, and only many batches together "
+    "average over anything: ask the action for its shape, and draw that many."
+)
+SHARED_STREAM = (
+    "The noise follows `rng`, but on the way your function sets or uses a random stream that the "
+    "whole process shares (`torch.manual_seed`, `np.random`), and whoever draws from it next gets "
+    "other numbers. Draw from `rng` alone."
+)
+SUM_CLIPPED = (
+    "You added first and cut the sum off at `noise_clip`, so no action can be larger than that, "
+    "while the noise itself is not cut off. `noise_clip` is for the noise alone, before it is "
+    "added; the sum has the bounds -1 and 1."
+)
+NO_NOISE_FOR_ONE = (
+    "A batch of one gets no noise: it looks as if the mean of the batch's noise were subtracted. "
+    "Each number is drawn for itself, with mean 0; that the numbers of a batch do not add up to 0 "
+    "is as it should be."
+)
 VARIANCE = "is a standard deviation: standard normal numbers times `target_noise` have it."
 PROPORTION = (
     "Your noise is multiplied by the action, so an action near 0 gets none. Noise is added, and "
@@ -302,7 +419,8 @@ SMOOTHED_TARGET_ACTION = Exercise(
         "from `rng`.",
         why="A critic's error is often a narrow peak that the actor climbs. Averaged over "
         "neighbouring actions, a peak is worth little. In much code one number is drawn for the "
-        "whole batch, and then nothing is averaged at all.",
+        "whole batch: then all its targets are pushed in one direction, and only many batches "
+        "together average over anything.",
         difficulty=2,
         minutes=8,
     ),
@@ -322,14 +440,12 @@ SMOOTHED_TARGET_ACTION = Exercise(
         Misconception(
             "one noise for the whole batch",
             drawing(lambda action, rng: torch.tensor(rng.standard_normal(), dtype=torch.float32)),
-            f"You drew a single number and added it to all actions. {SHARED}every sample has noise "
-            "of its own; so the whole batch is pushed the same way.",
+            f"You drew a single number and added it to all actions. {ONE_DIRECTION}",
         ),
         Misconception(
             "one noise for all rows",
             drawing(lambda action, rng: normal(rng, action.shape[1:])),
-            f"All rows get the same noise, one number for each dimension. {SHARED}every sample of "
-            f"the batch has noise of its own. {SHAPE}",
+            f"All rows get the same noise, one number for each dimension. {ONE_DIRECTION}",
         ),
         Misconception(
             "one noise for all dimensions",
@@ -382,15 +498,27 @@ SMOOTHED_TARGET_ACTION = Exercise(
                 lambda action, std, clip, rng: normal(rng, action.shape) * std,
                 lambda x, clip: cut(x, clip),
             ),
-            "You added first and cut the sum off at `noise_clip`, so no action can be larger than "
-            "that. `noise_clip` is for the noise alone, before it is added; the sum has the bounds "
-            "-1 and 1.",
+            SUM_CLIPPED,
+        ),
+        Misconception(
+            "the sum clipped to noise_clip and to 1",
+            noisy(
+                lambda action, std, clip, rng: normal(rng, action.shape) * std,
+                lambda x, clip: cut(x, clip).clamp(-1, 1),
+            ),
+            SUM_CLIPPED,
         ),
         Misconception(
             "both clipped to noise_clip",
             ends_in(lambda x, clip: cut(x, clip)),
             "You cut the sum off at `noise_clip` as well, so no action can be larger than that. "
             f"{BOUNDS} its bounds are -1 and 1.",
+        ),
+        Misconception(
+            "noise clipped to target_noise",
+            noisy(lambda action, std, clip, rng: cut(normal(rng, action.shape) * std, std)),
+            "You cut the noise off at `target_noise`, which is how wide it is, so a third of it "
+            "ends there. How far it may go is said by `noise_clip`.",
         ),
         Misconception(
             "noise clipped to 1",
@@ -431,6 +559,31 @@ SMOOTHED_TARGET_ACTION = Exercise(
             clipped(lambda noise, clip: noise.clamp(0, clip)),
             "You cut all negative noise off, so what is left pushes every action upwards. Both "
             "sides are meant, from `-noise_clip` to `noise_clip`.",
+        ),
+        Misconception(
+            "set to 0 beyond noise_clip",
+            clipped(lambda noise, clip: torch.where(noise.abs() > clip, 0.0, noise)),
+            "You set noise beyond `noise_clip` to 0, so where it is largest there is none at all. "
+            "What is too large becomes as large as allowed, `noise_clip`: a `clamp`.",
+        ),
+        Misconception(
+            "drawn again until it fits",
+            drawn_again,
+            "You draw again until all noise lies within `noise_clip`, which for a `noise_clip` of "
+            "0 never ends. It would be another distribution, too: what lies beyond is to be cut "
+            "off, so that it ends at the bound itself.",
+        ),
+        Misconception(
+            "averaged over many draws",
+            averaged,
+            "You drew many times and returned the mean, so hardly any noise is left, and the "
+            "critics are asked about one action again. Draw once for every entry: that the target "
+            "becomes a mean over nearby actions is the work of many batches.",
+        ),
+        Misconception(
+            "the batch's mean subtracted",
+            drawing(centred),
+            NO_NOISE_FOR_ONE,
         ),
         Misconception(
             "noise squeezed by a tanh",
@@ -480,6 +633,12 @@ SMOOTHED_TARGET_ACTION = Exercise(
             scaled(lambda std, action: 0.2),
             "Your noise always has the standard deviation 0.2. That is only the usual choice: take "
             "it from the argument `target_noise`.",
+        ),
+        Misconception(
+            "always 0.2 and 0.5",
+            noisy(lambda action, std, clip, rng: cut(0.2 * normal(rng, action.shape), 0.5)),
+            "Your noise is 0.2 wide and cut off at 0.5 whatever the function is given. These are "
+            "only the usual choices: take the arguments `target_noise` and `noise_clip`.",
         ),
         Misconception(
             "noise_clip always 0.5",
@@ -614,6 +773,8 @@ SMOOTHED_TARGET_ACTION = Exercise(
             "Called twice, your function gives the same noise again: draw new numbers from `rng` "
             "each time.",
         ),
+        Property("no noise for a batch of one", noise_for_a_batch_of_one, NO_NOISE_FOR_ONE),
+        Property("uses a shared stream", leaves_shared_streams_alone, SHARED_STREAM),
         Property("no tensor in the graph", usable_in_a_graph, INFERENCE),
         Property("gradient in the actions", carries_no_gradient, NOISE_GRADIENT),
         no_mutation(few_smoothing_cases, observe_for_mutation),

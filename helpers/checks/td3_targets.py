@@ -333,6 +333,20 @@ def target_is_a_tensor(function, rng):
     return all(isinstance(target, torch.Tensor) for target in checked_target(function)(rng))
 
 
+def target_is_no_list(function, rng):
+    return not any(isinstance(target, list | tuple) for target in checked_target(function)(rng))
+
+
+def rewards_stay(function, rng):
+    for case in clipped_target_cases(rng):
+        reward = case.args[2]
+        before = reward.clone()
+        observe_clipped_target(function, *case.args)
+        if not torch.equal(reward, before):
+            return False
+    return True
+
+
 def target_can_be_learned_from(function, rng):
     """A tensor of `inference_mode` looks right, and stops the loss that it is used in."""
     for target in checked_target(function)(rng):
@@ -407,6 +421,16 @@ def added_to_the_rewards(batch, next_action, critic, gamma):
     return batch.reward
 
 
+@torch.no_grad()
+def flags_inverted(batch, next_action, critic, gamma):
+    goes_on = batch.terminated.neg_().add_(1)
+    return batch.reward + gamma * goes_on * lower(batch, next_action, critic)
+
+
+def in_a_list(batch, next_action, critic, gamma):
+    return list(clipped_double_q_target(batch, next_action, critic, gamma))
+
+
 def in_numpy(batch, next_action, critic, gamma):
     return clipped_double_q_target(batch, next_action, critic, gamma).numpy()
 
@@ -418,6 +442,19 @@ ONLY_ONE = (
 ROW_BY_ROW = (
     "Each step has its own two estimates: compare them row by row, which `torch.minimum` does with "
     "two tensors of the same shape."
+)
+A_LIST = (
+    "The numbers are right, but in a Python list, and the critics' loss needs one tensor `(B,)`. "
+    "Torch calculates with all rows at once, so no loop is needed; after a loop, `torch.stack` "
+    "makes a tensor of them."
+)
+REWARDS_CHANGED = (
+    "The numbers are right, but you wrote them into `batch.reward` itself, which whoever made the "
+    "batch may still need. Build a new tensor."
+)
+A_SINGLE_NUMBER = (
+    "`.item()` makes a plain number of a tensor, which works for a batch of one only. Every row "
+    "has its own target: stay with tensors `(B,)`."
 )
 TARGET_GRADIENT = (
     "The numbers are right, but your target carries a gradient: the critics' loss would flow back "
@@ -437,10 +474,12 @@ CLIPPED_DOUBLE_Q_TARGET = Exercise(
         title="Believe the lower of the two",
         what="Write `clipped_double_q_target(batch, next_action, target_critic, gamma)`: $y = r + "
         r"\gamma\,(1 - \text{terminated})\,\min(Q_1', Q_2')(s', a')$, shape `(B,)`, without "
-        "gradient. The next actions come in ready made; `target_critic` gives two values `(B,)`.",
-        why="This minimum is what the paper is named after as clipped double Q-learning. Row by "
-        "row it takes the estimate that promises less, and an overestimate that nobody shares is "
-        "never handed on.",
+        "gradient. A `Batch` holds `obs`, `action`, `reward`, `next_obs`, `terminated` and "
+        "`truncated`, a step a row; the next actions come in ready made, and `target_critic`, "
+        "called with observations and actions, gives two values `(B,)`.",
+        why="The paper calls it clipped double Q-learning. Row by row the minimum takes the "
+        "estimate that promises less, and an overestimate that only one critic believes in is not "
+        "handed on.",
         difficulty=2,
         minutes=6,
     ),
@@ -503,7 +542,8 @@ CLIPPED_DOUBLE_Q_TARGET = Exercise(
             "the lowest of each critic",
             of_both(lambda q1, q2: torch.stack([q1, q2]).min(dim=1).values),
             "You took the minimum along the batch, so there is one number for each critic in place "
-            "of one for each row. The other axis is meant, `dim=0`, where the two critics stand.",
+            "of one for each row. The other axis is meant, the one along which the two critics "
+            "stand.",
         ),
         Misconception(
             "one critic for the whole batch",
@@ -512,10 +552,27 @@ CLIPPED_DOUBLE_Q_TARGET = Exercise(
             f"other one. {ROW_BY_ROW}",
         ),
         Misconception(
-            "Python's min",
+            "one yes or no for all rows",
             of_both(min),
-            "Python's own `min` asks whether one tensor as a whole is smaller than the other, "
-            "which has no answer for more than one row. `torch.minimum` compares entry by entry.",
+            "You asked a whole tensor for a single yes or no (by `if`, `not`, `and` or Python's "
+            "own `min`), which only a batch of one can answer. Each row has its own answer: "
+            "`torch.minimum` compares row by row, and a factor of 0 or 1 masks row by row.",
+        ),
+        Misconception(
+            "a single number",
+            put_together(lambda r, gamma, end, q: (r + gamma * (1 - end) * q).item()),
+            A_SINGLE_NUMBER,
+        ),
+        Misconception(
+            "a single number for the future",
+            of_both(lambda *q: torch.minimum(*q).item()),
+            A_SINGLE_NUMBER,
+        ),
+        Misconception(
+            "never above 0",
+            of_both(lambda *q: torch.minimum(*q).clamp(max=0)),
+            "You cut all values above 0 off. Pendulum's returns are never above 0, but other "
+            "environments' are: a value is whatever the lower critic says.",
         ),
         Misconception(
             "the pair as a value",
@@ -587,6 +644,12 @@ CLIPPED_DOUBLE_Q_TARGET = Exercise(
             "no discount",
             put_together(lambda r, gamma, end, q: r + (1 - end) * q),
             "`gamma` is missing: what comes one step later counts `gamma` times as much.",
+        ),
+        Misconception(
+            "gamma always 0.99",
+            put_together(lambda r, gamma, end, q: r + 0.99 * (1 - end) * q),
+            "Your discount is always 0.99. That is only the usual choice: take the argument "
+            "`gamma`.",
         ),
         Misconception(
             "reward missing",
@@ -697,17 +760,26 @@ CLIPPED_DOUBLE_Q_TARGET = Exercise(
         Misconception(
             "added to the rewards in place",
             added_to_the_rewards,
-            "The numbers are right, but you wrote them into `batch.reward` itself, which whoever "
-            "made the batch may still need. Build a new tensor.",
+            REWARDS_CHANGED,
+        ),
+        Misconception(
+            "flags inverted in place",
+            flags_inverted,
+            "The numbers are right, but you inverted `batch.terminated` itself: a method whose "
+            "name ends in `_` changes its tensor. Whoever uses the batch next finds ends where "
+            "there are none; build a new tensor.",
         ),
         Misconception("with gradient", with_gradient, TARGET_GRADIENT),
+        Misconception("in a list", in_a_list, A_LIST),
         Misconception("in numpy", in_numpy, NO_TENSOR),
         Misconception("in inference mode", torch.inference_mode()(with_gradient), INFERENCE),
     ],
     properties=[
+        Property("a list of targets", target_is_no_list, A_LIST),
         Property("no tensor", target_is_a_tensor, NO_TENSOR),
         Property("useless for a loss", target_can_be_learned_from, INFERENCE),
         Property("gradient in the target", target_carries_no_gradient, TARGET_GRADIENT),
+        Property("changes the rewards", rewards_stay, REWARDS_CHANGED),
         no_mutation(clipped_target_cases, observe_clipped_target),
     ],
 )

@@ -5,16 +5,21 @@ small ones with given weights, and its optimisers by plain gradient descent: wha
 of a notebook are, the numbers can be worked out by hand and are the same for everybody. One case
 leaves the agent as it was built.
 
-Two right smoothings draw different numbers, so where weights are compared there is no noise; what
-arrives of it is looked at apart, in the actions that the target critic is asked about.
+Two right smoothings draw different numbers, so where weights are compared there is no noise (and
+the agent's generator draws nothing but 0, so that a wrong noise does not make them a matter of
+chance). What arrives of the noise is looked at apart, in the actions that the target critic is
+asked about.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import inspect
+import traceback
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from functools import lru_cache
 from itertools import pairwise
+from math import prod
 
 import gymnasium as gym
 import numpy as np
@@ -29,11 +34,13 @@ from helpers.buffers import Batch
 from helpers.checks.ddpg_losses import SmallActor, batch_of, floats
 from helpers.checks.exercise import Card, Case, Exercise, Misconception
 from helpers.checks.td3_losses import SmallTwin
+from helpers.checks.td3_smoothing import shared, shared_streams
 
 # --- What is looked at ----------------------------------------------------------------------------
 
 NETWORKS = ("critic", "actor", "target_critic", "target_actor")
 ROWS = 4000  # from so many on, shares of the noise say something
+WARM_UP = 7  # steps; the first updates come right after it
 
 
 class Spaces(gym.Env):
@@ -52,9 +59,28 @@ class ListeningTwin(SmallTwin):
         return super().forward(obs, action)
 
 
+class Still(np.random.Generator):
+    """Draws nothing but the mean."""
+
+    def standard_normal(self, *args, **kwargs):
+        return 0 * super().standard_normal(*args, **kwargs)
+
+    def normal(self, loc=0.0, scale=1.0, size=None):
+        return loc + 0 * super().normal(loc, scale, size)
+
+
 def built(function, obs_size: int, action_dim: int, **settings):
-    small = {"hidden": 8, "learning_starts": 1, "batch_size": 1, "buffer_size": 8}
+    small = {"hidden": 8, "learning_starts": WARM_UP, "batch_size": 1, "buffer_size": 8}
+    settings |= {"reward_scale": 0.1}  # which an update has no use for
     return function(Spaces(obs_size, action_dim), seed=0, **small, **settings)
+
+
+def with_plain_twin(function):
+    """The same class, with critics that `faster` leaves as they are, whoever's they are."""
+    twin = getattr(function, "critic_class", None)
+    if not (inspect.isclass(function) and inspect.isclass(twin)):
+        return function
+    return type("TD3", (function,), {"critic_class": type("TwinQNetwork", (twin,), {})})
 
 
 @lru_cache(maxsize=1)
@@ -66,7 +92,9 @@ def template(function):
 def agent_with(function, networks: tuple, learning_rate: float, **settings):
     """An agent with these networks: critic, actor, target critic, target actor."""
     agent = copy(template(function))
-    agent.rng, agent.predict_rng = np.random.default_rng(0).spawn(2)
+    bits = np.random.PCG64(0).spawn(2)
+    kind = np.random.Generator if settings["target_noise"] else Still
+    agent.rng, agent.predict_rng = map(kind, bits)
     for name, value in {**settings, **dict(zip(NETWORKS, networks, strict=True))}.items():
         setattr(agent, name, value)
     for name in ("actor", "critic"):
@@ -77,10 +105,71 @@ def agent_with(function, networks: tuple, learning_rate: float, **settings):
     return agent
 
 
-def learn(agent, batch: Batch):
-    """One update, counted as the agent itself does it."""
-    agent.updates += 1
-    return agent.update(Batch(*(part.clone() for part in batch)))
+class Updates:
+    """Updates of an agent with one batch, and what they change beside the weights."""
+
+    def __init__(self, agent, batch: Batch) -> None:
+        self.agent, self.batch = agent, batch
+        self.count, self.settings, self.parts = 0, set(), set()
+
+    def learn(self):
+        """One update, counted as the agent itself does it; two of them for each step."""
+        self.agent.steps = WARM_UP + self.count // 2
+        self.agent.updates += 1
+        self.count += 1
+        before, batch = self.numbers(), Batch(*(part.clone() for part in self.batch))
+        try:
+            losses = self.agent.update(batch)
+        except RuntimeError as error:
+            add_evidence(error, self.agent)
+            raise
+        self.settings |= {
+            name for name, number in self.numbers().items() if number != before.get(name, number)
+        }
+        pairs = zip(Batch._fields, batch, self.batch, strict=True)
+        self.parts |= {name for name, part, before in pairs if not torch.equal(part, before)}
+        return losses
+
+    def numbers(self) -> dict[str, float]:
+        """The agent's settings and counts that are not for an update to change."""
+        names = {"updates", "steps", *self.agent.hyperparameters}
+        entries = vars(self.agent).items()
+        return {k: v for k, v in entries if k in names and isinstance(v, int | float)}
+
+    def changes(self) -> dict[str, str]:
+        return {
+            "list of the agent's numbers that were changed": listed(self.settings),
+            "list of the batch's parts that were changed": listed(self.parts),
+        }
+
+
+def listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names)) or "none"
+
+
+def add_evidence(error: RuntimeError, agent) -> None:
+    """Note on an error of `gradient_step` whose step it was and what the loss depends on."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    step = next((f.f_locals for f in frames if f.f_code is gradient_step.__code__), None)
+    if step is None or not isinstance(step["loss"], torch.Tensor):
+        return
+    names = ("critic_optimizer", "actor_optimizer")
+    whose = [name for name in names if getattr(agent, name) is step["optimizer"]]
+    leaves = graph_leaves(step["loss"])
+    shares = {name: [p in leaves for p in getattr(agent, name).parameters()] for name in NETWORKS}
+    parts = [("all of " * all(x)) + name for name, x in shares.items() if any(x)]
+    error.add_note(f"{listed(whose)}: {listed(parts)}")
+
+
+def graph_leaves(loss: torch.Tensor) -> set[torch.Tensor]:
+    """The tensors that a gradient of the loss would reach."""
+    seen, left = set(), [loss.grad_fn]
+    while left:
+        node = left.pop()
+        if node is not None and node not in seen:
+            seen.add(node)
+            left += [following for following, _ in node.next_functions]
+    return {node.variable for node in seen if hasattr(node, "variable")}
 
 
 def observe_agent(
@@ -96,16 +185,16 @@ def observe_agent(
     settings = {"policy_delay": policy_delay, "gamma": gamma, "tau": tau}
     settings |= {"target_noise": target_noise, "noise_clip": noise_clip}
     if critic is None:
-        agent = built(function, obs.shape[1], action.shape[1], **settings)
+        agent = built(with_plain_twin(function), obs.shape[1], action.shape[1], **settings)
     else:
         networks = critic, actor, target_critic, target_actor
         agent = agent_with(function, networks, learning_rate, **settings)
+    trial = Updates(agent, batch)
     if target_noise:
-        return what_arrives(agent, batch, updates, noise_clip)
-    agent.steps = 7  # updates and steps may differ: `gradient_steps`
+        return what_arrives(trial, updates, noise_clip) | trial.changes()
     states, returned = [weights(agent)], []
     for _ in range(updates):
-        returned.append(learn(agent, batch))
+        returned.append(trial.learn())
         states.append(weights(agent))
     if critic is None:
         seen = {"list of what moves at each update": [moved(*pair) for pair in pairwise(states)]}
@@ -124,7 +213,7 @@ def observe_agent(
         seen[f"critic_loss of {each}"] = [loss_called("critic_loss", x) for x in returned]
         acting = returned[policy_delay - 1 :: policy_delay]
         seen["actor_loss where the actor moves"] = [loss_called("actor_loss", x) for x in acting]
-    return seen | {"list of what cannot be trained any more": frozen(agent)}
+    return seen | {"list of what cannot be trained any more": frozen(agent)} | trial.changes()
 
 
 def weights(agent) -> dict[str, np.ndarray]:
@@ -161,41 +250,52 @@ def described(losses, acting: bool) -> str:
         return f"something of type {type(losses).__name__}"
     needed = ("critic_loss", "actor_loss") if acting else ("critic_loss",)
     missing = [f"without {name}" for name in needed if name not in losses]
-    # The agent asks every loss for its `.item()`.
-    unfit = [
-        f"its {name} is of type {type(loss).__name__}"
-        for name, loss in losses.items()
-        if not hasattr(loss, "item")
-    ]
-    return ", ".join(["a dict", *missing, *unfit])
+    idle = ["with an actor_loss while the actor rests"] * (not acting and "actor_loss" in losses)
+    # The agent asks every loss for its `.item()`, which works for a single number.
+    kinds = sorted({type(x).__name__ for x in losses.values() if not hasattr(x, "item")})
+    several = ["with several numbers in an entry"] * any(map(many, losses.values()))
+    unfit = [f"with an entry of type {kind}" for kind in kinds]
+    return ", ".join(["a dict", *missing, *idle, *unfit, *several])
+
+
+def many(loss) -> bool:
+    return prod(getattr(loss, "shape", ())) != 1
 
 
 def loss_called(name: str, losses) -> float | None:
     found = losses.get(name) if isinstance(losses, Mapping) else None
-    return None if found is None else float(found.item() if hasattr(found, "item") else found)
+    if found is None or many(found):
+        return None
+    return float(found.item() if hasattr(found, "item") else found)
 
 
-def what_arrives(agent, batch: Batch, updates: int, noise_clip: float) -> dict:
+def what_arrives(trial: Updates, updates: int, noise_clip: float) -> dict:
     """How far from the target actor's actions the target critic is asked at each update."""
-    before = stream(agent.rng), stream(agent.predict_rng)
+    agent, batch = trial.agent, trial.batch
+    before = streams(agent)
     with torch.no_grad():
         plain = agent.target_actor(batch.next_obs).numpy()
-    heard = [heard_at(agent, batch) for _ in range(updates)]
-    after = stream(agent.rng), stream(agent.predict_rng)
-    names = zip(("rng", "predict_rng"), before, after, strict=True)
-    used = [name for name, old, new in names if old != new]
-    seen = {"list of generators that were used": ", ".join(used) or "none of the agent's"}
+    heard = [heard_at(trial) for _ in range(updates)]
+    used = [name for name, state in streams(agent).items() if state != before[name]]
+    seen = {
+        "list of random streams that were used": listed(used),
+        "text about the target critic": "asked about an action for each row",
+    }
     if any(actions.shape[1:] != batch.action.shape for actions in heard):
-        heard = [np.full((1, *batch.action.shape), np.inf)] * 2
-    far, same = np.abs(heard[0] - plain), np.array_equal(heard[0][0], heard[1][0])
+        return seen | {"text about the target critic": "not asked about an action for each row"}
+    first, second = heard[0][0], heard[1][0]
+    several, again = np.ptp(heard[0], axis=0).any(), np.array_equal(first, second)
+    inside = np.abs(plain).max(axis=1) + noise_clip < 1  # where the bounds have no say
+    noise = (first - plain)[inside]
+    far = np.abs(noise)
     return seen | {
-        "text about the target critic": "not asked about an action for each row"
-        if np.isinf(far).any()
-        else "asked about an action for each row",
-        "noise of the second update": "the same again" if same else "another one",
+        "text about the next action of a row": "there are several" if several else "there is one",
+        "noise of the second update": "the same again" if again else "another one",
+        "noise of a batch": shared(noise),
         "share of next actions without noise": share(far < 1e-6),
         "share of noises beyond noise_clip": share(far > noise_clip + 1e-5),
         "share of noises at noise_clip": share(np.abs(far - noise_clip) < 1e-5),
+        "text about the bounds": "kept" if np.abs(first).max() <= 1 else "some actions are beyond",
     }
 
 
@@ -203,19 +303,23 @@ def share(of: np.ndarray) -> float:
     return round(float(of.mean()), 1)
 
 
-def heard_at(agent, batch: Batch) -> np.ndarray:
+def heard_at(trial: Updates) -> np.ndarray:
     """The actions that the target critic is asked about at an update, (times, B, action_dim)."""
-    listener = agent.target_critic  # the update may put another one in its place
+    listener = trial.agent.target_critic  # the update may put another one in its place
     listener.heard = []
-    learn(agent, batch)
-    heard, shape = listener.heard, batch.action.shape
+    trial.learn()
+    heard, shape = listener.heard, trial.batch.action.shape
     actions = torch.cat(heard) if heard else torch.zeros(0, *shape[1:])
     whole = len(actions) > 0 and len(actions) % shape[0] == 0
     return actions.numpy().reshape(-1, *shape) if whole else actions.numpy()[None]
 
 
-def stream(generator: np.random.Generator) -> str:
-    return str(generator.bit_generator.state)
+def streams(agent) -> dict[str, object]:
+    return {
+        "rng": str(agent.rng.bit_generator.state),
+        "predict_rng": str(agent.predict_rng.bit_generator.state),
+        "one that the whole process shares": shared_streams(),
+    }
 
 
 # --- Cases ----------------------------------------------------------------------------------------
@@ -246,12 +350,13 @@ def update_cases(rng: np.random.Generator) -> list[Case]:
         return *networks, *batch_of(rng, obs_size, action_dim, flags), *numbers
 
     def noisy() -> tuple:
-        """The target actor does nothing, the online one would; no critic has anything to say."""
+        """The target actor often goes to the bounds in one of two dimensions; no critic cares."""
         nothing = [np.zeros(3), np.zeros(3)]
-        actors = SmallActor([[0.5, -0.5]]), SmallActor([[0.0, 0.0]])
+        actors = SmallActor([[0.5, -0.5]]), SmallActor([[0.0, 2.0]])
         networks = SmallTwin(*nothing), actors[0], ListeningTwin(*nothing), actors[1]
         batch = batch_of(rng, 1, 2, [""] * ROWS)
-        return *networks, *batch, 2, 2, 0.9, 0.1, 0.05, 0.3, 0.1
+        # 70 % of such noise is cut off: chance does not round that share to another one.
+        return *networks, *batch, 2, 2, 0.9, 0.1, 0.05, 0.26, 0.1
 
     return [
         Case(by_hand(2), note="the first of every two updates: the critics' alone"),
@@ -332,6 +437,17 @@ def critic_asked(**changed) -> Callable:
     return target
 
 
+def noisy(draw: Callable, bound: float = 1.0) -> type[Parts]:
+    """A wrong version: smoothing in place, by `draw(self, action)`, standard normal numbers."""
+
+    def smoothed(self, actor, obs):
+        action = actor(obs).detach()
+        noise = torch.as_tensor(draw(self, action)).float() * self.target_noise
+        return (action + noise.clamp(-self.noise_clip, self.noise_clip)).clamp(-bound, bound)
+
+    return td3_with(smoothed=smoothed)
+
+
 def smoothing(arguments: Callable) -> type[Parts]:
     """A wrong version: `arguments(self)` gives noise, clip and generator."""
     return td3_with(
@@ -366,9 +482,64 @@ def actor_delayed_only(self, batch):
     return losses
 
 
+def critics_targets_undelayed(self, batch):
+    target = self.target(batch, self.next_action(batch))
+    losses = {"critic_loss": self.critic_step(batch, target)}
+    if self.is_time():
+        losses["actor_loss"] = self.actor_step(batch)
+        self.move(self.target_actor, self.actor)
+    self.move(self.target_critic, self.critic)
+    return losses
+
+
 def counted_again(self, batch):
     self.updates += 1
     return Parts.update(self, batch)
+
+
+def counted_at_the_end(self, batch):
+    losses = Parts.update(self, batch)
+    self.updates += 1
+    return losses
+
+
+def critics_last(self, batch):
+    target = self.target(batch, self.next_action(batch))
+    losses = {"critic_loss": td3.twin_critic_loss(self.critic, batch, target)}
+    if self.is_time():
+        losses["actor_loss"] = self.actor_step(batch)
+        self.move_targets()
+    gradient_step(self.critic_optimizer, losses["critic_loss"])
+    return losses
+
+
+def fading_noise(self, batch):
+    self.target_noise *= 0.999
+    return Parts.update(self, batch)
+
+
+def rewards_returned(self, batch):
+    return Parts.update(self, batch) | {"reward": batch.reward}
+
+
+def observations_cleared(self, batch):
+    losses = Parts.update(self, batch)
+    batch.obs.zero_()
+    return losses
+
+
+def rewards_scaled_in_place(self, batch):
+    batch.reward.mul_(self.reward_scale)
+    return Parts.update(self, batch)
+
+
+def rescaled(scale: Callable) -> Callable:
+    """`target`, but as `scale(target, reward_scale)`."""
+
+    def target(self, batch, next_action):
+        return scale(Parts.target(self, batch, next_action), self.reward_scale)
+
+    return target
 
 
 def actor_first(self, batch):
@@ -422,6 +593,28 @@ def several_actor_steps(self, batch):
     for _ in range(self.policy_delay):
         loss = Parts.actor_step(self, batch)
     return loss
+
+
+def two_smoothings(self, batch, target):
+    """Towards a target with noise of its own for each critic."""
+    targets = target, self.target(batch, self.next_action(batch))
+    values = self.critic(batch.obs, batch.action)
+    return self.step(self.critic_optimizer, sum(map(F.mse_loss, values, targets)))
+
+
+def by_lower_value(self, batch, target):
+    lower = torch.minimum(*self.critic(batch.obs, batch.action))
+    return self.step(self.critic_optimizer, F.mse_loss(lower, target))
+
+
+def loss_of_the_first(self, batch, target):
+    loss = F.mse_loss(self.critic.q1(batch.obs, batch.action), target)
+    return self.step(self.critic_optimizer, loss)
+
+
+def loss_of_the_targets(self, batch, target):
+    loss = td3.twin_critic_loss(self.target_critic, batch, target)
+    return self.step(self.critic_optimizer, loss)
 
 
 def target_for_each(order: int) -> Callable:
@@ -484,6 +677,12 @@ def exchanged(self, optimizer, loss):
     return loss
 
 
+def downhill(self, batch):
+    loss = self.actor_loss(batch)
+    gradient_step(self.actor_optimizer, -loss)
+    return loss
+
+
 def frozen_critic(self, batch):
     self.critic.requires_grad_(False)
     return self.step(self.actor_optimizer, self.actor_loss(batch))
@@ -519,6 +718,27 @@ LOG_ITEM = (
     "loss for its `.item()`, which a plain number and `None` do not have. Return the loss itself, "
     "and leave out what there is none of."
 )
+SCALED = (
+    "Rewards are multiplied by `reward_scale` before they are stored, so those of a batch are "
+    "scaled already, and so is all that is learned from them."
+)
+ONE_DIRECTION = (
+    "Every number of every next action has noise of its own, as in exercise 3.5: call "
+    "`smoothed_target_action`."
+)
+NO_PARAMETERS = (
+    "`polyak_update` takes parameters, not networks. All of them are listed already: "
+    "`self.targets` and `self.online`."
+)
+WITHOUT_THE_ACTOR = (
+    "Your actor's loss does not depend on the actor's weights: its actions are those of the batch, "
+    "or they come out of a function without gradient, such as `smoothed_target_action`. What the "
+    "first critic says about the actor's own, plain actions is meant: `actor_loss_by_q1`."
+)
+IDLE_LOSS = (
+    "The steps are right, but you return an `actor_loss` at updates in which the actor rests. The "
+    "curves would show losses that nobody went down: leave it out where there was no step."
+)
 OTHER_NAMES = (
     "The steps are right, but a loss is missing in what you return, or has another name. The "
     "lesson's curves look for `critic_loss` at every update and for `actor_loss` where the actor "
@@ -539,7 +759,12 @@ TD3_UPDATE = Exercise(
         what="Write the `update` of `TD3`, out of the functions above: at every update one step of "
         "both critics towards smoothed, clipped targets; at every `policy_delay`-th one also a "
         "step of the actor, and then a small step of all target networks. It returns a dict of "
-        "losses, `critic_loss` always and `actor_loss` where there was one.",
+        "losses, `critic_loss` always and `actor_loss` where the actor moved. The agent has "
+        "`self.actor`, `self.critic` and their slow copies `self.target_actor` and "
+        "`self.target_critic`; `self.actor_optimizer` and `self.critic_optimizer`; all weights of "
+        "the slow copies in the list `self.targets`, those that they follow in `self.online`; "
+        "`self.gamma`, `self.tau` and the generator `self.rng`. From lesson 02 there are "
+        "`gradient_step(optimizer, loss)` and `polyak_update(targets, online, tau)`.",
         why="All pieces are there, and it is the order and the counting that make the algorithm. "
         "An update too early, a target that is not delayed, an online network in a target's "
         "place: each of them trains, a little worse, and says nothing.",
@@ -596,6 +821,23 @@ TD3_UPDATE = Exercise(
             "The delay is for ever: `%` gives the remainder, `//` and `>=` do not.",
         ),
         Misconception(
+            "whole division",
+            at_times(lambda self: self.updates // self.policy_delay == 0),
+            "`//` gives how often `policy_delay` goes into the number of updates, which is 0 only "
+            f"at the very beginning. The remainder is `%`. {DELAY}",
+        ),
+        Misconception(
+            "waits for the warm-up again",
+            at_times(
+                lambda self: (
+                    self.updates % self.policy_delay == 0 and self.steps > self.learning_starts
+                )
+            ),
+            "You wait for `learning_starts` as well, but the agent has done that: nobody calls "
+            "`update` before. Several updates may belong to one step (`gradient_steps`), and of "
+            "those right after the warm-up you leave some out.",
+        ),
+        Misconception(
             "always every second update",
             at_times(lambda self: self.updates % 2 == 0),
             "Your actor moves at every second update. That is only the usual choice: take the "
@@ -606,6 +848,12 @@ TD3_UPDATE = Exercise(
             td3_with(update=counted_again),
             "You add 1 to `self.updates`, but the agent has counted this update already, so the "
             "count runs twice as fast. Only read it.",
+        ),
+        Misconception(
+            "counts again, at the end",
+            td3_with(update=counted_at_the_end),
+            "You add 1 to `self.updates` when you are done, but the agent counts each update, "
+            "right before it calls yours, so the count runs twice as fast. Only read it.",
         ),
         Misconception(
             "steps in place of updates",
@@ -636,6 +884,12 @@ TD3_UPDATE = Exercise(
             td3_with(update=actor_delayed_only),
             "Your targets move at every update, and only the actor is delayed. In TD3 the targets "
             "wait as well, and move right after the actor's step.",
+        ),
+        Misconception(
+            "the critics' targets not delayed",
+            td3_with(update=critics_targets_undelayed),
+            "Your target critics move at every update, and only the target actor waits. All "
+            "target networks wait for the actor, and move together right after its step.",
         ),
         Misconception(
             "several actor steps at once",
@@ -698,8 +952,14 @@ TD3_UPDATE = Exercise(
             td3_with(
                 move_targets=lambda self: polyak_update(self.target_critic, self.critic, self.tau)
             ),
-            "`polyak_update` takes parameters, not networks. All of them are listed already: "
-            "`self.targets` and `self.online`.",
+            NO_PARAMETERS,
+        ),
+        Misconception(
+            "networks in place of parameters, the actor's first",
+            td3_with(
+                move_targets=lambda self: polyak_update(self.target_actor, self.actor, self.tau)
+            ),
+            NO_PARAMETERS,
         ),
         Misconception(
             "targets before the actor's step",
@@ -755,6 +1015,38 @@ TD3_UPDATE = Exercise(
             "`self.gamma`.",
         ),
         Misconception(
+            "rewards scaled again",
+            td3_with(
+                target=critic_asked(
+                    batch=lambda self, batch: batch._replace(
+                        reward=batch.reward * self.reward_scale
+                    )
+                )
+            ),
+            f"You multiply the rewards by `reward_scale`. {SCALED}",
+        ),
+        Misconception(
+            "rewards scaled again, in place",
+            td3_with(update=rewards_scaled_in_place),
+            f"You multiply the rewards by `reward_scale`, in the batch itself. {SCALED}",
+        ),
+        Misconception(
+            "the target scaled",
+            td3_with(target=rescaled(lambda y, scale: y * scale)),
+            f"You multiply the target by `reward_scale`. {SCALED}",
+        ),
+        Misconception(
+            "the target scaled back",
+            td3_with(target=rescaled(lambda y, scale: y / scale)),
+            f"You divide the target by `reward_scale`. {SCALED}",
+        ),
+        Misconception(
+            "a smoothing for each critic",
+            td3_with(critic_step=two_smoothings),
+            "You draw next actions twice and make two targets, one for each critic. One target "
+            "serves both: what tells the critics apart is how they started.",
+        ),
+        Misconception(
             "a target for each critic",
             td3_with(critic_step=target_for_each(1)),
             "Each of your critics learns from its own target critic, so each believes its own "
@@ -772,6 +1064,26 @@ TD3_UPDATE = Exercise(
             td3_with(critic_step=first_critic_only),
             "Only your first critic learns; the second stays as it was born. Both learn the same "
             "target: `twin_critic_loss`.",
+        ),
+        Misconception(
+            "a loss of the first critic only",
+            td3_with(critic_step=loss_of_the_first),
+            "Your critics' loss is about the first critic only, as if this were DDPG's update, and "
+            "torch stops because the optimiser holds the weights of both. Both learn the same "
+            "target: `twin_critic_loss`.",
+        ),
+        Misconception(
+            "the loss of the target critics",
+            td3_with(critic_step=loss_of_the_targets),
+            "You made the critics' loss with the target critics, and torch stops because the "
+            "optimiser holds the online ones' weights. A target is never trained: `self.critic`.",
+        ),
+        Misconception(
+            "the minimum in the critics' loss",
+            td3_with(critic_step=by_lower_value),
+            "You compare the lower of the two values with the target, so in every row only one "
+            "critic learns. The minimum is in the target already: compare both, as "
+            "`twin_critic_loss` does.",
         ),
         Misconception(
             "no smoothing",
@@ -795,6 +1107,40 @@ TD3_UPDATE = Exercise(
             "a new generator",
             smoothing(lambda self: (self.target_noise, self.noise_clip, np.random.default_rng())),
             f"You make a new generator for the noise at every update. {REPEATABLE}",
+        ),
+        Misconception(
+            "noise from a shared stream",
+            noisy(lambda self, action: torch.randn_like(action)),
+            "Your noise comes from a random stream that the whole process shares "
+            f"(`torch.randn_like`, `np.random`). {REPEATABLE}",
+        ),
+        Misconception(
+            "one noise for each row",
+            noisy(lambda self, action: self.rng.standard_normal((len(action), 1))),
+            f"All dimensions of a next action get the same noise. {ONE_DIRECTION}",
+        ),
+        Misconception(
+            "one noise for all rows",
+            noisy(lambda self, action: self.rng.standard_normal(action.shape[1:])),
+            f"All rows get the same noise, one number for each dimension. {ONE_DIRECTION}",
+        ),
+        Misconception(
+            "one noise for the whole batch",
+            noisy(lambda self, action: self.rng.standard_normal()),
+            f"You drew a single number and added it to all next actions. {ONE_DIRECTION}",
+        ),
+        Misconception(
+            "next actions not clipped",
+            noisy(lambda self, action: self.rng.standard_normal(action.shape), bound=np.inf),
+            "With the noise some of your next actions leave [-1, 1]. No such action is ever taken, "
+            "so the critics know nothing about it: clamp the sum as well, or call "
+            "`smoothed_target_action`.",
+        ),
+        Misconception(
+            "noise that fades",
+            td3_with(update=fading_noise),
+            "You change `self.target_noise` at every update, so it fades away. It is a setting of "
+            "the agent, the same from the first update to the last: only read it.",
         ),
         Misconception(
             "the same generator anew at every update",
@@ -874,6 +1220,36 @@ TD3_UPDATE = Exercise(
         ),
         # The actor
         Misconception(
+            "the critics' step last",
+            td3_with(update=critics_last),
+            "Your critics take their step at the end, after the actor's and the targets'. They "
+            "come first: actor and targets follow what the critics have just learned.",
+        ),
+        Misconception(
+            "the actor downhill",
+            td3_with(actor_step=downhill),
+            "You turned the sign of the actor's loss for its step. The minus is in "
+            "`actor_loss_by_q1` already, and with a second one the actor looks for the worst "
+            "action that it can find.",
+        ),
+        Misconception(
+            "a loss without the actor",
+            td3_with(
+                actor_loss=lambda self, batch: -self.critic.q1(batch.obs, batch.action).mean()
+            ),
+            WITHOUT_THE_ACTOR,
+        ),
+        Misconception(
+            "the actor's loss without gradient",
+            td3_with(
+                actor_loss=lambda self, batch: torch.no_grad()(td3.actor_loss_by_q1)(
+                    self.actor, self.critic, batch.obs
+                )
+            ),
+            "Your actor's loss carries no gradient (`no_grad`, `.detach()`), so there is nothing "
+            "that the actor could follow. Only targets are made without gradient.",
+        ),
+        Misconception(
             "the actor first",
             td3_with(update=actor_first),
             "Your actor moves before the critics have learned from the batch. The critics come "
@@ -896,8 +1272,8 @@ TD3_UPDATE = Exercise(
                     self.target_actor, self.critic, batch.obs
                 )
             ),
-            "You made the loss with the target actor, and the optimiser holds the online one's "
-            "weights, on which this loss does not depend. A target is never trained: "
+            "You made the actor's loss with the target actor, and the optimiser holds the online "
+            "one's weights, on which this loss does not depend. A target is never trained: "
             "`self.actor`.",
         ),
         Misconception(
@@ -943,6 +1319,24 @@ TD3_UPDATE = Exercise(
             returns(lambda x: {"actor_loss": x["actor_loss"]} if "actor_loss" in x else x),
             "The steps are right, but where the actor moves, the critics' loss is gone from the "
             "dict: add an entry (`losses[...] = ...`) in place of making a new dict.",
+        ),
+        Misconception(
+            "an actor_loss at every update",
+            returns(lambda losses: {"actor_loss": torch.zeros(())} | losses),
+            IDLE_LOSS,
+        ),
+        Misconception(
+            "several numbers in an entry",
+            td3_with(update=rewards_returned),
+            "The steps are right, but an entry of what you return holds several numbers, and the "
+            "log keeps one for each name: training would stop with an error. Take the mean, or "
+            "leave it out.",
+        ),
+        Misconception(
+            "the batch changed",
+            td3_with(update=observations_cleared),
+            "The steps are right, but your update changes the batch that it is given (a method "
+            "whose name ends in `_`, or `+=`). It belongs to whoever drew it.",
         ),
         Misconception(
             "a tuple of losses",
