@@ -398,7 +398,7 @@ def mutates(x):
         (lambda x: (2 * x).astype(int), "whole numbers", "`int64`"),
         (lambda x: (i for i in x), "other type", "`generator`"),
         (lambda x: {"x": x}, "other type", "a dict with `x`"),
-        (lambda x: (x, 2 * x), "several outputs", "2 parts, each of the shape `(1,)`"),
+        (lambda x: (x, 2 * x), "several outputs", "2 parts, each of the shape `(3,)`"),
         (lambda x: x + 1, None, "2 of 3 cases"),
         (7, "not callable", "`int`"),
         (None, "not callable", "`NoneType`"),

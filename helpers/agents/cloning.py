@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from helpers.agents.base import gradient_step
-from helpers.agents.off_policy import OffPolicyAgent
+from helpers.agents.off_policy import OffPolicyAgent, as_stored
 from helpers.buffers import Batch
 from helpers.demos import Demos
 from helpers.networks import QNetwork
@@ -38,7 +38,7 @@ class BehaviourCloning(OffPolicyAgent):
 
     def remember(self, demos: Demos) -> Self:
         """Put demonstrations into the memory. Returns the agent."""
-        for step in zip(*self.as_stored(demos), strict=True):
+        for step in zip(*as_stored(self, demos), strict=True):
             self.buffer.add(*step)
         return self
 

@@ -12,7 +12,7 @@ from torch import nn
 
 from helpers.agents.base import gradient_step
 from helpers.agents.ddpg import actor_loss, polyak_update, td_target
-from helpers.agents.off_policy import OffPolicyAgent
+from helpers.agents.off_policy import OffPolicyAgent, as_stored
 from helpers.buffers import PrioritizedBatch, PrioritizedReplayBuffer
 from helpers.demos import Demos
 from helpers.envs import EnvLike
@@ -120,7 +120,7 @@ class DDPGfD(OffPolicyAgent):
 
     def remember(self, demos: Demos) -> Self:
         """Put demonstrations into the memory, for good. Returns the agent."""
-        self.buffer.add_demonstrations(*self.as_stored(demos))
+        self.buffer.add_demonstrations(*as_stored(self, demos))
         return self
 
     def train_step(self) -> None:

@@ -165,20 +165,6 @@ class OffPolicyAgent(Agent):
     def value(self, obs: torch.Tensor) -> torch.Tensor:
         return self.critic(obs, self.actor(obs))
 
-    def as_stored(self, demos: Demos) -> tuple[np.ndarray, ...]:
-        """The six parts of the demonstrated steps, a step a row, as this agent keeps its own.
-
-        Raises `ValueError` unless the steps can have been taken in this agent's spaces.
-        """
-        check_spaces(demos, self)
-        n = len(demos)
-        action = to_scaled(demos.action, self.low, self.high).reshape(n, self.action_size)
-        return (
-            self._scaled(demos.obs, n), np.clip(action, -1, 1).astype(np.float32),
-            demos.reward * np.float32(self.reward_scale), self._scaled(demos.next_obs, n),
-            demos.terminated, demos.truncated,
-        )  # fmt: skip
-
     def flat(self, obs: np.ndarray) -> torch.Tensor:
         """Observations (B, *shape) in the environment's units as the networks take them."""
         return torch.from_numpy(self._scaled(obs, len(obs)))
@@ -213,3 +199,18 @@ def check_counts(**counts: int) -> None:
     for name, count in counts.items():
         if count < 1:
             raise ValueError(f"{name} must be at least 1, got {count}.")
+
+
+def as_stored(agent: OffPolicyAgent, demos: Demos) -> tuple[np.ndarray, ...]:
+    """The six parts of the demonstrated steps, a step a row, as `agent` keeps its own.
+
+    Raises `ValueError` unless the steps can have been taken in the agent's spaces.
+    """
+    check_spaces(demos, agent)
+    n = len(demos)
+    action = to_scaled(demos.action, agent.low, agent.high).reshape(n, agent.action_size)
+    return (
+        agent._scaled(demos.obs, n), np.clip(action, -1, 1).astype(np.float32),
+        demos.reward * np.float32(agent.reward_scale), agent._scaled(demos.next_obs, n),
+        demos.terminated, demos.truncated,
+    )  # fmt: skip

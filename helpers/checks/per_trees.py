@@ -109,18 +109,6 @@ def with_any_top_level(function, rng):
     return True
 
 
-def ends_at_the_top_level(function, rng):
-    """What lies above the top level belongs to nobody; with `top=1` it is node 0."""
-    for operation in (np.add, np.minimum):
-        for capacity, top in ((5, 1), (10, 3), (10, 4), (6, None)):
-            tree = built(function, operation, capacity, top)
-            above = tree.nodes[: tree.first_node].copy()
-            tree.set(np.arange(capacity), np.ones(capacity))
-            if not np.array_equal(tree.nodes[: tree.first_node], above):
-                return False
-    return True
-
-
 def tree_with(set_: Callable) -> type[SegmentTree]:
     """A wrong version: another `set`."""
     return type("SegmentTree", (SegmentTree,), {"set": set_})
@@ -604,13 +592,6 @@ SEGMENT_TREE = Exercise(
             "`self.depth` levels lie above them, none for a small tree.",
         ),
         Property("computes the whole tree", climbs_only_where_needed, EVERYTHING),
-        Property(
-            "writes above the top level",
-            ends_at_the_top_level,
-            "The sums are right, but you climb too far and write above the top level, into nodes "
-            "that belong to nobody. It begins at node `self.first_node`, which need not be 1: "
-            "climb `self.depth` levels from the leaves.",
-        ),
     ],
 )
 
@@ -1001,6 +982,14 @@ SUM_TREE = Exercise(
             "You stop one level above the leaves. There are `self.depth` levels below the top one.",
         ),
         Misconception("one level too many", walks(height=one_more), BELOW_THE_LEAVES),
+        Misconception(
+            "one level too many, by node numbers",
+            walks(
+                height=one_more,
+                children=lambda self, nodes: (self.nodes[2 * nodes], self.nodes[2 * nodes + 1]),
+            ),
+            BELOW_THE_LEAVES,
+        ),
         Misconception(
             "children 2k + 1 and 2k + 2",
             walks(down=lambda nodes, way: 2 * nodes + 1 + way),
