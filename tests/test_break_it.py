@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from importlib import import_module
+from operator import attrgetter
 
 import pytest
 
@@ -29,7 +30,7 @@ def short(variant: Variant, **changes) -> Variant:
 def test_what_a_variant_replaces_exists_and_is_put_back(lesson, variant):
     def now(where):
         module, name = where.split(":")
-        return getattr(import_module(module), name)
+        return attrgetter(name)(import_module(module))
 
     before = {where: now(where) for where in variant.replaced}
     with variant.applied():

@@ -2,6 +2,7 @@
 
 import random
 import re
+import signal
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -611,8 +612,11 @@ def test_stopping_an_endless_loop_gives_a_verdict():
     assert grade("0.1", endless).diagnosis == "interrupted"
 
 
-def test_an_endless_loop_is_stopped_and_named(monkeypatch):
+@pytest.mark.parametrize("handler", [signal.default_int_handler, signal.SIG_IGN])
+def test_an_endless_loop_is_stopped_and_named(monkeypatch, handler):
+    """Also where interrupts are ignored, as in a process that was started in the background."""
     monkeypatch.setattr("helpers.checks.core.PATIENCE", 0.2)
+    before = signal.signal(signal.SIGINT, handler)
 
     def redrawn(target_actor, next_obs, target_noise, noise_clip, rng):
         noise = np.ones(1)
@@ -620,7 +624,11 @@ def test_an_endless_loop_is_stopped_and_named(monkeypatch):
             noise = -noise
         return target_actor(next_obs)
 
-    result = grade("3.5", redrawn)
+    try:
+        result = grade("3.5", redrawn)
+        assert signal.getsignal(signal.SIGINT) == handler
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert (result.status, result.diagnosis) == ("failed", "endless")
     assert "still running after 0.2 seconds" in result.message
 

@@ -6,6 +6,7 @@ import _thread
 import io
 import linecache
 import random
+import signal
 import sysconfig
 import threading
 import traceback
@@ -102,6 +103,9 @@ class Alarm:
         if threading.current_thread() is not threading.main_thread():
             yield
             return
+        before = signal.getsignal(signal.SIGINT)
+        if not callable(before):  # a process started in the background ignores interrupts
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         timer = threading.Timer(seconds, self._ring)
         timer.daemon = True
         timer.start()
@@ -111,6 +115,8 @@ class Alarm:
             with self._lock:  # from here on it rings no more
                 self._over = True
             timer.cancel()
+            if not callable(before):
+                signal.signal(signal.SIGINT, before)
 
     def _ring(self) -> None:
         with self._lock:
