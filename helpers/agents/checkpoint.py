@@ -139,7 +139,10 @@ def _restore_episode(agent: Any, episode: dict | None) -> None:
 
 
 def write(path: str | os.PathLike, content: dict) -> None:
-    """Write the content to a file that appears whole or not at all, whatever happens meanwhile."""
+    """Write the content to a file that appears whole or not at all, whatever happens meanwhile.
+
+    Raises `OSError` if there is no room or no right to write; the old file is then still there.
+    """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(path.name + ".unfinished")
@@ -148,6 +151,9 @@ def write(path: str | os.PathLike, content: dict) -> None:
         with open(unfinished, "rb+") as file:
             os.fsync(file.fileno())  # on the disk, before the old file goes
         os.replace(unfinished, path)
+    except RuntimeError as error:  # torch's writer, for which every trouble is one of these
+        unfinished.unlink(missing_ok=True)
+        raise OSError(f"{path} cannot be written, perhaps because the disk is full.") from error
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
