@@ -4,6 +4,7 @@ import copy
 from abc import abstractmethod
 from typing import ClassVar
 
+import gymnasium as gym
 import numpy as np
 import torch
 from torch import nn
@@ -16,7 +17,6 @@ from helpers.buffers import Batch, ReplayBuffer
 from helpers.envs import EnvLike, check_finite, make_training_env
 from helpers.networks import DeterministicActor
 from helpers.noise import GaussianNoise, Noise, UniformNoise, as_noise
-from helpers.retrace import Retraceable
 
 LOG_EVERY = 50  # updates; reading a loss out of torch costs time
 
@@ -105,7 +105,7 @@ class OffPolicyAgent(Agent):
         self.targets = [*self.target_actor.parameters(), *self.target_critic.parameters()]
         self.buffer = ReplayBuffer(buffer_size, (self.obs_size,), (self.action_size,), self.rng)
         self.updates = 0
-        self.env: Retraceable | None = None
+        self.env: gym.Env | None = None
         self._obs: np.ndarray | None = None
 
     @abstractmethod
