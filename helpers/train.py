@@ -61,17 +61,15 @@ class ProgressLine:
     def text(self, agent: Agent) -> str:
         (then, first), (now, last) = self.marks[0], self.marks[-1]
         speed = (last - first) / max(now - then, 1e-9)
-        parts = [
-            f"{agent.steps:,} of {self.total:,} steps ({100 * agent.steps // self.total} %)",
-            f"{speed:,.0f} steps/s",
-        ]
+        parts = [f"{agent.steps:,} of {self.total:,} steps ({100 * agent.steps // self.total} %)"]
+        if speed > 0:
+            parts.append(f"{clock((self.total - agent.steps) / speed)} left")
+        parts.append(f"{speed:,.0f} steps/s")
         returns = [value for _, value in agent.history.get("return", [])[-10:]]
         if returns:
             parts.append(f"last returns {np.mean(returns):,.1f}")
         if self.evaluations.best:
             parts.append(f"best evaluation {self.evaluations.best[1].mean:,.1f}")
-        if speed > 0:
-            parts.append(f"{clock((self.total - agent.steps) / speed)} left")
         return " · ".join(parts)
 
     def show(self, text: str) -> None:
@@ -119,7 +117,7 @@ class Results:
             return
         self.seen = len(curve)
         step, result = curve[-1]
-        best = " (the best so far)" if self.run.evaluations.best == curve[-1] else ""
+        best = " (the best so far)" if self.run.evaluations.best is curve[-1] else ""
         self.say(f"step {step:,}: {result}{best}")
         try:
             self.run.write_results()

@@ -223,9 +223,9 @@ def test_what_came_after_the_checkpoint_is_forgotten(whole, out, monkeypatch):
     assert steps_in(out) == 0
     seen = []
     with monkeypatch.context() as patch:
-        patch.setattr(train, "go_on", lambda run, _: seen.append(sorted(os.listdir(out))))
+        patch.setattr(train, "go_on", lambda run, _: seen.extend(os.listdir(out)))
         train.main(arguments(out))
-    assert seen == [["checkpoint.pt", "evaluations.json", "lock"]]
+    assert "best.pt" not in seen
     assert json.loads((out / "evaluations.json").read_text())["curve"] == []
     assert train.main(arguments(out)) == 0
     assert outcome(out) == outcome(whole)
@@ -312,13 +312,15 @@ def full(monkeypatch, where, first=1):
 
 
 def test_a_full_disk_does_not_end_the_training(whole, out, monkeypatch, capsys):
-    """The checkpoint of the beginning stays; with room for the last one all is well."""
-    full(monkeypatch, "checkpoint.pt", first=2)
-    assert train.main([*arguments(out), "--checkpoint-minutes", "1e-6"]) == 1
+    """Full after the checkpoint of step 100, and still so at the end; then there is room again."""
+    monkeypatch.setattr(train.Keep, "_is_due", lambda self, agent: agent.steps % 100 == 0)
+    full(monkeypatch, "checkpoint.pt", first=3)
+    assert train.main(arguments(out)) == 1
     said = capsys.readouterr()
-    assert "(perhaps the disk is full): the one of step 0 stays, and training goes on." in said.out
-    assert_one_sentence(said.err.strip(), "step 0", "goes on")
-    assert steps_in(out) == 0
+    told = "(perhaps the disk is full): the one of step 100 stays, and training goes on."
+    assert said.out.count(told) == 3
+    assert_one_sentence(said.err.strip(), "step 100", "goes on")
+    assert steps_in(out) == 100
     assert not list(out.glob("*.unfinished"))
     monkeypatch.undo()
     assert train.main(arguments(out)) == 0
@@ -576,8 +578,8 @@ def test_progress_in_a_log_is_a_line_every_minute(line, capsys):
         line.after(seconds=5, steps=10)
     said = capsys.readouterr().out.splitlines()
     assert said == [
-        "1,020 of 10,000 steps (10 %) · 2 steps/s · 1:14:50 left",
-        "1,140 of 10,000 steps (11 %) · 2 steps/s · 1:13:50 left",
+        "1,020 of 10,000 steps (10 %) · 1:14:50 left · 2 steps/s",
+        "1,140 of 10,000 steps (11 %) · 1:13:50 left · 2 steps/s",
     ]
 
 
@@ -587,8 +589,8 @@ def test_progress_tells_returns_evaluations_and_the_speed_of_the_last_minute(lin
     line.evaluations.best = (100, SimpleNamespace(mean=1234.56))
     line.after(seconds=100, steps=100)
     assert capsys.readouterr().out.splitlines()[-1] == (
-        "6,100 of 10,000 steps (61 %) · 1 steps/s · last returns 14.5 · best evaluation 1,234.6 · "
-        "1:05:00 left"
+        "6,100 of 10,000 steps (61 %) · 1:05:00 left · 1 steps/s · last returns 14.5 · "
+        "best evaluation 1,234.6"
     )
 
 
