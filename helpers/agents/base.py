@@ -166,9 +166,9 @@ class Agent(ABC):
     def load(cls, path: str | os.PathLike, env: EnvLike | None = None) -> Self:
         """Read an agent that `save` wrote; `env` defaults to the id it was trained on.
 
-        Saved without replay it begins a new episode, and its memory is empty: while that fills up
-        again the agent acts as it has learned to, and it goes on learning once `learning_starts`
-        steps are there. If the episode under way cannot be brought back, because the environment is
+        Saved without replay it begins a new episode, and its memory is empty, of demonstrations
+        too: while that fills up again the agent acts as it has learned to, and it goes on learning
+        once `learning_starts` steps are there. If the episode under way cannot be brought back, because the environment is
         another one or is random in a way of its own, a sentence says so and a new episode begins.
 
         Runs no code from the file. Raises `FileNotFoundError` or `ValueError` with one sentence for
