@@ -168,8 +168,9 @@ class Agent(ABC):
 
         Saved without replay it begins a new episode, and its memory is empty, of demonstrations
         too: while that fills up again the agent acts as it has learned to, and it goes on learning
-        once `learning_starts` steps are there. If the episode under way cannot be brought back, because the environment is
-        another one or is random in a way of its own, a sentence says so and a new episode begins.
+        once `learning_starts` steps are there. If the episode under way cannot be brought back,
+        because the environment is another one or is random in a way of its own, a sentence says so
+        and a new episode begins.
 
         Runs no code from the file. Raises `FileNotFoundError` or `ValueError` with one sentence for
         a missing, damaged or foreign file, another agent's file, or an environment whose spaces
