@@ -101,6 +101,14 @@ COMMANDS = {
         False,
         list,
     ),
+    "train": Command(
+        "train ALGORITHM ENVIRONMENT --steps 1000000 --seed 0 --out FOLDER [--set NAME=VALUE...]",
+        "Train for as long as it takes, with evaluations and checkpoints;\n"
+        "whatever stops it, kill -9 included, the same command goes on.",
+        "helpers.train",
+        False,
+        list,
+    ),
     "bench": Command(
         "bench [name...] [--rounds 15] [--json FILE.json]",
         "Time the course's code against Stable-Baselines3, on this machine: ddpg, replay.",

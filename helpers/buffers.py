@@ -392,3 +392,72 @@ class PrioritizedReplayBuffer(ReplayBuffer):
             raise ValueError(
                 "A step of priority 0 would never be drawn again: add a small positive number."
             )
+
+
+# ---- what an agent's file keeps of a buffer ------------------------------------------------------
+
+
+def stored_memory(buffer: ReplayBuffer) -> dict[str, Any]:
+    """All that is stored in a buffer of either kind: tensors of the filled part, plain values.
+
+    The tensors look into the buffer: what is to outlast its next step must be copied or written.
+    """
+    size = len(buffer)
+    # By way of numpy: the tensor of a part is then written as that part, not as the whole buffer.
+    memory = {
+        "steps": [torch.from_numpy(array[:size]) for array in buffer.arrays],
+        "position": buffer.position,
+    }
+    if hasattr(buffer, "sums"):
+        memory |= {name: getattr(buffer, name) for name in PRIORITIZED}
+        memory["ends"] = torch.from_numpy(buffer.ends[:size])
+        memory["priorities"] = torch.from_numpy(buffer.sums.leaves[:size])
+    return memory
+
+
+PRIORITIZED = ("max_priority", "samples", "demos", "newest")
+
+
+def restore_memory(buffer: ReplayBuffer, memory: dict[str, Any]) -> None:
+    """Put into an empty buffer what `stored_memory` took from one with the same settings.
+
+    Raises `ValueError` for what such a buffer cannot have held.
+    """
+    steps, position = memory["steps"], memory["position"]
+    size = len(steps[0])
+    for part, tensor in zip(steps, buffer.tensors, strict=True):
+        same_rows = part.shape[1:] == tensor.shape[1:] and part.dtype == tensor.dtype
+        _require(same_rows and len(part) == size <= buffer.capacity)
+    full = size == buffer.capacity
+    _require(_is_count(position) and (position < size if full else position == size))
+    for part, tensor in zip(steps, buffer.tensors, strict=True):
+        tensor[:size] = part
+    buffer.size, buffer.position = size, position
+    if hasattr(buffer, "sums"):
+        _restore_priorities(buffer, memory)
+
+
+def _restore_priorities(buffer: PrioritizedReplayBuffer, memory: dict[str, Any]) -> None:
+    size, demos, newest = buffer.size, memory["demos"], memory["newest"]
+    ends, priorities = memory["ends"].numpy(), memory["priorities"].numpy()
+    _require(ends.dtype == bool and ends.shape == (size,))
+    _require(priorities.dtype == np.float64 and priorities.shape == (size,))
+    _require(((priorities > 0) & (priorities < np.inf)).all())
+    _require(_is_count(memory["samples"]) and _is_count(demos) and demos <= buffer.position)
+    _require(newest is None or (_is_count(newest) and newest < size))
+    _require(type(memory["max_priority"]) is float and 0 < memory["max_priority"] < np.inf)
+    for name in PRIORITIZED:
+        setattr(buffer, name, memory[name])
+    buffer.ends[:size] = ends
+    # Every node is computed from the leaves: the same leaves, the same trees.
+    for tree in (buffer.sums, buffer.minima):
+        tree.set(np.arange(size), priorities)
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _require(fits: bool) -> None:
+    if not fits:
+        raise ValueError("its replay memory does not fit")

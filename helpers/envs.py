@@ -6,6 +6,8 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
+from helpers.retrace import Retraceable, RetraceableVector
+
 EnvLike = str | gym.Env
 
 if "SparsePendulum-v0" not in gym.registry:  # the module may be imported again
@@ -38,7 +40,12 @@ def make_env(env: EnvLike, **kwargs) -> gym.Env:
         ) from error
 
 
-def make_vector_env(env: EnvLike, n_envs: int) -> gym.vector.SyncVectorEnv:
+def make_training_env(env: EnvLike) -> Retraceable:
+    """The environment that an agent trains in: made from an id, or the instance it was given."""
+    return Retraceable(make_env(env) if isinstance(env, str) else env)
+
+
+def make_vector_env(env: EnvLike, n_envs: int) -> RetraceableVector:
     """`n_envs` copies of `env` stepped together, with gymnasium's next-step autoreset.
 
     In that mode an episode's last observation is returned as it is; the step after it ignores the
@@ -47,12 +54,10 @@ def make_vector_env(env: EnvLike, n_envs: int) -> gym.vector.SyncVectorEnv:
     """
     if n_envs < 1:
         raise ValueError(f"n_envs must be at least 1, got {n_envs}.")
-    make: Callable[[], gym.Env] = lambda: make_env(env)  # noqa: E731
+    make: Callable[[], gym.Env] = lambda: Retraceable(make_env(env))  # noqa: E731
     if n_envs == 1 and not isinstance(env, str) and _recipe(env) is None:
-        make = lambda: env  # noqa: E731  # it cannot be copied, and one is all we need
-    return gym.vector.SyncVectorEnv(
-        [make] * n_envs, autoreset_mode=gym.vector.AutoresetMode.NEXT_STEP
-    )
+        make = lambda: Retraceable(env)  # noqa: E731  # no copies, and one is all we need
+    return RetraceableVector([make] * n_envs, autoreset_mode=gym.vector.AutoresetMode.NEXT_STEP)
 
 
 def observation_size(space: spaces.Space) -> int:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
+import torch
 
 
 class Noise(ABC):
@@ -32,6 +33,20 @@ class Noise(ABC):
         """Kind and parameters as plain values, as a file can hold them; `as_noise` reads them."""
         parameters = {f.name: float(getattr(self, f.name)) for f in fields(self) if f.init}
         return {"kind": type(self).__name__, **parameters}
+
+    def memory(self) -> dict[str, Any]:
+        """What it remembers of the past, beside its parameters: plain values and tensors."""
+        values = {f.name: getattr(self, f.name) for f in fields(self) if not f.init}
+        return {
+            name: torch.tensor(value) if isinstance(value, np.ndarray) else value
+            for name, value in values.items()
+        }
+
+    def remember_again(self, memory: dict[str, Any]) -> None:
+        """Go on with what `memory` gave."""
+        for name in (f.name for f in fields(self) if not f.init):
+            value = memory[name]
+            setattr(self, name, value.numpy() if isinstance(value, torch.Tensor) else float(value))
 
 
 @dataclass

@@ -205,6 +205,34 @@ SETTINGS: dict[tuple[str, str], Setting] = {
     ]
 }
 
+# The robots of MuJoCo, as the authors of TD3 train them: github.com/sfujim/TD3, main.py and TD3.py.
+MUJOCO: dict[str, Any] = {
+    "hidden": 256,
+    "batch_size": 256,
+    "buffer_size": 1_000_000,
+    "learning_starts": 25_000,
+    "actor_learning_rate": 3e-4,
+    "critic_learning_rate": 3e-4,
+    "gamma": 0.99,
+    "tau": 0.005,
+    "noise": GaussianNoise(0.1),
+}
+
+# What takes hours and needs more than requirements.txt: for `python course.py train`, which reads
+# these too. Not among SETTINGS, which tests, studies and the README go through one by one.
+LONG: dict[tuple[str, str], Setting] = {
+    ("td3", "Walker2d-v5"): Setting(
+        algorithm="td3",
+        env_id="Walker2d-v5",
+        agent="TD3",
+        lesson="05_td3_in_practice",
+        steps=1_000_000,
+        bar=4000,
+        seconds=5500,
+        params=MUJOCO,
+    ),
+}
+
 
 def _short(value: Any) -> str:
     return f"{value:g}" if isinstance(value, (int, float)) else str(value)

@@ -104,7 +104,7 @@ def test_copies_are_apart_and_reset_a_step_after_an_episodes_end():
 
 def test_one_environment_that_cannot_be_copied_is_used_itself():
     env = Uncopied()
-    assert make_vector_env(env, 1).envs[0] is env
+    assert make_vector_env(env, 1).envs[0].unwrapped is env
     with pytest.raises(ValueError, match="cannot be copied"):
         make_vector_env(env, 2)
 

@@ -626,7 +626,7 @@ def test_an_instance_that_cannot_be_copied_is_trained_in_itself():
     seeds = Log()
     env = Unregistered("terminated", length=3, seeds=seeds)
     agent = DDPG(env, seed=7, learning_starts=5, batch_size=4, hidden=8).learn(20)
-    assert agent.env is env
+    assert agent.env.unwrapped is env
     assert seeds == [7] + [None] * 6
     assert TORQUE.contains(agent.predict(np.ones(1, np.float32)))
     with pytest.raises(ValueError, match="cannot be copied") as error:

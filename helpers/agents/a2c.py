@@ -233,3 +233,9 @@ class A2C(Agent):
         obs, _ = envs.reset(seed=seed)
         self.envs, self.episodes = envs, EpisodeLog(self.n_envs)
         self._obs, self._done = obs, np.zeros(self.n_envs, dtype=bool)
+
+    def go_on(self) -> None:
+        copies = self.envs.envs
+        self._obs = np.array([env.obs for env in copies], self.observation_space.dtype)
+        self._done = np.array([env.over for env in copies])
+        self.episodes = EpisodeLog.under_way(copies)

@@ -9,7 +9,7 @@ from gymnasium import spaces
 from helpers.agents.a2c import actor_loss, critic_loss
 from helpers.agents.base import Agent, decayed, gradient_step, set_learning_rate
 from helpers.agents.policies import log_prob, sample_actions
-from helpers.envs import EnvLike, check_finite, make_env
+from helpers.envs import EnvLike, check_finite, make_training_env
 from helpers.networks import make_actor, make_critic
 from helpers.returns import discounted_returns
 
@@ -89,7 +89,7 @@ class A2CByTheBook(Agent):
     def play_episode(self) -> tuple[np.ndarray, list[int], list[float], bool]:
         """One episode: T + 1 observations, T action indices, T rewards; did it terminate?"""
         if self.env is None:
-            self.env = make_env(self.env_source)
+            self.env = make_training_env(self.env_source)
             obs, _ = self.env.reset(seed=self.seed)  # seeded once: later episodes start elsewhere
         else:
             obs, _ = self.env.reset()

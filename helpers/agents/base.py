@@ -3,12 +3,10 @@
 import inspect
 import os
 import textwrap
-import warnings
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import ClassVar, Self
 
 import gymnasium as gym
@@ -17,28 +15,9 @@ import torch
 from gymnasium import spaces
 from torch import nn
 
-from helpers.envs import (
-    EnvLike,
-    check_action_space,
-    env_id,
-    make_env,
-    observation_size,
-    one_line,
-)
-
-FORMAT, VERSION = "actor-critic-course agent", 1
-# What a file holds beside these two, and of which kind it is.
-ENTRIES = {
-    "version": int,
-    "agent": str,
-    "env_id": str | None,
-    "spaces": str,
-    "hyperparameters": dict,
-    "steps": int,
-    "history": dict,
-    "rng": dict,
-    "state": dict,
-}
+from helpers.agents import checkpoint
+from helpers.envs import EnvLike, check_action_space, env_id, make_env, observation_size
+from helpers.retrace import Retraceable
 
 Callback = Callable[["Agent"], bool | None]
 
@@ -46,8 +25,11 @@ Callback = Callable[["Agent"], bool | None]
 class Agent(ABC):
     """A learner with the course's public interface: `learn`, `predict`, `save`, `load`.
 
-    A subclass builds its networks in `__init__` (inside `with self.seeded():`), names in `saved`
-    the attributes that make up its state, and implements `train_step` and `act`.
+    A subclass builds its networks in `__init__` (inside `with self.seeded():`) and implements
+    `train_step` and `act`. It names the attributes that a file holds: in `saved` networks and
+    optimisers, in `counted` numbers beside `steps`, in `memories` what only `save(replay=True)`
+    writes. The environment that it trains in is its `env`, from `make_training_env`, or its `envs`,
+    from `make_vector_env`; it goes on with the episode under way if `_obs` is not None.
 
     Attributes that lessons, curves and studies read:
     `steps`: environment steps learned from so far, over all calls of `learn`;
@@ -56,6 +38,8 @@ class Agent(ABC):
     """
 
     saved: ClassVar[tuple[str, ...]] = ()
+    counted: ClassVar[tuple[str, ...]] = ()
+    memories: ClassVar[tuple[str, ...]] = ()
     action_kinds: ClassVar[tuple[type, ...]] = (spaces.Box,)
 
     def __new__(cls, *args, **kwargs) -> Self:
@@ -91,6 +75,9 @@ class Agent(ABC):
     @abstractmethod
     def act(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
         """Actions for a batch of flat observations (B, obs_size), greedy if `rng` is None."""
+
+    def go_on(self) -> None:  # noqa: B027  (some agents play only whole episodes)
+        """Called by `load`: continue the episode that the environment is in the middle of."""
 
     def learn(self, total_steps: int, callback: Callback | None = None) -> Self:
         """Train for at least `total_steps` more environment steps; can be called again to go on.
@@ -166,43 +153,34 @@ class Agent(ABC):
 
     # ---- saving and loading ---------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: str | os.PathLike, replay: bool = False) -> None:
         """Write weights, optimisers, hyperparameters, spaces, random state and counts to one file.
 
-        The file appears whole or not at all. It holds tensors and plain values only, so that `load`
-        can refuse everything else.
+        With `replay` the file also holds the replay memory and the episode under way: going on
+        after `load` then equals never having stopped. The file appears whole or not at all. It
+        holds tensors and plain values only, so that `load` can refuse everything else.
         """
-        path = Path(path)
-        content = {
-            "format": FORMAT,
-            "version": VERSION,
-            "agent": type(self).__name__,
-            "env_id": env_id(self.env_source),
-            "spaces": self._spaces(),
-            "hyperparameters": {k: _plain(value) for k, value in self.hyperparameters.items()},
-            "steps": self.steps,
-            "history": {name: list(values) for name, values in self.history.items()},
-            "rng": self.rng.bit_generator.state,
-            "state": {name: getattr(self, name).state_dict() for name in self.saved},
-        }
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_name(path.name + ".unfinished")
-        try:
-            torch.save(content, unfinished)
-            os.replace(unfinished, path)
-        except BaseException:
-            unfinished.unlink(missing_ok=True)
-            raise
+        checkpoint.write(path, checkpoint.contents(self, replay))
 
     @classmethod
     def load(cls, path: str | os.PathLike, env: EnvLike | None = None) -> Self:
         """Read an agent that `save` wrote; `env` defaults to the id it was trained on.
 
+        Saved without replay it begins a new episode, and its memory is empty, of demonstrations
+        too: while that fills up again the agent acts as it has learned to, and it goes on learning
+        once `learning_starts` steps are there. If the episode under way cannot be brought back,
+        because the environment is another one or is random in a way of its own, a sentence says so
+        and a new episode begins.
+
         Runs no code from the file. Raises `FileNotFoundError` or `ValueError` with one sentence for
         a missing, damaged or foreign file, another agent's file, or an environment whose spaces
         differ.
         """
-        content = _read(Path(path))
+        return cls.from_contents(checkpoint.read(path), env, path)
+
+    @classmethod
+    def from_contents(cls, content: dict, env: EnvLike | None, path: str | os.PathLike) -> Self:
+        """The agent that `checkpoint.read` found in the file at `path`."""
         if content["agent"] != cls.__name__:
             raise ValueError(
                 f"{path} holds a {content['agent']} agent: load it with {content['agent']}.load."
@@ -214,31 +192,17 @@ class Agent(ABC):
             )
         try:
             agent = cls(env, **content["hyperparameters"])
-            same_spaces = agent._spaces() == content["spaces"]
-            if same_spaces:
-                agent._restore(content)
+            spaces_here = checkpoint.spaces_of(agent)
+            if same_spaces := spaces_here == content["spaces"]:
+                checkpoint.restore(agent, content)
         except Exception as error:  # what a damaged file holds may fail in any way
             reason = textwrap.shorten(str(error), 300, placeholder=" ...")
             raise ValueError(f"{path} cannot be loaded as {cls.__name__} ({reason}).") from error
         if not same_spaces:
             raise ValueError(
-                f"{path} was trained with {content['spaces']}, this environment has "
-                f"{agent._spaces()}."
+                f"{path} was trained with {content['spaces']}, this environment has {spaces_here}."
             )
         return agent
-
-    def _restore(self, content: dict) -> None:
-        for name in self.saved:
-            getattr(self, name).load_state_dict(content["state"][name])
-        self.rng.bit_generator.state = content["rng"]
-        self.steps = content["steps"]
-        self.history.update({name: list(values) for name, values in content["history"].items()})
-
-    def _spaces(self) -> str:
-        return (
-            f"observations {one_line(self.observation_space)} "
-            f"and actions {one_line(self.action_space)}"
-        )
 
 
 class EpisodeLog:
@@ -246,6 +210,15 @@ class EpisodeLog:
 
     def __init__(self, n_envs: int = 1) -> None:
         self.returns, self.lengths = np.zeros(n_envs), np.zeros(n_envs, dtype=int)
+
+    @classmethod
+    def under_way(cls, envs: Sequence[Retraceable]) -> Self:
+        """As it stands in the middle of these environments' episodes."""
+        log = cls(len(envs))
+        for i, env in enumerate(envs):
+            if not env.over:
+                log.returns[i], log.lengths[i] = env.episode_return, len(env.steps)
+        return log
 
     def add(self, agent: Agent, rewards: np.ndarray, done: np.ndarray, counts: np.ndarray) -> None:
         """Count one step (all arrays (n_envs,)); steps where `counts` is False are filler rows."""
@@ -321,38 +294,5 @@ def _hyperparameters(kind: type, agent: Agent, args: tuple, kwargs: dict) -> dic
     }
 
 
-def _plain(value):
-    """A hyperparameter as a file holds it: an object such as a noise says itself how."""
-    return value.to_plain() if hasattr(value, "to_plain") else value
-
-
 def _nothing(*_args) -> None:
     """Stands in for a hook that a callback does not have."""
-
-
-def _read(path: Path) -> dict:
-    """The content of a checkpoint, checked as far as can be without knowing the agent."""
-    if not path.exists():
-        raise FileNotFoundError(
-            f"There is no file {path}: save an agent there first, agent.save(path)."
-        )
-    foreign = (
-        f"{path} is not an agent of this course (or is damaged): save it again with agent.save."
-    )
-    try:
-        with warnings.catch_warnings(action="ignore"):  # torch on how foreign files were pickled
-            content = torch.load(path, weights_only=True)
-    except Exception as error:  # a damaged file may fail in any way
-        raise ValueError(foreign) from error
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ValueError(foreign)
-    version = content.get("version")
-    if isinstance(version, int) and version > VERSION:
-        raise ValueError(
-            f"{path} was written by a newer version of this course (format {version}, "
-            f"this one reads up to {VERSION}): update the course."
-        )
-    whole = ENTRIES.keys() <= content.keys()
-    if not whole or not all(isinstance(content[name], kind) for name, kind in ENTRIES.items()):
-        raise ValueError(foreign)
-    return content

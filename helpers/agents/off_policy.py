@@ -15,7 +15,7 @@ from helpers.agents.base import Agent
 from helpers.agents.faster import faster
 from helpers.buffers import Batch, ReplayBuffer
 from helpers.demos import Demos, check_spaces
-from helpers.envs import EnvLike, check_finite, make_env
+from helpers.envs import EnvLike, check_finite, make_training_env
 from helpers.networks import DeterministicActor
 from helpers.noise import GaussianNoise, Noise, UniformNoise, as_noise
 
@@ -39,6 +39,8 @@ class OffPolicyAgent(Agent):
     saved: ClassVar = (
         "actor", "critic", "target_actor", "target_critic", "actor_optimizer", "critic_optimizer",
     )  # fmt: skip
+    counted: ClassVar = ("updates",)
+    memories: ClassVar = ("buffer", "noise", "random_exploration")
 
     def __init__(
         self,
@@ -145,7 +147,8 @@ class OffPolicyAgent(Agent):
 
     def explore(self, obs: np.ndarray) -> np.ndarray:
         """The action for training, (action_size,) in [-1, 1], for one flat observation."""
-        if self.steps < self.learning_starts:
+        # Without an update yet, an agent that was saved in its warm-up begins that anew.
+        if self.steps < self.learning_starts or self.updates == 0:
             action = self.random_exploration.sample((self.action_size,), self.rng)
         else:
             with torch.no_grad():
@@ -183,8 +186,7 @@ class OffPolicyAgent(Agent):
     def _start_episode(self) -> None:
         env, seed = self.env, None  # seeded once: later episodes start elsewhere
         if env is None:
-            env = make_env(self.env_source) if isinstance(self.env_source, str) else self.env_source
-            seed = self.seed
+            env, seed = make_training_env(self.env_source), self.seed
         obs, _ = env.reset(seed=seed)
         check_finite(np.zeros(1), np.asarray(obs), self.steps)
         self.random_exploration.reset()
@@ -192,6 +194,10 @@ class OffPolicyAgent(Agent):
             self.noise.reset()
         self.env, self._obs = env, self._scaled(obs)
         self._return, self._length = 0.0, 0
+
+    def go_on(self) -> None:
+        self._obs = self._scaled(self.env.obs)
+        self._return, self._length = self.env.episode_return, len(self.env.steps)
 
 
 def check_counts(**counts: int) -> None:

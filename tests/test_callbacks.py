@@ -1,0 +1,368 @@
+"""Callbacks: what they do, when, and that training does not notice them."""
+
+import os
+import random
+import sys
+
+import numpy as np
+import pytest
+import torch
+from environments import TORQUE, Constant, Log, Probe, make
+from sentences import assert_one_sentence
+from wholes import AGENTS, everything, tiny
+
+from helpers.agents import A2C, DDPG, TD3, checkpoint
+from helpers.callbacks import (
+    CallbackList,
+    Checkpoint,
+    Evaluate,
+    Milestones,
+    StopAtReturn,
+    TensorBoard,
+)
+from helpers.evaluation import evaluate
+from helpers.noise import GaussianNoise
+
+
+class Seen:
+    """A callback that writes down what it is told."""
+
+    def __init__(self, log, name="", answer=None):
+        self.log, self.name, self.answer = log, name, answer
+
+    def start(self, agent, total_steps):
+        self.log.append((self.name, "start", total_steps))
+
+    def __call__(self, agent):
+        self.log.append((self.name, agent.steps))
+        return self.answer
+
+    def stop(self, agent):
+        self.log.append((self.name, "stop"))
+
+
+# ---- training does not notice --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("new", AGENTS.values(), ids=AGENTS.keys())
+def test_an_agent_with_all_callbacks_is_the_one_without(new, tmp_path, monkeypatch):
+    monkeypatch.setattr("helpers.callbacks.LOG_SECONDS", 0.0)
+    random.seed(0), np.random.seed(0), torch.manual_seed(0)  # noqa: NPY002
+    watched = new()
+    evaluations = Evaluate(7, episodes=1, path=tmp_path / "best.pt")
+    callbacks = [
+        evaluations,
+        lambda agent: None,
+        StopAtReturn(1e9),
+        StopAtReturn(1e9, evaluations=evaluations),
+        Checkpoint(tmp_path / "steps.pt", steps=9),
+        Checkpoint(tmp_path / "minutes.pt", minutes=1e-6, replay=False),
+    ]
+    if tensorboard_is_there():
+        callbacks.append(TensorBoard(tmp_path / "logs", evaluations))
+    watched.learn(40, CallbackList(*callbacks))
+    assert len(evaluations.curve) >= 2
+    assert everything(watched) == everything(new().learn(40))
+
+
+# ---- several -------------------------------------------------------------------------------------
+
+
+def test_all_of_a_list_are_called_in_their_order_also_when_one_ends_training():
+    log = []
+    stop = Seen(log, "b", answer=False)
+    callbacks = CallbackList(Seen(log, "a"), stop, lambda agent: log.append("f"), Seen(log, "c"))
+    agent = DDPG("Pendulum-v1", seed=0, **tiny).learn(30, callbacks)
+    assert agent.steps == 1
+    started = [(name, "start", 30) for name in "abc"]
+    assert log == [*started, ("a", 1), ("b", 1), "f", ("c", 1), *[(name, "stop") for name in "abc"]]
+
+
+@pytest.mark.parametrize("answer", [None, True, 0, ""])
+def test_only_false_ends_training(answer):
+    agent = DDPG("Pendulum-v1", seed=0, **tiny)
+    assert agent.learn(5, CallbackList(lambda agent: answer)).steps == 5
+
+
+def test_milestones_are_multiples_however_many_steps_come_at_once():
+    milestones = Milestones(10)
+    milestones.start(0)
+    reached = [
+        steps for steps in (0, 3, 9, 10, 11, 11, 35, 39, 40, 61) if milestones.reached(steps)
+    ]
+    assert reached == [10, 35, 40, 61]
+    milestones.start(19)
+    assert milestones.reached(20)
+    with pytest.raises(ValueError, match="at least 1") as error:
+        Milestones(0)
+    assert_one_sentence(error.value)
+
+
+# ---- evaluations ---------------------------------------------------------------------------------
+
+
+def test_evaluations_come_every_so_many_steps_and_are_those_of_evaluate():
+    agent, evaluations = DDPG("Pendulum-v1", seed=0, **tiny), Evaluate(10, episodes=2, seed=5)
+    expected = {}
+
+    def note(agent):
+        if agent.steps % 10 == 0:
+            expected[agent.steps] = evaluate(agent, episodes=2, seed=5).returns.tolist()
+
+    agent.learn(35, CallbackList(evaluations, note))
+    agent.learn(10, CallbackList(evaluations, note))
+    assert {step: result.returns.tolist() for step, result in evaluations.curve} == expected
+    assert list(expected) == [10, 20, 30, 40]
+
+
+def test_evaluations_of_an_agent_that_makes_many_steps_at_once():
+    evaluations = Evaluate(30, episodes=1)
+    A2C("CartPole-v1", seed=0, n_envs=2, n_steps=5, hidden=4).learn(100, evaluations)
+    steps = [step for step, _ in evaluations.curve]
+    assert [step // 30 for step in steps] == [1, 2, 3]
+
+
+class Wants(Probe):
+    """Pays how near the action is to 0.3; one step an episode."""
+
+    action_space = TORQUE
+
+    def __init__(self, where: Log, wanted: float = 0.3, **shared):
+        super().__init__(**shared)
+        self.where, self.wanted = where, wanted
+
+    def reset(self, *, seed=None, options=None):
+        self.where.append((id(self), seed))
+        return super().reset(seed=seed)
+
+    def play(self, action):
+        return -abs(float(action[0]) - self.wanted), True, False
+
+
+def test_the_training_environment_is_left_alone():
+    where = Log()
+    agent = DDPG(make(Wants, where=where), seed=3, **tiny)
+    agent.learn(20, Evaluate(5, episodes=3, seed=100))
+    own = id(agent.env.unwrapped)
+    assert {seed for env, seed in where if env == own} == {3, None}
+    elsewhere = [seed for env, seed in where if env != own]
+    assert [seed for seed in elsewhere if seed is not None] == [100, 101, 102] * 4
+
+
+def test_another_environment_can_be_named():
+    env = make(Wants, where=Log(), wanted=-50.0)
+    evaluations = Evaluate(5, env=env)
+    DDPG(make(Wants, where=Log()), seed=3, **tiny).learn(5, evaluations)
+    assert evaluations.curve[0][1].mean < -40
+
+
+def test_the_best_is_kept_in_memory_and_in_a_file(tmp_path):
+    """A policy that becomes better and then worse: the actor's bias is moved by hand."""
+    agent = DDPG(make(Wants, where=Log()), seed=0, **tiny | {"learning_starts": 20})
+    evaluations = Evaluate(1, episodes=1, path=tmp_path / "best.pt")
+    biases = iter([0.9, 0.5, 0.15, 0.15, -0.3, 0.9])
+
+    def move(agent):
+        with torch.no_grad():
+            agent.actor.output.weight.zero_()
+            agent.actor.output.bias.fill_(np.arctanh(next(biases)))
+
+    agent.learn(6, CallbackList(move, evaluations))
+    step, result = evaluations.best
+    assert step == 3  # the first of two equals
+    assert result.mean == pytest.approx(0, abs=1e-6)
+    assert agent.predict(np.ones(1)) == pytest.approx(1.8)
+    evaluations.restore_best(agent)
+    assert agent.predict(np.ones(1)) == pytest.approx(0.3)
+    loaded = DDPG.load(tmp_path / "best.pt", env=agent.env_source)
+    assert loaded.predict(np.ones(1)) == pytest.approx(0.3)
+    assert loaded.steps == 3
+    with torch.no_grad():  # what is kept is no view of the agent
+        agent.actor.output.bias.fill_(2)
+    evaluations.restore_best(agent)
+    assert agent.predict(np.ones(1)) == pytest.approx(0.3)
+
+
+def test_evaluations_that_cannot_be_are_refused_at_once():
+    for settings in ({"every": 0}, {"every": 5, "episodes": 0}):
+        with pytest.raises(ValueError, match="at least 1") as error:
+            Evaluate(**settings)
+        assert_one_sentence(error.value)
+    agent = DDPG(Wants(Log()), seed=0, **tiny)  # was not made by gymnasium.make
+    with pytest.raises(ValueError, match="cannot be copied") as error:
+        agent.learn(100, Evaluate(50))
+    assert_one_sentence(error.value)
+    assert agent.steps == 0
+    with pytest.raises(ValueError, match="no evaluation yet") as error:
+        Evaluate(50).restore_best(agent)
+    assert_one_sentence(error.value, "50")
+
+
+# ---- checkpoints ---------------------------------------------------------------------------------
+
+
+def test_checkpoints_come_every_so_many_steps_and_at_the_end(tmp_path):
+    path, steps = tmp_path / "new" / "a.pt", []
+
+    def look(agent):
+        if path.exists():
+            steps.append(checkpoint.read(path)["steps"])
+
+    TD3("Pendulum-v1", seed=0, **tiny).learn(11, CallbackList(Checkpoint(path, steps=4), look))
+    assert steps == [4] * 4 + [8] * 4
+    loaded = TD3.load(path)
+    assert (loaded.steps, len(loaded.buffer)) == (11, 11)
+
+
+def test_checkpoints_come_every_so_many_minutes(tmp_path, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    saved = []
+    callback = Checkpoint(tmp_path / "a.pt", minutes=2, replay=False)
+    monkeypatch.setattr(callback, "save", lambda agent: saved.append(agent.steps))
+
+    def tick(agent):
+        now[0] += 30
+
+    DDPG("Pendulum-v1", seed=0, **tiny).learn(11, CallbackList(tick, callback))
+    assert saved == [4, 8, 11]
+
+
+def test_a_checkpoint_without_replay_is_a_plain_file(tmp_path):
+    agent = DDPG("Pendulum-v1", seed=0, **tiny)
+    agent.learn(5, Checkpoint(tmp_path / "a.pt", steps=5, replay=False))
+    assert "under_way" not in checkpoint.read(tmp_path / "a.pt")
+
+
+def test_going_on_from_a_checkpoint_is_never_having_stopped(tmp_path):
+    new = AGENTS["td3-ou"]
+    new().learn(17, Checkpoint(tmp_path / "a.pt", steps=100))
+    assert everything(TD3.load(tmp_path / "a.pt").learn(20)) == everything(new().learn(37))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"steps": 5, "minutes": 1}, {"steps": 0}, {"minutes": 0}, {"minutes": -1}],
+    ids=str,
+)
+def test_checkpoints_that_cannot_be_are_one_sentence(settings):
+    with pytest.raises(ValueError, match=r"\.$") as error:
+        Checkpoint("a.pt", **settings)
+    assert_one_sentence(error.value)
+
+
+# ---- an early end --------------------------------------------------------------------------------
+
+
+class Rising(Probe):
+    """The n-th episode, of two steps, returns n."""
+
+    action_space = TORQUE
+    episode = 0
+
+    def reset(self, **kwargs):
+        self.episode += 1
+        return super().reset(**kwargs)
+
+    def play(self, action):
+        return self.episode / 2, self.t == 2, False
+
+
+@pytest.mark.parametrize(("target", "episodes", "end"), [(3, 1, 3), (3, 4, 5), (-5, 4, 4)])
+def test_training_ends_when_the_last_episodes_return_enough(target, episodes, end):
+    """The mean of 2, 3, 4, 5 is 3.5, that of 1, 2, 3, 4 is less than 3."""
+    stop = StopAtReturn(target, episodes)
+    agent = DDPG(make(Rising), seed=0, **tiny).learn(100, stop)
+    assert agent.steps == stop.reached == 2 * end
+    agent.learn(2, stop)  # it has not forgotten
+    assert agent.steps == 2 * end + 2
+
+
+def test_training_goes_on_to_its_end_below_the_target():
+    stop = StopAtReturn(1000)
+    assert DDPG(make(Rising), seed=0, **tiny).learn(20, stop).steps == 20
+    assert stop.reached is None
+
+
+def test_training_ends_when_an_evaluation_returns_enough():
+    agent = DDPG(make(Constant, ending="terminated", action_space=TORQUE), seed=0, **tiny)
+    evaluations = Evaluate(8, episodes=2)
+    stop = StopAtReturn(1.0, evaluations=evaluations)
+    agent.learn(100, CallbackList(evaluations, stop))
+    assert agent.steps == stop.reached == 8
+
+
+def test_looking_for_returns_adds_nothing_to_the_history():
+    agent = DDPG("Pendulum-v1", seed=0, **tiny).learn(5, StopAtReturn(0))
+    assert agent.history == {}
+    with pytest.raises(ValueError, match="episodes") as error:
+        StopAtReturn(0, episodes=0)
+    assert_one_sentence(error.value)
+
+
+# ---- TensorBoard ---------------------------------------------------------------------------------
+
+
+def tensorboard_is_there():
+    try:
+        import torch.utils.tensorboard  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+@pytest.fixture
+def shown(tmp_path):
+    """What TensorBoard shows: for each curve, its (step, value) pairs."""
+    module = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+
+    def read():
+        accumulator = module.EventAccumulator(str(tmp_path / "logs"), size_guidance={"scalars": 0})
+        accumulator.Reload()
+        return {
+            name: [(event.step, event.value) for event in accumulator.Scalars(name)]
+            for name in accumulator.Tags()["scalars"]
+        }
+
+    return read
+
+
+def curves(agent, evaluations):
+    expected = {f"training/{name}": values for name, values in agent.history.items()}
+    expected["evaluation/return"] = [(step, each.mean) for step, each in evaluations.curve]
+    return {name: [(step, pytest.approx(v)) for step, v in expected[name]] for name in expected}
+
+
+def test_tensorboard_shows_history_and_evaluations_over_several_calls(tmp_path, shown, monkeypatch):
+    monkeypatch.setattr("helpers.callbacks.LOG_SECONDS", 0.0)
+    evaluations = Evaluate(10, episodes=1)
+    callbacks = CallbackList(evaluations, TensorBoard(tmp_path / "logs", evaluations))
+    agent = DDPG("Short-v0", seed=0, **tiny | {"gradient_steps": 10})
+    for steps in (25, 1, 30):
+        agent.learn(steps, callbacks)
+        assert shown() == curves(agent, evaluations)
+    assert {"training/return", "training/critic_loss", "evaluation/return"} <= shown().keys()
+
+
+def test_tensorboard_forgets_what_a_training_did_after_its_checkpoint(tmp_path, shown, monkeypatch):
+    """It is broken off at 40 and goes on from 20, as another agent that explores more."""
+    monkeypatch.setattr("helpers.callbacks.LOG_SECONDS", 0.0)
+    agent = DDPG("Short-v0", seed=0, **tiny)
+    evaluations = Evaluate(10, episodes=1)
+    log = TensorBoard(tmp_path / "logs")
+    agent.learn(20, CallbackList(log, Checkpoint(tmp_path / "a.pt", steps=20)))
+    agent.learn(20, log)
+    other = DDPG.load(tmp_path / "a.pt")
+    other.noise = GaussianNoise(1.0)
+    again = TensorBoard(tmp_path / "logs", evaluations)
+    other.learn(30, CallbackList(evaluations, again))
+    assert other.history["return"] != agent.history["return"]
+    assert shown() == curves(other, evaluations)
+
+
+def test_without_tensorboard_a_sentence_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    with pytest.raises(ImportError, match="not installed") as error:
+        TensorBoard(tmp_path)
+    assert_one_sentence(error.value, "pip install tensorboard")
+    assert os.listdir(tmp_path) == []

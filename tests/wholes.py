@@ -1,0 +1,75 @@
+"""Small agents of every kind, and all that training changes in them."""
+
+import copy
+from functools import partial
+
+import gymnasium as gym
+import numpy as np
+import torch
+from gymnasium.envs.classic_control.pendulum import PendulumEnv
+
+from helpers.agents import A2C, DDPG, TD3, A2CByTheBook, checkpoint
+from helpers.agents.ddpgfd import DDPGfD
+from helpers.agents.off_policy import OffPolicyAgent
+from helpers.buffers import PrioritizedReplayBuffer
+from helpers.demos import load_demos
+from helpers.noise import OUNoise
+
+DEMOS = "data/demos/sparse_pendulum.npz"
+
+
+class Short(PendulumEnv):
+    """Pendulum in gusts of wind, from the generator of gymnasium's; episodes of seven steps."""
+
+    def step(self, action):
+        return super().step(action + self.np_random.normal(size=1))
+
+
+gym.register("Short-v0", entry_point=Short, max_episode_steps=7)
+
+tiny = {"learning_starts": 10, "batch_size": 4, "buffer_size": 25, "hidden": 4}
+ou = {"noise": OUNoise(), "random_exploration": OUNoise(sigma=0.5), "train_freq": 2}
+
+
+def with_demos(**settings):
+    """DDPGfD, whose memory holds 1,000 demonstrations and little more."""
+    settings = tiny | {"buffer_size": 1010, "pretraining": 5, "n_steps": 3} | settings
+    agent = DDPGfD("SparsePendulum-v0", seed=0, **settings)
+    return agent.remember(load_demos(DEMOS, agent.env_source))
+
+
+AGENTS = {
+    "ddpg": partial(DDPG, "Short-v0", seed=0, **tiny),
+    "ddpg-ou": partial(DDPG, "Short-v0", seed=0, **tiny, **ou),
+    "td3": partial(TD3, "Short-v0", seed=0, **tiny),
+    "td3-ou": partial(TD3, "Short-v0", seed=0, **tiny, **ou, policy_delay=3, gradient_steps=2),
+    "td3-quiet": partial(TD3, "Short-v0", seed=0, **tiny, noise=None),
+    "ddpgfd": with_demos,
+    "ddpgfd-ou": partial(with_demos, **ou),
+    "a2c": partial(A2C, "CartPole-v1", seed=0, n_envs=3, n_steps=7, hidden=4),
+    "gaussian": partial(A2C, "Short-v0", seed=0, n_envs=3, n_steps=5, hidden=4),
+    "book": partial(A2CByTheBook, "CartPole-v1", seed=0, hidden=4),
+}
+
+
+def everything(agent):
+    """All that training changes, as bytes and plain values."""
+    content = copy.deepcopy(checkpoint.contents(agent, replay=True))
+    if isinstance(agent, OffPolicyAgent):
+        buffer = agent.buffer
+        content["arrays"] = [array[: len(buffer)].copy() for array in buffer.arrays]
+        if isinstance(buffer, PrioritizedReplayBuffer):
+            trees = [buffer.sums.nodes.copy(), buffer.minima.nodes.copy(), buffer.ends.copy()]
+            kept = buffer.max_priority, buffer.samples, buffer.demos, buffer.newest, buffer.beta
+            content["priorities"] = [*trees, *kept]
+    return flat(content)
+
+
+def flat(content):
+    if isinstance(content, dict):
+        return {name: flat(value) for name, value in content.items()}
+    if isinstance(content, (list, tuple)):
+        return [flat(value) for value in content]
+    if isinstance(content, (torch.Tensor, np.ndarray)):
+        return str(content.dtype), tuple(content.shape), np.asarray(content).tobytes()
+    return content
