@@ -2,6 +2,7 @@
 
 import copy
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import ClassVar
 
 import gymnasium as gym
@@ -16,6 +17,7 @@ from helpers.agents.faster import faster
 from helpers.buffers import Batch, ReplayBuffer
 from helpers.demos import Demos, check_spaces
 from helpers.envs import EnvLike, check_finite, make_training_env
+from helpers.layers import DeepActor, DeepQNetwork, DeepTwinQNetwork
 from helpers.networks import DeterministicActor
 from helpers.noise import GaussianNoise, Noise, UniformNoise, as_noise
 
@@ -29,8 +31,9 @@ class OffPolicyAgent(Agent):
     observations whose space names a range. For the first `learning_starts` steps
     `random_exploration` acts, afterwards the actor with `noise` added, and every `train_freq` steps
     `gradient_steps` batches of `batch_size` steps are learned from. Rewards are multiplied by
-    `reward_scale` before they are stored. Actor and critic have two layers of `hidden` units and a
-    target network each, which moves a fraction `tau` of the way at an update.
+    `reward_scale` before they are stored. Actor and critic have two layers of `hidden` units, or a
+    layer for each number in it, with `layer_norm` normalised, and a target network each, which
+    moves a fraction `tau` of the way at an update.
     """
 
     # Both are built from obs_size, action_size and hidden.
@@ -58,7 +61,8 @@ class OffPolicyAgent(Agent):
         tau: float = 0.005,
         actor_learning_rate: float = 1e-3,
         critic_learning_rate: float = 1e-3,
-        hidden: int = 64,
+        hidden: int | Sequence[int] = 64,
+        layer_norm: bool = False,
         seed: int | None = None,
     ) -> None:
         super().__init__(env, seed)
@@ -94,9 +98,9 @@ class OffPolicyAgent(Agent):
         self.low, self.high = self.action_space.low, self.action_space.high
         self.action_size = self.low.size
         self.obs_low, self.obs_high = observation_bounds(self.observation_space)
+        check_hidden(hidden)
         with self.seeded():
-            self.actor = faster(self.actor_class(self.obs_size, self.action_size, hidden))
-            self.critic = faster(self.critic_class(self.obs_size, self.action_size, hidden))
+            self.actor, self.critic = map(faster, self.make_networks(hidden, layer_norm))
         self.target_actor = copy.deepcopy(self.actor)
         self.target_critic = copy.deepcopy(self.critic)
         self.actor_optimizer = LeanAdam(self.actor.parameters(), actor_learning_rate)
@@ -108,6 +112,18 @@ class OffPolicyAgent(Agent):
         self.updates = 0
         self.env: gym.Env | None = None
         self._obs: np.ndarray | None = None
+
+    def make_networks(
+        self, hidden: int | Sequence[int], layer_norm: bool
+    ) -> tuple[nn.Module, nn.Module]:
+        """The actor and the critic: the lesson's own, or deeper ones that do the same."""
+        sizes = (self.obs_size, self.action_size)
+        if isinstance(hidden, int) and not layer_norm:
+            return self.actor_class(*sizes, hidden), self.critic_class(*sizes, hidden)
+        hidden = (hidden, hidden) if isinstance(hidden, int) else hidden
+        twin = hasattr(self.critic_class, "q1")
+        critic = DeepTwinQNetwork if twin else DeepQNetwork
+        return DeepActor(*sizes, hidden, layer_norm), critic(*sizes, hidden, layer_norm)
 
     @abstractmethod
     def update(self, batch: Batch) -> dict[str, torch.Tensor]:
@@ -205,6 +221,20 @@ def check_counts(**counts: int) -> None:
     for name, count in counts.items():
         if count < 1:
             raise ValueError(f"{name} must be at least 1, got {count}.")
+
+
+def check_hidden(hidden: int | Sequence[int]) -> None:
+    """Raise `ValueError` unless it is a width, or the width of each of one or more layers."""
+    widths = [hidden] if isinstance(hidden, int) else hidden
+    if not (
+        isinstance(widths, Sequence)
+        and len(widths) > 0
+        and all(type(width) is int and width >= 1 for width in widths)
+    ):
+        raise ValueError(
+            "hidden is the width of both hidden layers, such as 64, or one width for each, such as "
+            f"(400, 300); got {hidden!r}."
+        )
 
 
 def as_stored(agent: OffPolicyAgent, demos: Demos) -> tuple[np.ndarray, ...]:
