@@ -103,16 +103,22 @@ class Evaluate:
         self.milestones.start(agent.steps)
 
     def __call__(self, agent: Agent) -> None:
+        # 1. Only when another multiple of `every` steps is reached: `milestones` knows.
         if self.milestones.reached(agent.steps):
             self.evaluate(agent)
 
     def evaluate(self, agent: Agent) -> Evaluation:
         """Evaluate now."""
+        # 2. From the same starts each time, in an environment of its own.
         result = evaluate(agent, self.env, self.episodes, self.seed)
+        # 3. A point of the curve: (step, result).
         self.curve.append((agent.steps, result))
         if self.best is None or result.mean > self.best[1].mean:
+            # 4. The best so far: note the point, and a *copy* of what `checkpoint.contents(agent,
+            # replay=False)` gives. The weights themselves are other ones after the next update.
             self.best = self.curve[-1]
             self.best_contents = copy.deepcopy(checkpoint.contents(agent, replay=False))
+            # 5. With `path` it is also written there, by `checkpoint.write`.
             if self.path is not None:
                 checkpoint.write(self.path, self.best_contents)
         return result

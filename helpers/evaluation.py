@@ -49,21 +49,36 @@ def evaluate(
         env = getattr(policy, "env_source", None)
     if env is None:
         raise ValueError('A plain function needs its environment: evaluate(policy, "CartPole-v1").')
-    act = as_function(policy)
+    return Evaluation(*play_episodes(as_function(policy), env, episodes, seed))
+
+
+def play_episodes(
+    policy: Callable[[np.ndarray], np.ndarray | int], env: EnvLike, episodes: int, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns and lengths of whole episodes, both of shape (episodes,).
+
+    `policy` maps an observation to an action. `env` is an id, or an environment of which a copy is
+    made: whoever trains in it goes on there as if nothing had happened. Episode i starts from
+    `reset(seed=seed + i)`.
+    """
+    # 1. An environment of its own, from `make_env`. It is closed in the end, come what may.
     arena = make_env(env)
     returns, lengths = np.zeros(episodes), np.zeros(episodes, dtype=int)
     try:
         for episode in range(episodes):
+            # 2. Every episode has a start of its own, and it is the same for every policy.
             obs, _ = arena.reset(seed=seed + episode)
             over = False
             while not over:
-                obs, reward, terminated, truncated, _ = arena.step(act(obs))
+                # 3. One step. Rewards are summed up as they are: nothing is discounted or scaled.
+                obs, reward, terminated, truncated, _ = arena.step(policy(obs))
                 returns[episode] += reward
                 lengths[episode] += 1
+                # 4. An episode can end in two ways.
                 over = terminated or truncated
     finally:
         arena.close()
-    return Evaluation(returns, lengths)
+    return returns, lengths
 
 
 def as_function(policy) -> Callable[[np.ndarray], np.ndarray | int]:

@@ -30,11 +30,14 @@ def interquartile_mean(values: ArrayLike, axis: int = 0) -> NDArray[np.floating]
     Raises:
         ValueError: there are no runs to average.
     """
+    # 1. The runs in order, from the lowest to the highest; `values` itself stays as it is.
     ordered = np.sort(np.asarray(values, dtype=np.float64), axis=axis)
     n = ordered.shape[axis]
     if n == 0:
         raise ValueError("interquartile_mean needs at least one value along its axis.")
+    # 2. A quarter of the runs, rounded down, goes at either end.
     cut = n // 4
+    # 3. The mean of those in between.
     return np.take(ordered, range(cut, n - cut), axis=axis).mean(axis=axis)
 
 
