@@ -28,7 +28,7 @@ from matplotlib import get_data_path
 from numpy.typing import ArrayLike, NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from helpers.envs import make_env
+from helpers.envs import make_env, one_line
 from helpers.evaluation import as_function
 
 BOX = (480, 360)  # frames are scaled to fit: 400 frames of CartPole then take 180 MB, not 290
@@ -83,7 +83,7 @@ def record(
 
     Raises:
         ValueError: the environment renders nothing that can be recorded.
-        RuntimeError: the package that draws it is not installed.
+        RuntimeError: what draws it is not installed, or finds no graphics library.
     """
     act = as_function(policy)
     made = rgb_env(env)
@@ -98,6 +98,7 @@ def rgb_env(env: str | gym.Env) -> gym.Env:
     """An environment that renders to arrays: made from an id, or the given one, checked."""
     if sys.platform == "linux" and not {"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys():
         os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # pygame looks for a screen otherwise
+        os.environ.setdefault("MUJOCO_GL", "egl")  # and so does MuJoCo
     if isinstance(env, str):
         return make_env(env, render_mode="rgb_array")
     if env.render_mode != "rgb_array":
@@ -117,6 +118,11 @@ def render(env: gym.Env) -> NDArray[np.uint8]:
             "Drawing this environment needs a package that is not installed: "
             'pip install "gymnasium[classic-control]" (or [mujoco], for robots), '
             "then restart the kernel."
+        ) from error
+    except Exception as error:  # a missing graphics library shows itself in any way
+        raise RuntimeError(
+            f"This machine cannot draw the environment ({one_line(error)}). For MuJoCo's robots on "
+            "a Linux machine without a screen: apt-get install libegl1, then restart the kernel."
         ) from error
     return fit(np.asarray(frame, dtype=np.uint8), *BOX)
 
