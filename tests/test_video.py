@@ -115,7 +115,7 @@ def test_record_says_that_there_is_no_graphics_library(monkeypatch):
         raise AttributeError("'NoneType' object has no attribute\n'glGetError'")  # MuJoCo's way
 
     monkeypatch.setattr("gymnasium.envs.classic_control.cartpole.CartPoleEnv.render", no_gl)
-    with pytest.raises(RuntimeError, match="attribute 'glGetError'.*apt-get install libegl1"):
+    with pytest.raises(RuntimeError, match=r"attribute 'glGetError'.*apt-get install libegl1"):
         record(left, "CartPole-v1")
 
 
