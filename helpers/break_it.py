@@ -28,6 +28,7 @@ from helpers.envs import make_env
 from helpers.evaluation import evaluate
 from helpers.noise import GaussianNoise, OUNoise, UniformNoise
 from helpers.overestimation import values_and_returns
+from helpers.schedules import LinearSchedule
 from helpers.settings import DEMOS, Setting, get_setting
 from helpers.study import circumstances, parse_seeds
 
@@ -171,7 +172,7 @@ def lesson_01() -> list[Variant]:
             fast,
             "The actor's steps stay as large as they were at the start. It learns a little sooner, "
             "but four of ten seeds lose a good policy again for a while.",
-            changes={"decay_steps": None},
+            changes={"learning_rate": fast.params["learning_rate"].start},
         ),
         Variant("by the book", book, "One environment, whole episodes, one update an episode."),
         Variant(
@@ -596,8 +597,68 @@ def lesson_04() -> list[Variant]:
     ]
 
 
+# ---- lesson 05 -----------------------------------------------------------------------------------
+
+
+def lesson_05() -> list[Variant]:
+    """TD3 on Pendulum with one knob turned: not broken, but is it better?"""
+    taught = get_setting("td3", "Pendulum-v1")
+
+    def turned(name: str, explanation: str, **changes: Any) -> Variant:
+        return Variant(name, taught, explanation, changes=changes)
+
+    large = {"actor_learning_rate": 1e-2, "critic_learning_rate": 1e-2}
+    small = {"actor_learning_rate": 1e-4, "critic_learning_rate": 1e-4}
+    return [
+        turned("TD3 as taught", "The settings of lesson 03."),
+        turned(
+            "learning rate / 10",
+            "Steps of 0.0001 for both networks: after 12,000 of them no seed is there.",
+            **small,
+        ),
+        turned(
+            "learning rate x 10",
+            "Steps of 0.01 for both networks: two seeds of ten never get up.",
+            **large,
+        ),
+        turned(
+            "learning rate falling",
+            "From the lesson's 0.001 down to 0 at the end: no difference here.",
+            actor_learning_rate=LinearSchedule(1e-3, 0.0, taught.steps),
+            critic_learning_rate=LinearSchedule(1e-3, 0.0, taught.steps),
+        ),
+        turned(
+            "learning rate x 10, layer norm",
+            "The same large steps, with normalised layers: no rescue.",
+            **large,
+            layer_norm=True,
+        ),
+        turned(
+            "layer norm",
+            "Normalised layers, the lesson's steps: no harm, and nothing to mend.",
+            layer_norm=True,
+        ),
+        turned(
+            "an update every 4 steps",
+            "A quarter of the updates: it learns later, and one seed of ten not in time.",
+            train_freq=4,
+        ),
+        turned(
+            "rewards as they are",
+            "reward_scale = 1: no harm, since Adam's steps do not depend on the size of a loss.",
+            reward_scale=1.0,
+        ),
+        turned(
+            "no noise",
+            "Nothing is tried out after the warm-up: no harm, as Pendulum's starts all differ.",
+            noise=None,
+        ),
+    ]
+
+
 LABS: dict[str, Callable[[], list[Variant]]] = {
     "01": lesson_01, "02": lesson_02, "03": lesson_03, "04": lesson_04,
+    "05": lesson_05,
 }  # fmt: skip
 
 

@@ -4,10 +4,10 @@
     callbacks = CallbackList(evaluations, StopAtReturn(-150, evaluations=evaluations))
     agent.learn(20_000, callback=callbacks)
 
-A callback is any function: `learn` calls it with the agent after every update, and ends if it gives
-False. If it has `start(agent, total_steps)` and `stop(agent)`, they are called before the first
-update and after the last. None of these here changes the training: they draw no random numbers of
-the agent's and act in environments of their own.
+A callback is any function: `learn` calls it with the agent after every step of training, and ends
+if it gives False. If it has `start(agent, total_steps)` and `stop(agent)`, they are called before
+the first step and after the last. None of these here changes the training: they draw no random
+numbers of the agent's and act in environments of their own.
 """
 
 import copy
@@ -130,9 +130,7 @@ class Evaluate:
                 f"There was no evaluation yet: the first comes after {self.milestones.every:,} "
                 "steps."
             )
-        for name in agent.saved:
-            state = copy.deepcopy(self.best_contents["state"][name])
-            getattr(agent, name).load_state_dict(state)
+        agent.set_parameters(self.best_contents["state"])
 
 
 class Checkpoint:

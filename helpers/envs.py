@@ -5,14 +5,26 @@ from collections.abc import Callable
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
+from gymnasium.envs.registration import WrapperSpec
 
 from helpers.retrace import Retraceable, RetraceableVector
 
 EnvLike = str | gym.Env
+TRANSLATOR = "gymnasium.wrappers.TransformAction"
 
 if "SparsePendulum-v0" not in gym.registry:  # the module may be imported again
     for name, arguments in {"SparsePendulum-v0": {}, "KnockedPendulum-v0": {"knock": 6.0}}.items():
         gym.register(name, "helpers.sparse:SparsePendulum", max_episode_steps=200, kwargs=arguments)
+
+if "PixelPendulum-v0" not in gym.registry:
+    camera = {"size": 16, "crop": 256, "frames": 3, "repeat": 2}
+    gym.register(
+        "PixelPendulum-v0",  # Pendulum-v1, its reward too, seen through `helpers.pixels.Pixels`
+        "gymnasium.envs.classic_control.pendulum:PendulumEnv",
+        max_episode_steps=200,  # of Pendulum's own: 100 actions, each taken twice
+        kwargs={"render_mode": "rgb_array"},
+        additional_wrappers=(WrapperSpec("Pixels", "helpers.pixels:Pixels", camera),),
+    )
 
 
 def make_env(env: EnvLike, **kwargs) -> gym.Env:
@@ -70,15 +82,31 @@ def observation_size(space: spaces.Space) -> int:
     return int(np.prod(space.shape))
 
 
+def is_image(space: spaces.Box) -> bool:
+    """Whether observations are pictures: uint8 (channels, height, width), 8 pixels and more."""
+    return space.dtype == np.uint8 and len(space.shape) == 3 and min(space.shape[1:]) >= 8
+
+
 def check_action_space(agent: str, space: spaces.Space, supported: tuple[type, ...]) -> None:
     """Raise `ValueError` unless `space` is one of the `supported` kinds; a Box must hold floats."""
     if not isinstance(space, supported):
         names = " or ".join(kind.__name__ for kind in supported)
-        raise ValueError(f"{agent} takes {names} actions, this environment has {one_line(space)}.")
-    if isinstance(space, spaces.Box) and not np.issubdtype(space.dtype, np.floating):
-        raise ValueError(
-            f"{agent} takes Box actions of floats, this environment has {one_line(space)}."
+        simple = isinstance(space, spaces.Discrete) or _is_of_floats(space)
+        advice = (
+            "train A2C there" if simple else f"put {names} ones in their place with {TRANSLATOR}"
         )
+        raise ValueError(
+            f"{agent} takes {names} actions, this environment has {one_line(space)}: {advice}."
+        )
+    if isinstance(space, spaces.Box) and not _is_of_floats(space):
+        raise ValueError(
+            f"{agent} takes Box actions of floats, this environment has {one_line(space)}: round "
+            f"floats to them with {TRANSLATOR}."
+        )
+
+
+def _is_of_floats(space: spaces.Space) -> bool:
+    return isinstance(space, spaces.Box) and np.issubdtype(space.dtype, np.floating)
 
 
 def check_finite(rewards: np.ndarray, observations: np.ndarray, steps: int) -> None:

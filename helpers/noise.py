@@ -124,6 +124,10 @@ def as_noise(noise: Noise | dict[str, Any] | None) -> Noise | None:
         kind = parameters.pop("kind", None)
         if kind not in KINDS:
             raise ValueError(f"No noise is called {kind!r}; there are: {', '.join(KINDS)}.")
+        if not all(
+            type(number) is float and math.isfinite(number) for number in parameters.values()
+        ):
+            raise ValueError(f"A noise has numbers for parameters, {kind} got {parameters}.")
         return KINDS[kind](**parameters)
     if noise is not None and not isinstance(noise, Noise):
         raise ValueError(f"Noise is an object such as GaussianNoise(0.1), or None; got {noise!r}.")

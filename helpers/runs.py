@@ -27,10 +27,12 @@ from helpers.callbacks import Evaluate
 from helpers.envs import one_line
 from helpers.evaluation import Evaluation
 from helpers.noise import KINDS as NOISES
+from helpers.schedules import KINDS as SCHEDULES
 from helpers.settings import LONG, MUJOCO, SETTINGS, Setting
 from helpers.study import circumstances
 
 ALGORITHMS = {"a2c": "A2C", "a2c-by-the-book": "A2CByTheBook", "ddpg": "DDPG", "td3": "TD3"}
+OBJECTS = NOISES | SCHEDULES  # what a setting can be beside plain values
 EVALUATE_EVERY = 5000  # steps, as the authors of TD3 do; more often where training is short
 
 
@@ -144,18 +146,18 @@ def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
 
 
 def parse_value(text: str) -> Any:
-    """A number, None, True, or a noise such as GaussianNoise(0.2); nothing is run."""
+    """A number, None, True, or an object such as GaussianNoise(0.2); nothing is run."""
     try:
         parsed = ast.parse(text.strip(), mode="eval").body
         if not isinstance(parsed, ast.Call):
             return ast.literal_eval(parsed)
         arguments = [ast.literal_eval(each) for each in parsed.args]
         named = {each.arg: ast.literal_eval(each.value) for each in parsed.keywords}
-        return NOISES[parsed.func.id](*arguments, **named)
+        return OBJECTS[parsed.func.id](*arguments, **named)
     except Exception as error:  # whatever was written there
         raise ValueError(
-            f"'{text}' is no value that a setting can have: write a number, None, True, or a noise "
-            f"such as GaussianNoise(0.1); there are: {', '.join(NOISES)}."
+            f"'{text}' is no value that a setting can have: write a number, None, True, or an "
+            f"object such as GaussianNoise(0.1); there are: {', '.join(OBJECTS)}."
         ) from error
 
 

@@ -12,8 +12,10 @@ import helpers.agents
 from helpers.agents.base import Agent
 from helpers.demos import Demos, load_demos
 from helpers.noise import GaussianNoise, OUNoise
+from helpers.schedules import LinearSchedule
 
-DEMOS = Path(__file__).resolve().parent.parent / "data" / "demos"
+DATA = Path(__file__).resolve().parent.parent / "data"
+DEMOS, WEIGHTS = DATA / "demos", DATA / "weights"
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,11 @@ SETTINGS: dict[tuple[str, str], Setting] = {
             steps=300_000,
             bar=475,
             seconds=60,
-            params={"gamma": 0.995, "reward_scale": 0.005, "decay_steps": 200_000},
+            params={
+                "gamma": 0.995,
+                "reward_scale": 0.005,
+                "learning_rate": LinearSchedule(1e-3, 1e-4, 180_000),
+            },
         ),
         Setting(
             algorithm="a2c",
@@ -66,7 +72,10 @@ SETTINGS: dict[tuple[str, str], Setting] = {
             steps=180_000,
             bar=475,
             seconds=20,
-            params={"reward_scale": 0.01, "learning_rate": 3e-3, "decay_steps": 120_000},
+            params={
+                "reward_scale": 0.01,
+                "learning_rate": LinearSchedule(3e-3, 3e-4, 108_000),
+            },
         ),
         Setting(
             algorithm="a2c",
@@ -80,8 +89,7 @@ SETTINGS: dict[tuple[str, str], Setting] = {
                 "gamma": 0.95,
                 "reward_scale": 0.01,
                 "entropy_coef": 0.0,
-                "learning_rate": 2e-3,
-                "decay_steps": 300_000,
+                "learning_rate": LinearSchedule(2e-3, 2e-4, 270_000),
                 "critic_steps": 10,
             },
         ),
@@ -218,8 +226,8 @@ MUJOCO: dict[str, Any] = {
     "noise": GaussianNoise(0.1),
 }
 
-# What takes hours and needs more than requirements.txt: for `python course.py train`, which reads
-# these too. Not among SETTINGS, which tests, studies and the README go through one by one.
+# What takes minutes or hours, or needs more than requirements.txt: for `python course.py train` and
+# `study`, which read these too. Not among SETTINGS, which tests and README go through one by one.
 LONG: dict[tuple[str, str], Setting] = {
     ("td3", "Walker2d-v5"): Setting(
         algorithm="td3",
@@ -231,6 +239,23 @@ LONG: dict[tuple[str, str], Setting] = {
         seconds=5500,
         params=MUJOCO,
     ),
+    ("td3", "PixelPendulum-v0"): Setting(
+        algorithm="td3",
+        env_id="PixelPendulum-v0",
+        agent="TD3",
+        lesson="05_td3_in_practice",
+        steps=7_000,
+        bar=-300,
+        seconds=60,
+        params={
+            "reward_scale": 0.1,
+            "gamma": 0.97,
+            "tau": 0.02,
+            "batch_size": 64,
+            "buffer_size": 20_000,
+            "noise": GaussianNoise(0.3),
+        },
+    ),
 }
 
 
@@ -240,7 +265,8 @@ def _short(value: Any) -> str:
 
 def get_setting(algorithm: str, env_id: str) -> Setting:
     """The setting of a lesson. Raises `ValueError` with the known ones if there is none."""
-    if (algorithm, env_id) not in SETTINGS:
-        known = ", ".join(f"{a} {e}" for a, e in SETTINGS)
+    settings = SETTINGS | LONG
+    if (algorithm, env_id) not in settings:
+        known = ", ".join(f"{a} {e}" for a, e in settings)
         raise ValueError(f"No lesson trains {algorithm} on {env_id}; there are: {known}.")
-    return SETTINGS[algorithm, env_id]
+    return settings[algorithm, env_id]

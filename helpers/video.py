@@ -9,10 +9,8 @@ from __future__ import annotations
 import base64
 import contextlib
 import io
-import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -28,8 +26,9 @@ from matplotlib import get_data_path
 from numpy.typing import ArrayLike, NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from helpers.envs import make_env, one_line
+from helpers.envs import make_env
 from helpers.evaluation import as_function
+from helpers.pixels import draw, without_screen
 
 BOX = (480, 360)  # frames are scaled to fit: 400 frames of CartPole then take 180 MB, not 290
 MAX_FPS = 30  # environments that run at 50 frames a second are thinned to 25
@@ -96,9 +95,7 @@ def record(
 
 def rgb_env(env: str | gym.Env) -> gym.Env:
     """An environment that renders to arrays: made from an id, or the given one, checked."""
-    if sys.platform == "linux" and not {"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys():
-        os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # pygame looks for a screen otherwise
-        os.environ.setdefault("MUJOCO_GL", "egl")  # and so does MuJoCo
+    without_screen()
     if isinstance(env, str):
         return make_env(env, render_mode="rgb_array")
     if env.render_mode != "rgb_array":
@@ -111,20 +108,7 @@ def rgb_env(env: str | gym.Env) -> gym.Env:
 
 def render(env: gym.Env) -> NDArray[np.uint8]:
     """One picture of the environment, scaled to fit `BOX`."""
-    try:
-        frame = env.render()
-    except gym.error.DependencyNotInstalled as error:
-        raise RuntimeError(
-            "Drawing this environment needs a package that is not installed: "
-            'pip install "gymnasium[classic-control]" (or [mujoco], for robots), '
-            "then restart the kernel."
-        ) from error
-    except Exception as error:  # a missing graphics library shows itself in any way
-        raise RuntimeError(
-            f"This machine cannot draw the environment ({one_line(error)}). For MuJoCo's robots on "
-            "a Linux machine without a screen: apt-get install libegl1, then restart the kernel."
-        ) from error
-    return fit(np.asarray(frame, dtype=np.uint8), *BOX)
+    return fit(draw(env), *BOX)
 
 
 def fit(frame: NDArray[np.uint8], width: int, height: int) -> NDArray[np.uint8]:

@@ -798,7 +798,7 @@ def plot_overestimation(
     colours = dict(zip(runs, COLOURS, strict=False))
     bias = {name: values - obtained for name, (_, values, obtained) in runs.items()}
     fig, (left, right) = new_figure(2, height=3.6, layout=None)
-    _header(fig, _promise({name: bias[name] for name in pair}, from_step), colours)
+    header(fig, _promise({name: bias[name] for name in pair}, from_step), colours)
     for name in pair:
         steps, values, obtained = runs[name]
         band(left, steps, values, color=colours[name])
@@ -838,7 +838,7 @@ def _limit(ax: Axes, curves: Sequence[NDArray], *also: float) -> None:
     ax.set_ylim(low - room, high + room)
 
 
-def _header(fig: Figure, sentence: str, colours: Mapping[str, str]) -> None:
+def header(fig: Figure, sentence: str, colours: Mapping[str, str]) -> None:
     """The headline, below it which colour is which, and the margins that this takes."""
     sentence = textwrap.fill(sentence, 92)
     headline(fig, sentence)
@@ -894,7 +894,7 @@ def plot_comparison(
         )
     colours = dict(zip(labels, COLOURS, strict=False))
     fig, axes = new_figure(len(panels), height=3.5, layout=None, squeeze=False)
-    _header(fig, _who_is_ahead(panels), colours)
+    header(fig, _who_is_ahead(panels), colours)
     for ax, (title, lines) in zip(axes[0], panels.items(), strict=True):
         for name, entry in lines.items():
             band(ax, entry["steps"], entry["returns"], color=colours[name])

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from right_answers_ddpgfd import RIGHT_ANSWERS_DDPGFD
 from right_answers_per import RIGHT_ANSWERS_PER
+from right_answers_practice import RIGHT_ANSWERS_PRACTICE
 from torch import nn
 from torch.nn import functional as F
 
@@ -1277,6 +1278,7 @@ class TD3InSteps(TD3):
 RIGHT_ANSWERS = {
     **RIGHT_ANSWERS_PER,
     **RIGHT_ANSWERS_DDPGFD,
+    **RIGHT_ANSWERS_PRACTICE,
     "0.1": [
         returns_by_a_list,
         returns_by_recursion,

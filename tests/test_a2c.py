@@ -351,30 +351,6 @@ def test_each_network_learns_from_its_own_loss(kind, monkeypatch):
     assert len(steps) == (5 if kind is A2C else 2)
 
 
-@pytest.mark.parametrize(
-    ("kind", "actor_optimizer", "params"),
-    [
-        (A2C, "policy_optimizer", {"n_envs": 2, "n_steps": 8}),
-        (A2CByTheBook, "actor_optimizer", {}),
-    ],
-)
-def test_the_actors_learning_rate_falls_to_a_tenth_and_the_critics_stays(
-    kind, actor_optimizer, params
-):
-    agent = kind("CartPole-v1", learning_rate=0.5, decay_steps=100, seed=0, **params)
-    rates = []
-
-    def watch(agent):
-        actor, critic = getattr(agent, actor_optimizer), agent.critic_optimizer
-        rates.append((agent.steps, actor.param_groups[0]["lr"], critic.param_groups[0]["lr"]))
-
-    agent.learn(150, watch)
-    for step, actor, critic in rates:
-        assert actor == pytest.approx(0.5 * max(1 - step / 100, 0.1))
-        assert critic == 0.5
-    assert {actor for _, actor, _ in rates if actor == pytest.approx(0.05)}
-
-
 # ---- rollouts of hardly any steps ----------------------------------------------------------------
 
 

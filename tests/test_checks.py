@@ -761,6 +761,23 @@ def test_reference_and_misconceptions_run_once():
     assert calls == {"reference": 3, "wrong": 3}
 
 
+def test_a_misconception_is_not_tried_further_where_one_case_tells_it_apart():
+    calls = []
+
+    def wrong(x):
+        calls.append(x.size)
+        return x
+
+    exercise = exercise_of(double, double_cases, misconceptions=[Misconception("w", wrong, "W.")])
+    judge(exercise, lambda x: 3 * x)
+    assert calls == [1]
+    judge(exercise, lambda x: 3 * x)
+    assert calls == [1]
+    # From the first case again, for it may remember.
+    assert judge(exercise, lambda x: x).diagnosis == "w"
+    assert calls == [1, 1, 3, 8]
+
+
 def test_a_function_that_gives_the_same_array_again_is_still_compared_case_by_case():
     buffer = np.zeros(3)
 

@@ -6,8 +6,17 @@ import torch
 from sentences import assert_one_sentence
 from torch import nn
 
-from helpers.agents import BehaviourCloning
-from helpers.agents.cloning import bc_loss
+from helpers.agents import A2C, DDPG, TD3, A2CByTheBook, BehaviourCloning, DDPGfD
+from helpers.agents.cloning import (
+    PretrainingResult,
+    as_shown,
+    bc_loss,
+    early_stopping,
+    loss_on,
+    minibatches,
+    pretrain,
+    split_episodes,
+)
 from helpers.demos import Demos, load_demos
 
 PENDULUM = "Pendulum-v1"
@@ -139,3 +148,225 @@ def test_demonstrations_of_another_environment_are_refused(demos):
     with pytest.raises(ValueError, match="cannot have") as error:
         BehaviourCloning("MountainCarContinuous-v0", seed=0).remember(demos)
     assert_one_sentence(error.value)
+
+
+# --- Pre-training: episodes set aside -------------------------------------------------------------
+
+
+def episodes_of(lengths, seed=0) -> Demos:
+    """Whole episodes; the reward says which one a step is of."""
+    rng, parts = np.random.default_rng(seed), []
+    for number, length in enumerate(lengths):
+        path = rng.normal(size=(length + 1, 3))
+        end = np.arange(length) == length - 1
+        parts.append(
+            {
+                "obs": path[:-1], "next_obs": path[1:], "action": rng.uniform(-2, 2, (length, 1)),
+                "reward": np.full(length, number), "terminated": end & False, "truncated": end,
+            }
+        )  # fmt: skip
+    return Demos.from_episodes(PENDULUM, "chance", parts)
+
+
+def numbers(demos):
+    """Which episodes they are."""
+    return [int(demos.reward[rows][0]) for rows in demos.episodes]
+
+
+@pytest.mark.parametrize(
+    ("count", "share", "aside"),
+    [(2, 0.2, 1), (2, 0.9, 1), (5, 0.2, 1), (10, 0.2, 2), (10, 0.96, 9), (20, 0.25, 5)],
+)
+def test_whole_episodes_go_to_one_side(count, share, aside):
+    lengths = [3 + i % 4 for i in range(count)]
+    demos = episodes_of(lengths)
+    train, valid = split_episodes(demos, share, np.random.default_rng(0))
+    assert len(valid.episodes) == aside
+    assert sorted(numbers(train) + numbers(valid)) == list(range(count))
+    for side in (train, valid):
+        assert numbers(side) == sorted(numbers(side))
+        assert [e.stop - e.start for e in side.episodes] == [lengths[n] for n in numbers(side)]
+        for rows, number in zip(side.episodes, numbers(side), strict=True):
+            np.testing.assert_array_equal(side.obs[rows], demos.obs[demos.episodes[number]])
+
+
+def test_chance_decides_which_episodes():
+    demos = episodes_of([2] * 10)
+    chosen = {
+        tuple(numbers(split_episodes(demos, 0.2, np.random.default_rng(seed))[1]))
+        for seed in range(20)
+    }
+    assert len(chosen) > 10
+    assert len({number for pair in chosen for number in pair}) == 10
+
+
+@pytest.mark.parametrize("share", [0, 1, -0.1, 1.5, float("nan")])
+def test_a_share_that_is_none_is_refused(share):
+    with pytest.raises(ValueError, match="between 0 and 1") as error:
+        split_episodes(episodes_of([2, 2]), share, np.random.default_rng(0))
+    assert_one_sentence(error.value)
+
+
+def test_one_episode_cannot_be_split():
+    with pytest.raises(ValueError, match="only one episode") as error:
+        split_episodes(episodes_of([9]), 0.2, np.random.default_rng(0))
+    assert_one_sentence(error.value)
+
+
+# --- Pre-training: minibatches and the early stop -------------------------------------------------
+
+
+def test_an_epoch_learns_from_every_row_once():
+    rng = np.random.default_rng(0)
+    first, second = (list(minibatches(10, 4, rng)) for _ in range(2))
+    assert [len(rows) for rows in first] == [4, 4, 2]
+    assert sorted(torch.cat(first).tolist()) == list(range(10))
+    assert torch.cat(first).tolist() != list(range(10))
+    assert torch.cat(first).tolist() != torch.cat(second).tolist()
+
+
+@pytest.mark.parametrize(
+    ("losses", "patience", "answer"),
+    [
+        ([3.0], 1, (False, 0)),
+        ([3.0, 2.0, 1.0], 1, (False, 2)),
+        ([3.0, 1.0, 2.0], 1, (True, 1)),
+        ([3.0, 1.0, 2.0], 2, (False, 1)),
+        ([3.0, 1.0, 2.0, 1.5], 2, (True, 1)),
+        ([3.0, 1.0, 1.0], 2, (False, 1)),  # as low is not lower
+        ([1.0, 2.0, 3.0, 0.5], 3, (False, 3)),
+        ([3.0, 2.0, float("nan")], 1, (True, 1)),
+    ],
+)
+def test_the_early_stop_by_hand(losses, patience, answer):
+    assert early_stopping(losses, patience) == answer
+
+
+# --- Pre-training: agents -------------------------------------------------------------------------
+
+
+def a_few(steps=20, count=6, seed=0) -> Demos:
+    """Episodes of the linear policy of `shown`."""
+    demos = shown(steps * count, seed)
+    path = np.concatenate([demos.obs, demos.obs[:1]])
+    end = np.arange(len(demos)) % steps == steps - 1
+    return Demos(
+        PENDULUM, demos.maker, demos.obs, demos.action, demos.reward, path[1:], end & False, end
+    )
+
+
+def agent_of(kind, **settings):
+    own = {} if kind is A2C else {"learning_starts": 10}
+    return kind(PENDULUM, **{"seed": 0, "hidden": 32} | own | settings)
+
+
+@pytest.mark.parametrize("kind", [A2C, DDPG, TD3, DDPGfD, BehaviourCloning])
+def test_an_agent_comes_to_do_what_it_was_shown(kind):
+    agent, others = agent_of(kind), shown(seed=1)
+    before = np.abs(agent.predict(others.obs) - others.action).mean()
+    result = pretrain(agent, a_few(), epochs=60, learning_rate=3e-3, batch_size=16)
+    assert np.abs(agent.predict(others.obs) - others.action).mean() < 0.4 * before
+    assert result.validation_losses[result.best_epoch] == min(result.validation_losses)
+    assert len(result.train_losses) == len(result.validation_losses) <= 61
+    assert agent.steps == 0
+
+
+def test_only_the_policy_moves_and_the_target_actor_follows():
+    agent = agent_of(TD3)
+    critics = [weights_of(agent.critic), weights_of(agent.target_critic)]
+    actor = weights_of(agent.actor)
+    pretrain(agent, a_few(), epochs=2)
+    assert all(map(equal, critics, map(weights_of, (agent.critic, agent.target_critic))))
+    assert not equal(actor, weights_of(agent.actor))
+    assert equal(weights_of(agent.actor), weights_of(agent.target_actor))
+    assert not agent.actor_optimizer.state
+    agent.learn(20)
+
+
+def test_the_losses_are_those_of_the_split():
+    agent, demos = agent_of(TD3, seed=4), a_few()
+    train, aside = split_episodes(demos, 0.3, np.random.default_rng(4))
+    expected = [loss_on(agent, *as_shown(agent, part)) for part in (train, aside)]
+    result = pretrain(agent, demos, validation=0.3, epochs=3)
+    assert [result.train_losses[0], result.validation_losses[0]] == expected
+    kept = [loss_on(agent, *as_shown(agent, part)) for part in (train, aside)]
+    best = result.best_epoch
+    assert kept == [result.train_losses[best], result.validation_losses[best]]
+
+
+def random_teacher():
+    """There is nothing to learn from chance: whatever improves is learned by heart."""
+    return episodes_of([30] * 5)
+
+
+def test_it_stops_when_it_learns_by_heart_and_keeps_the_best():
+    agent = agent_of(TD3, hidden=64)
+    result = pretrain(agent, random_teacher(), epochs=300, patience=5, learning_rate=0.01)
+    assert len(result.validation_losses) - 1 == result.best_epoch + 5 < 300
+    _, aside = split_episodes(random_teacher(), 0.2, np.random.default_rng(0))
+    assert loss_on(agent, *as_shown(agent, aside)) == min(result.validation_losses)
+    assert loss_on(agent, *as_shown(agent, aside)) < result.validation_losses[-1]
+    assert result.train_losses[-1] < result.train_losses[0]
+
+
+def test_what_never_improves_stays_as_it_was():
+    agent = agent_of(TD3)
+    before = weights_of(agent.actor)
+    result = pretrain(agent, random_teacher(), patience=2, learning_rate=1e6)
+    assert result.best_epoch == 0
+    assert equal(before, weights_of(agent.actor))
+
+
+def test_the_seed_and_the_rate_decide():
+    def losses(**settings):
+        return pretrain(agent_of(TD3), a_few(), epochs=3, **settings).validation_losses
+
+    assert losses() == losses(seed=0) == losses(learning_rate=1e-3)
+    assert losses(seed=1) != losses()
+    assert losses(learning_rate=1e-4) != losses()
+    slow = agent_of(TD3, actor_learning_rate=1e-4)
+    assert pretrain(slow, a_few(), epochs=3).validation_losses == losses(learning_rate=1e-4)
+
+
+def test_a2c_maximises_the_probability_of_what_was_done():
+    """By hand, in the policy's units: torques of [-2, 2] are actions of [-1, 1]."""
+    agent, demos = agent_of(A2C), a_few()
+    obs, action = as_shown(agent, demos)
+    np.testing.assert_allclose(action.numpy(), demos.action / 2, rtol=1e-6)
+    density = torch.distributions.Normal(agent.policy.actor(obs), agent.policy.log_std.exp())
+    expected = -density.log_prob(action).sum(dim=1).mean().item()
+    assert loss_on(agent, obs, action) == pytest.approx(expected, rel=1e-5)
+
+
+def test_a2c_with_discrete_actions():
+    rng = np.random.default_rng(0)
+    path = rng.normal(size=(301, 4)).astype(np.float32)
+    action, end = (path[:-1, 2] > 0).astype(np.int64), np.arange(300) % 50 == 49
+    demos = Demos(
+        "CartPole-v1", "a rule", path[:-1], action, np.ones(300), path[1:], end, ~end & end
+    )
+    agent = A2C("CartPole-v1", seed=0)
+    result = pretrain(agent, demos, learning_rate=3e-3)
+    assert result.validation_losses[0] == pytest.approx(np.log(2), abs=0.1)
+    fresh = rng.normal(size=(500, 4)).astype(np.float32)
+    assert (agent.predict(fresh) == (fresh[:, 2] > 0)).mean() > 0.9
+
+
+def test_the_result_says_which_epoch_was_kept():
+    result = PretrainingResult([3.0, 2.0, 1.0], [3.0, 2.5, 2.75], 1)
+    assert str(result) == "epoch 1 of 2 kept: validation loss 2.5, before training 3"
+
+
+def test_what_cannot_be_pretrained_is_one_sentence():
+    demos = a_few()
+    for agent, settings, words in [
+        (A2CByTheBook("CartPole-v1", seed=0), {}, "cannot be pre-trained"),
+        (agent_of(TD3), {"epochs": 0}, "epochs"),
+        (agent_of(TD3), {"batch_size": 0}, "batch_size"),
+        (agent_of(TD3), {"patience": 0}, "patience"),
+        (A2C("CartPole-v1", seed=0), {}, "cannot have"),
+        (DDPG("MountainCarContinuous-v0", seed=0), {}, "cannot have"),
+    ]:
+        with pytest.raises(ValueError, match=words) as error:
+            pretrain(agent, demos, **settings)
+        assert_one_sentence(error.value)

@@ -101,6 +101,7 @@ def test_a_line_a_seed_and_a_summary(capsys, tmp_path):
     assert (row["seed"], row["steps"], row["mean"], row["passed"]) == (11, 1000, 400, False)
     assert row["returns"] == [400] * 20
     assert row["seconds"] >= 0
+    assert 0 <= row["cpu_seconds"] < 60
     assert list(tmp_path.iterdir()) == [out]
 
 

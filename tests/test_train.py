@@ -26,10 +26,18 @@ from helpers.callbacks import Evaluate
 from helpers.evaluation import Evaluation
 from helpers.noise import GaussianNoise, OUNoise, UniformNoise
 from helpers.runs import claimed, parse_value
+from helpers.schedules import LinearSchedule
 from helpers.settings import LONG, MUJOCO
 
 ROOT = Path(__file__).resolve().parent.parent
-SMALL = ["hidden=4", "batch_size=4", "learning_starts=20", "buffer_size=300", "noise=OUNoise(0.3)"]
+SMALL = [
+    "hidden=4",
+    "batch_size=4",
+    "learning_starts=20",
+    "buffer_size=300",
+    "noise=OUNoise(0.3)",
+    "actor_learning_rate=LinearSchedule(1e-3, 1e-4, 400)",
+]
 
 
 def arguments(out, *more, steps=450, algorithm="td3", env="Pendulum-v1"):
@@ -98,7 +106,8 @@ def test_a_training_leaves_its_results(whole):
 
 def test_it_is_the_training_that_learn_does(whole):
     params = {"hidden": 4, "batch_size": 4, "learning_starts": 20, "buffer_size": 300}
-    params |= {"noise": OUNoise(0.3), "reward_scale": 0.1, "tau": 0.02}  # the lesson's
+    params |= {"noise": OUNoise(0.3), "actor_learning_rate": LinearSchedule(1e-3, 1e-4, 400)}
+    params |= {"reward_scale": 0.1, "tau": 0.02}  # the lesson's
     agent = TD3("Pendulum-v1", seed=0, **params).learn(450)
     loaded = TD3.load(whole / "checkpoint.pt")
     contents = [checkpoint.contents(each, replay=True) for each in (agent, loaded)]
@@ -493,6 +502,7 @@ def test_a_training_that_meets_nan_keeps_its_checkpoint(out, monkeypatch, capsys
         ("0.01", 0.01), ("3", 3), ("None", None), ("True", True), ("-1e-3", -1e-3),
         ("GaussianNoise(0.2)", GaussianNoise(0.2)), ("UniformNoise()", UniformNoise()),
         ("OUNoise(sigma=0.3, dt=2)", OUNoise(0.3, dt=2)), (" 'a' ", "a"),
+        ("LinearSchedule(3e-4, 3e-5, 500_000)", LinearSchedule(3e-4, 3e-5, 500_000)),
     ],
 )  # fmt: skip
 def test_values_are_read_as_they_are_written(text, value):

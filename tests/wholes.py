@@ -7,6 +7,7 @@ import gymnasium as gym
 import numpy as np
 import torch
 from gymnasium.envs.classic_control.pendulum import PendulumEnv
+from gymnasium.envs.registration import WrapperSpec
 
 from helpers.agents import A2C, DDPG, TD3, A2CByTheBook, checkpoint
 from helpers.agents.ddpgfd import DDPGfD
@@ -14,6 +15,7 @@ from helpers.agents.off_policy import OffPolicyAgent
 from helpers.buffers import PrioritizedReplayBuffer
 from helpers.demos import load_demos
 from helpers.noise import OUNoise
+from helpers.schedules import LinearSchedule
 
 DEMOS = "data/demos/sparse_pendulum.npz"
 
@@ -26,8 +28,18 @@ class Short(PendulumEnv):
 
 
 gym.register("Short-v0", entry_point=Short, max_episode_steps=7)
+camera = {"size": 8, "crop": 256, "frames": 2, "repeat": 2}
+gym.register(
+    "ShortPixels-v0", entry_point=Short, max_episode_steps=7, kwargs={"render_mode": "rgb_array"},
+    additional_wrappers=(WrapperSpec("Pixels", "helpers.pixels:Pixels", camera),),
+)  # fmt: skip
 
 tiny = {"learning_starts": 10, "batch_size": 4, "buffer_size": 25, "hidden": 4}
+slower = {
+    "actor_learning_rate": LinearSchedule(1e-2, 1e-3, 30),
+    "critic_learning_rate": LinearSchedule(1e-3, 1e-2, 50),
+}
+falling = {"learning_rate": LinearSchedule(1e-2, 1e-3, 100)}
 ou = {"noise": OUNoise(), "random_exploration": OUNoise(sigma=0.5), "train_freq": 2}
 
 
@@ -43,12 +55,16 @@ AGENTS = {
     "ddpg-ou": partial(DDPG, "Short-v0", seed=0, **tiny, **ou),
     "td3": partial(TD3, "Short-v0", seed=0, **tiny),
     "td3-ou": partial(TD3, "Short-v0", seed=0, **tiny, **ou, policy_delay=3, gradient_steps=2),
+    "td3-pixels": partial(TD3, "ShortPixels-v0", seed=0, **tiny),
     "td3-quiet": partial(TD3, "Short-v0", seed=0, **tiny, noise=None),
+    "td3-slower": partial(TD3, "Short-v0", seed=0, **tiny, **slower),
     "ddpgfd": with_demos,
     "ddpgfd-ou": partial(with_demos, **ou),
     "a2c": partial(A2C, "CartPole-v1", seed=0, n_envs=3, n_steps=7, hidden=4),
     "gaussian": partial(A2C, "Short-v0", seed=0, n_envs=3, n_steps=5, hidden=4),
     "book": partial(A2CByTheBook, "CartPole-v1", seed=0, hidden=4),
+    "a2c-slower": partial(A2C, "CartPole-v1", seed=0, n_envs=3, n_steps=7, hidden=4, **falling),
+    "book-slower": partial(A2CByTheBook, "CartPole-v1", seed=0, hidden=4, **falling),
 }
 
 

@@ -13,10 +13,11 @@ import torch
 from gymnasium import spaces
 from torch import nn
 
-from helpers.agents.base import Agent, EpisodeLog, decayed, gradient_step, set_learning_rate
+from helpers.agents.base import Agent, EpisodeLog, gradient_step, set_learning_rate
 from helpers.agents.policies import CategoricalPolicy, GaussianPolicy
 from helpers.envs import EnvLike, check_finite, make_vector_env
 from helpers.networks import make_critic
+from helpers.schedules import Rate, as_rate, rate_at
 
 
 def actor_loss(log_probs: torch.Tensor, advantages: torch.Tensor) -> torch.Tensor:
@@ -104,7 +105,7 @@ class A2C(Agent):
     Discrete actions get a softmax policy, Box actions a Gaussian one. `critic_steps` gradient steps
     of the critic go with one of the actor. Rewards are multiplied by `reward_scale` before
     learning; with 1 - gamma a value is the weighted mean of future rewards, of the same size as one
-    reward. With `decay_steps` the actor's learning rate falls, over so many steps, to a tenth.
+    reward. If `learning_rate` is a schedule the actor follows it; the critic keeps its first value.
     """
 
     action_kinds: ClassVar = (spaces.Discrete, spaces.Box)
@@ -118,8 +119,7 @@ class A2C(Agent):
         n_steps: int = 32,
         gamma: float = 0.99,
         lam: float = 0.95,
-        learning_rate: float = 1e-3,
-        decay_steps: int | None = None,
+        learning_rate: Rate = 1e-3,
         critic_steps: int = 4,
         entropy_coef: float = 0.01,
         reward_scale: float = 1.0,
@@ -134,7 +134,8 @@ class A2C(Agent):
                 f"got {n_envs} times {n_steps}."
             )
         self.n_envs, self.n_steps, self.gamma, self.lam = n_envs, n_steps, gamma, lam
-        self.learning_rate, self.decay_steps = learning_rate, decay_steps
+        self.learning_rate = as_rate("learning_rate", learning_rate)
+        self.hyperparameters["learning_rate"] = self.learning_rate
         self.critic_steps, self.entropy_coef = critic_steps, entropy_coef
         self.reward_scale, self.max_grad_norm = reward_scale, max_grad_norm
         discrete = isinstance(self.action_space, spaces.Discrete)
@@ -143,12 +144,9 @@ class A2C(Agent):
             self.policy = policy_kind(self.obs_size, self.action_space, hidden)
             self.critic = make_critic(self.obs_size, hidden)
         # fused: one kernel for all parameters, about 10 % of an update.
-        self.policy_optimizer = torch.optim.Adam(
-            self.policy.parameters(), learning_rate, fused=True
-        )
-        self.critic_optimizer = torch.optim.Adam(
-            self.critic.parameters(), learning_rate, fused=True
-        )
+        rate = rate_at(self.learning_rate, 0)
+        self.policy_optimizer = torch.optim.Adam(self.policy.parameters(), rate, fused=True)
+        self.critic_optimizer = torch.optim.Adam(self.critic.parameters(), rate, fused=True)
         self.envs = self._obs = None
 
     def act(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
@@ -214,8 +212,7 @@ class A2C(Agent):
         weights = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
         policy_loss = actor_loss(log_probs, weights)
         bonus = self.entropy_coef * entropies.mean()
-        rate = decayed(self.learning_rate, self.steps, self.decay_steps)
-        set_learning_rate(self.policy_optimizer, rate)
+        set_learning_rate(self.policy_optimizer, rate_at(self.learning_rate, self.steps))
         gradient_step(self.policy_optimizer, policy_loss - bonus, self.max_grad_norm)
         for _ in range(self.critic_steps):
             value_loss = critic_loss(self.critic, obs, returns)

@@ -7,11 +7,12 @@ import torch
 from gymnasium import spaces
 
 from helpers.agents.a2c import actor_loss, critic_loss
-from helpers.agents.base import Agent, decayed, gradient_step, set_learning_rate
+from helpers.agents.base import Agent, gradient_step, set_learning_rate
 from helpers.agents.policies import log_prob, sample_actions
 from helpers.envs import EnvLike, check_finite, make_training_env
 from helpers.networks import make_actor, make_critic
 from helpers.returns import discounted_returns
+from helpers.schedules import Rate, as_rate, rate_at
 
 
 def bootstrapped_returns(rewards: np.ndarray, final_value: float, gamma: float) -> np.ndarray:
@@ -30,8 +31,8 @@ def bootstrapped_returns(rewards: np.ndarray, final_value: float, gamma: float) 
 class A2CByTheBook(Agent):
     """Actor-critic in its simplest form, for Discrete actions: one update after each episode.
 
-    Rewards are multiplied by `reward_scale` before learning. With `decay_steps` the actor's
-    learning rate falls, over so many steps, to a tenth.
+    Rewards are multiplied by `reward_scale` before learning. If `learning_rate` is a schedule the
+    actor follows it; the critic keeps its first value.
     """
 
     action_kinds: ClassVar = (spaces.Discrete,)
@@ -42,20 +43,21 @@ class A2CByTheBook(Agent):
         env: EnvLike,
         *,
         gamma: float = 0.99,
-        learning_rate: float = 1e-3,
-        decay_steps: int | None = None,
+        learning_rate: Rate = 1e-3,
         reward_scale: float = 1.0,
         hidden: int = 64,
         seed: int | None = None,
     ) -> None:
         super().__init__(env, seed)
         self.gamma, self.reward_scale = gamma, reward_scale
-        self.learning_rate, self.decay_steps = learning_rate, decay_steps
+        self.learning_rate = as_rate("learning_rate", learning_rate)
+        self.hyperparameters["learning_rate"] = self.learning_rate
         with self.seeded():
             self.actor = make_actor(self.obs_size, int(self.action_space.n), hidden)
             self.critic = make_critic(self.obs_size, hidden)
-        self.actor_optimizer = torch.optim.Adam(self.actor.parameters(), learning_rate)
-        self.critic_optimizer = torch.optim.Adam(self.critic.parameters(), learning_rate)
+        rate = rate_at(self.learning_rate, 0)
+        self.actor_optimizer = torch.optim.Adam(self.actor.parameters(), rate)
+        self.critic_optimizer = torch.optim.Adam(self.critic.parameters(), rate)
         self.env = None
 
     def act(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
@@ -79,8 +81,7 @@ class A2CByTheBook(Agent):
 
         log_probs = log_prob(self.actor(obs[:-1]), torch.as_tensor(actions))
         policy_loss = actor_loss(log_probs, returns - values[:-1])
-        rate = decayed(self.learning_rate, self.steps, self.decay_steps)
-        set_learning_rate(self.actor_optimizer, rate)
+        set_learning_rate(self.actor_optimizer, rate_at(self.learning_rate, self.steps))
         gradient_step(self.actor_optimizer, policy_loss)
         value_loss = critic_loss(self.critic, obs[:-1], returns)
         gradient_step(self.critic_optimizer, value_loss)

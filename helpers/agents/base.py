@@ -5,7 +5,7 @@ import os
 import textwrap
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import ClassVar, Self
 
@@ -15,7 +15,7 @@ import torch
 from gymnasium import spaces
 from torch import nn
 
-from helpers.agents import checkpoint
+from helpers.agents import checkpoint, parameters, probabilities
 from helpers.envs import EnvLike, check_action_space, env_id, make_env, observation_size
 from helpers.retrace import Retraceable
 
@@ -49,12 +49,8 @@ class Agent(ABC):
         return agent
 
     def __init__(self, env: EnvLike, seed: int | None = None) -> None:
-        with_spaces = env if isinstance(env, gym.Env) else make_env(env)
         self.env_source = env
-        self.observation_space = with_spaces.observation_space
-        self.action_space = with_spaces.action_space
-        if with_spaces is not env:
-            with_spaces.close()
+        self.observation_space, self.action_space = spaces_of(env)
         self.obs_size = observation_size(self.observation_space)
         check_action_space(type(self).__name__, self.action_space, self.action_kinds)
         self.seed = int(np.random.SeedSequence().entropy % 2**31 if seed is None else seed)
@@ -82,9 +78,9 @@ class Agent(ABC):
     def learn(self, total_steps: int, callback: Callback | None = None) -> Self:
         """Train for at least `total_steps` more environment steps; can be called again to go on.
 
-        `callback(agent)` runs after every update; returning False ends the training. If it has
-        `start(agent, total_steps)` and `stop(agent)`, they run before and after. Stopping the cell
-        (KeyboardInterrupt) ends the training as well: what was learned is kept.
+        `callback(agent)` runs after every `train_step`; returning False ends the training. If it
+        has `start(agent, total_steps)` and `stop(agent)`, they run before and after. Stopping the
+        cell (KeyboardInterrupt) ends the training as well: what was learned is kept.
         """
         if total_steps < 1:
             raise ValueError(f"total_steps must be at least 1, got {total_steps}.")
@@ -112,21 +108,52 @@ class Agent(ABC):
         in training. Raises `ValueError` if the shape fits neither one observation nor a batch of
         them.
         """
-        obs = np.asarray(obs)
-        shape = self.observation_space.shape
-        if obs.shape not in (shape, (len(obs) if obs.ndim else 0, *shape)):
-            raise ValueError(
-                f"predict got an observation of shape {obs.shape}; this agent takes {shape}, "
-                f"or a batch of them, one a row."
-            )
-        one = obs.shape == shape
+        batch, one = self._as_batch("predict", obs)
         with torch.no_grad():
-            actions = self.act(
-                self.flat(obs[None] if one else obs), None if deterministic else self.predict_rng
-            )
+            actions = self.act(self.flat(batch), None if deterministic else self.predict_rng)
         if not one:
             return actions
         return int(actions[0]) if isinstance(self.action_space, spaces.Discrete) else actions[0]
+
+    def action_probability(
+        self, obs: np.ndarray, actions: np.ndarray | int | None = None
+    ) -> np.ndarray | float | tuple[np.ndarray, np.ndarray]:
+        """How likely exploring is to take which action, for one observation or a batch of B.
+
+        Discrete actions: the probabilities of all n, (n,) or (B, n); those of the given `actions`,
+        a number or (B,). Continuous actions: mean and std of the Gaussian that actions are drawn
+        from, both in the shape of an action or (B, *action shape); the log-density of the given
+        `actions`, a number or (B,). All in the units of the environment, and before an action is
+        clipped to the bounds: within them it is the density of what the environment gets, at a
+        bound the environment also gets all that lies beyond.
+
+        Raises `ValueError` for other shapes, for actions that there are not, and for an agent that
+        always takes the same action in a state.
+        """
+        probabilities.check_stochastic(self)
+        batch, one = self._as_batch("action_probability", obs)
+        if actions is not None:
+            lengths = () if one else (len(batch),)
+            actions = probabilities.check_actions(self.action_space, actions, *lengths)
+            actions = actions[None] if one else actions
+        with torch.no_grad():
+            found = probabilities.action_probability(self, self.flat(batch), actions)
+        if not one:
+            return found
+        if isinstance(found, tuple):
+            return tuple(each[0] for each in found)
+        return found[0] if actions is None else float(found[0])
+
+    def _as_batch(self, asked: str, obs: np.ndarray) -> tuple[np.ndarray, bool]:
+        """Observations as a batch (B, *observation shape), and whether it was only one."""
+        obs, shape = np.asarray(obs), self.observation_space.shape
+        if obs.shape not in (shape, (len(obs) if obs.ndim else 0, *shape)):
+            raise ValueError(
+                f"{asked} got an observation of shape {obs.shape}; this agent takes {shape}, "
+                f"or a batch of them, one a row."
+            )
+        one = obs.shape == shape
+        return (obs[None] if one else obs), one
 
     def value(self, obs: torch.Tensor) -> torch.Tensor:
         """The critic's estimate of the return from flat observations (B, obs_size) on: (B,).
@@ -150,6 +177,40 @@ class Agent(ABC):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
             yield
+
+    # ---- reaching in ----------------------------------------------------------------------------
+
+    def get_parameters(self) -> dict[str, dict]:
+        """Copies of all networks and optimisers: name (see `saved`) -> state_dict."""
+        return parameters.get_parameters(self)
+
+    def set_parameters(self, states: Mapping[str, Mapping], exact: bool = True) -> None:
+        """Copy what `get_parameters` gave, of this agent or one like it, into this one.
+
+        With `exact=False` only the named parts are set: `{"actor": ...}` sets the actor alone, and
+        its target network, which is a part of its own, goes on from where it is. The agent's own
+        settings, such as learning rates, stay. Raises `ValueError` with one sentence for unknown or
+        missing names, shapes that differ, and NaN; then nothing has changed.
+        """
+        parameters.set_parameters(self, states, exact)
+
+    def set_env(self, env: EnvLike) -> Self:
+        """Go on learning in another environment, which has the same spaces. Returns the agent.
+
+        The episode under way is dropped: the next step begins one in the new environment, seeded
+        anew with the agent's seed. What was learned, counted and remembered stays. Raises
+        `ValueError` that names both spaces if they differ; then nothing has changed.
+        """
+        here, there = (self.observation_space, self.action_space), spaces_of(env)
+        if here != there:
+            raise ValueError(
+                f"{type(self).__name__} learns with {checkpoint.in_words(*here)}, this environment "
+                f"has {checkpoint.in_words(*there)}: wrap it so that they are equal."
+            )
+        self.env_source = env
+        for name in {"env", "envs", "_obs"} & vars(self).keys():
+            setattr(self, name, None)
+        return self
 
     # ---- saving and loading ---------------------------------------------------------------------
 
@@ -182,25 +243,21 @@ class Agent(ABC):
     def from_contents(cls, content: dict, env: EnvLike | None, path: str | os.PathLike) -> Self:
         """The agent that `checkpoint.read` found in the file at `path`."""
         if content["agent"] != cls.__name__:
-            raise ValueError(
-                f"{path} holds a {content['agent']} agent: load it with {content['agent']}.load."
-            )
-        env = env if env is not None else content["env_id"]
-        if env is None:
-            raise ValueError(
-                f"{path} names no environment: pass one, {cls.__name__}.load(path, env=...)."
-            )
+            there = textwrap.shorten(ascii(content["agent"])[1:-1], 60, placeholder=" ...")
+            raise ValueError(f"{path} holds a {there} agent: load it with {there}.load.")
+        env = env if env is not None else checkpoint.named_env(path, content)
         try:
-            agent = cls(env, **content["hyperparameters"])
-            spaces_here = checkpoint.spaces_of(agent)
+            agent = cls(env, **checkpoint.stored_hyperparameters(content))
+            spaces_here = checkpoint.in_words(agent.observation_space, agent.action_space)
             if same_spaces := spaces_here == content["spaces"]:
                 checkpoint.restore(agent, content)
         except Exception as error:  # what a damaged file holds may fail in any way
             reason = textwrap.shorten(str(error), 300, placeholder=" ...")
             raise ValueError(f"{path} cannot be loaded as {cls.__name__} ({reason}).") from error
         if not same_spaces:
+            spaces_there = textwrap.shorten(content["spaces"], 300, placeholder=" ...")
             raise ValueError(
-                f"{path} was trained with {content['spaces']}, this environment has {spaces_here}."
+                f"{path} was trained with {spaces_there}, this environment has {spaces_here}."
             )
         return agent
 
@@ -246,18 +303,19 @@ def gradient_step(
     optimizer.step()
 
 
-def decayed(learning_rate: float, steps: int, decay_steps: int | None) -> float:
-    """The learning rate after `steps`: linearly down to a tenth over `decay_steps`, then constant.
-
-    Without `decay_steps` it stays as it is.
-    """
-    return learning_rate * (1.0 if decay_steps is None else max(0.1, 1 - steps / decay_steps))
-
-
 def set_learning_rate(optimizer: torch.optim.Optimizer, learning_rate: float) -> None:
     """From its next step on, `optimizer` takes steps of this size."""
     for group in optimizer.param_groups:
         group["lr"] = learning_rate
+
+
+def spaces_of(env: EnvLike) -> tuple[spaces.Space, spaces.Space]:
+    """The spaces of observations and of actions."""
+    opened = env if isinstance(env, gym.Env) else make_env(env)
+    both = opened.observation_space, opened.action_space
+    if opened is not env:
+        opened.close()
+    return both
 
 
 @contextmanager

@@ -1,16 +1,24 @@
 """An agent's file: what is in it, how it is written and read, how an agent goes on from it."""
 
+import math
 import os
+import textwrap
 import warnings
+import zipfile
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import torch
+from gymnasium import spaces
 
 from helpers.buffers import restore_memory, stored_memory
+from helpers.demos import ENV_ID
 from helpers.envs import env_id, make_training_env, make_vector_env, one_line
+from helpers.schedules import LinearSchedule
 
-FORMAT, VERSION = "actor-critic-course agent", 2
+FORMAT, VERSION = "actor-critic-course agent", 3
 # What a file holds beside these two, and of which kind it is; with `replay` "under_way" as well.
 ENTRIES = {
     "version": int,
@@ -27,6 +35,13 @@ ENTRIES = {
 }
 # Version 1 did without these.
 EARLIER = {"counts": {}, "predict_rng": {}}
+# A file may hold what it likes, and ask for what it likes: what no agent of ours needs is refused.
+MAX_VALUES = 3_000_000  # lists and tables unfolded; a million steps of training make about 200,000
+MAX_DEPTH = 30
+MAX_TEXT = 10_000  # characters; spaces with bounds for every dimension are the longest
+MAX_BUFFER = 10_000_000  # steps
+MAX_SMALL = 2**26  # bytes of weights: 64 MB
+MAX_LAYERS = 100
 
 
 def contents(agent: Any, replay: bool) -> dict:
@@ -36,7 +51,7 @@ def contents(agent: Any, replay: bool) -> dict:
         "version": VERSION,
         "agent": type(agent).__name__,
         "env_id": env_id(agent.env_source),
-        "spaces": spaces_of(agent),
+        "spaces": in_words(agent.observation_space, agent.action_space),
         "hyperparameters": plain_hyperparameters(agent),
         "steps": agent.steps,
         "counts": {name: getattr(agent, name) for name in agent.counted},
@@ -55,6 +70,8 @@ def restore(agent: Any, content: dict) -> None:
     """Give a fresh agent what `contents` took from another. Raises if that does not fit."""
     for name in agent.saved:
         getattr(agent, name).load_state_dict(content["state"][name])
+        # As it was taken over: what was not asked for may be anything.
+        _check_finite(name, getattr(agent, name).state_dict())
     agent.rng.bit_generator.state = content["rng"]
     if content["predict_rng"]:
         agent.predict_rng.bit_generator.state = content["predict_rng"]
@@ -66,20 +83,30 @@ def restore(agent: Any, content: dict) -> None:
         _restore_episode(agent, content["under_way"]["episode"])
 
 
-def spaces_of(agent: Any) -> str:
+def in_words(observation_space: spaces.Space, action_space: spaces.Space) -> str:
     """Both spaces in words; equal words, equal spaces."""
-    return (
-        f"observations {one_line(agent.observation_space)} "
-        f"and actions {one_line(agent.action_space)}"
-    )
+    return f"observations {one_line(observation_space)} and actions {one_line(action_space)}"
 
 
 def plain_hyperparameters(agent: Any) -> dict:
-    """The agent's hyperparameters as a file holds them: a noise says itself how."""
+    """The agent's hyperparameters as a file holds them: noises and schedules say themselves how."""
     return {
         name: value.to_plain() if hasattr(value, "to_plain") else value
         for name, value in agent.hyperparameters.items()
     }
+
+
+def stored_hyperparameters(content: dict) -> dict:
+    """What `plain_hyperparameters` gave, as this version's agents take it.
+
+    Before version 3 the learning rate of A2C was a number. With `decay_steps` the actor's fell with
+    `max(0.1, 1 - steps / decay_steps)`: to a tenth, where it arrived after 0.9 `decay_steps`.
+    """
+    hyperparameters = dict(content["hyperparameters"])
+    if content["version"] < 3 and hyperparameters.pop("decay_steps", None) is not None:
+        rate, steps = hyperparameters["learning_rate"], content["hyperparameters"]["decay_steps"]
+        hyperparameters["learning_rate"] = LinearSchedule(rate, 0.1 * rate, max(1, 0.9 * steps))
+    return hyperparameters
 
 
 # ---- counts, memories, the episode under way -----------------------------------------------------
@@ -103,6 +130,7 @@ def _memory(thing: Any) -> dict | None:
 
 
 def _restore_memories(agent: Any, memories: dict) -> None:
+    _check_finite("its memory", memories)
     for name in agent.memories:
         thing = getattr(agent, name)
         if hasattr(thing, "remember_again"):
@@ -122,17 +150,26 @@ def _episode(agent: Any) -> dict | None:
 def _restore_episode(agent: Any, episode: dict | None) -> None:
     if episode is None:
         return
-    if hasattr(agent, "envs"):
-        env = agent.envs = make_vector_env(agent.env_source, agent.n_envs)
+    if _is_back(agent, episode["trace"]):
+        if episode["going_on"]:
+            agent.go_on()
     else:
-        env = agent.env = make_training_env(agent.env_source)
-    if not env.retrace(episode["trace"]):
         print(
             f"The environment cannot be brought back to where it was at step {agent.steps:,}: a "
             "new episode begins, and training goes on from there."
         )
-    elif episode["going_on"]:
-        agent.go_on()
+
+
+def _is_back(agent: Any, trace: Any) -> bool:
+    """Whether the agent's environment, made for that, came to where `trace` leads."""
+    if not hasattr(agent, "envs"):
+        agent.env = make_training_env(agent.env_source)
+        return agent.env.retrace(trace)
+    # Asked before so many environments are made as the file says.
+    if not isinstance(trace, list) or len(trace) != agent.n_envs:
+        return False
+    agent.envs = make_vector_env(agent.env_source, agent.n_envs)
+    return agent.envs.retrace(trace)
 
 
 # ---- files ---------------------------------------------------------------------------------------
@@ -160,7 +197,10 @@ def write(path: str | os.PathLike, content: dict) -> None:
 
 
 def read(path: str | os.PathLike) -> dict:
-    """The content of an agent's file, checked as far as can be without knowing the agent."""
+    """The content of an agent's file, checked as far as can be without knowing the agent.
+
+    Raises `FileNotFoundError`, `OSError` for a file that must not be read, `ValueError` otherwise.
+    """
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(
@@ -170,14 +210,18 @@ def read(path: str | os.PathLike) -> dict:
         f"{path} is not an agent of this course (or is damaged): save it again with agent.save."
     )
     try:
+        _check_archive(path)
         with warnings.catch_warnings(action="ignore"):  # torch on how foreign files were pickled
-            content = torch.load(path, weights_only=True)
+            content = torch.load(path, weights_only=True, map_location="cpu")
+        _check_plain(content)
+    except PermissionError as error:
+        raise OSError(f"{path} cannot be read ({error.strerror}).") from error
     except Exception as error:  # a damaged file may fail in any way
         raise ValueError(foreign) from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(foreign)
     version = content.get("version")
-    if isinstance(version, int) and version > VERSION:
+    if type(version) is int and VERSION < version < 10**9:
         raise ValueError(
             f"{path} was written by a newer version of this course (format {version}, "
             f"this one reads up to {VERSION}): update the course."
@@ -188,4 +232,127 @@ def read(path: str | os.PathLike) -> dict:
     whole = kinds.keys() <= content.keys()
     if not whole or not all(isinstance(content[name], kind) for name, kind in kinds.items()):
         raise ValueError(foreign)
+    try:
+        _check_values(content)
+    except Exception as error:
+        reason = textwrap.shorten(str(error), 200, placeholder=" ...")
+        raise ValueError(
+            f"{path} holds what no agent can have ({reason}): do not use it."
+        ) from error
     return content
+
+
+# ---- what is asked of a file before it is believed -----------------------------------------------
+
+
+def named_env(path: str | os.PathLike, content: dict) -> str:
+    """The environment that the file at `path` names; gymnasium may make it without asking.
+
+    Raises `ValueError` if there is none, or for "module:Name-v0": gymnasium would import the
+    module, and no file may have that done.
+    """
+    name = content["env_id"]
+    if name is None:
+        raise ValueError(
+            f"{path} names no environment: pass one, {content['agent']}.load(path, env=...)."
+        )
+    if not ENV_ID.fullmatch(name):
+        shown = textwrap.shorten(ascii(name), 60, placeholder=" ...")
+        raise ValueError(
+            f"{path} names the environment {shown}, which could run code: if you know it, pass it, "
+            f"{content['agent']}.load(path, env=...)."
+        )
+    return name
+
+
+def _check_archive(path: Path) -> None:
+    """Raise `ValueError` unless it is a zip of the kind that torch writes, as large as it says.
+
+    Members are not compressed and do not overlap, so that nothing unpacks to more than the file.
+    """
+    if not path.is_file():  # reading from a pipe would wait for ever
+        raise ValueError("it is not a file")
+    with zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+    names = [member.filename for member in members]
+    roots = {name.partition("/")[0] for name in names}
+    upwards = any(".." in name.split("/") for name in names)
+    if len(roots) != 1 or roots == {""} or len(set(names)) != len(names) or upwards:
+        raise ValueError("its members have other names than torch gives")
+    if any(member.compress_type != zipfile.ZIP_STORED for member in members):
+        raise ValueError("it is compressed")
+    if sum(member.file_size for member in members) > path.stat().st_size:
+        raise ValueError("it says that it is larger than it is")
+
+
+def _check_plain(content: Any) -> None:
+    """Raise `ValueError` for what is nested too deeply, too much, too long, or no plain value.
+
+    A few kilobytes can stand for billions of values, where a list holds another many times.
+    """
+    for seen, (thing, depth) in enumerate(_everything(content)):
+        if seen > MAX_VALUES or depth > MAX_DEPTH:
+            raise ValueError("it holds too much, or itself")
+        if isinstance(thing, str) and len(thing) > MAX_TEXT:
+            raise ValueError("it holds a text that is too long")
+        if isinstance(thing, torch.Tensor):
+            dense = thing.layout == torch.strided and not thing.is_quantized
+            if not dense or thing.nbytes > thing.untyped_storage().nbytes():
+                raise ValueError("it holds a tensor of other values than the file's")
+        elif not isinstance(thing, (dict, list, tuple, str, int, float, type(None))):
+            raise ValueError("it holds other things than tensors and plain values")
+
+
+def _everything(content: Any) -> Iterator[tuple[Any, int]]:
+    """Each value within, and how deep it is."""
+    waiting = [(content, 0)]
+    while waiting:
+        thing, depth = waiting.pop()
+        yield thing, depth
+        if isinstance(thing, dict):
+            waiting += [(key, depth + 1) for key in thing]
+            waiting += [(value, depth + 1) for value in thing.values()]
+        elif isinstance(thing, (list, tuple)):
+            waiting += [(value, depth + 1) for value in thing]
+
+
+def _check_values(content: dict) -> None:
+    """Raise `ValueError` for numbers that no agent has, or that would fill the memory."""
+    for name, least in (("version", 1), ("steps", 0)):
+        if type(content[name]) is not int or not least <= content[name] < 2**63:
+            raise ValueError(f"an impossible number of {name}")
+    for name, values in content["history"].items():
+        pairs = isinstance(values, (list, tuple)) and all(
+            isinstance(pair, (list, tuple))
+            and len(pair) == 2
+            and all(isinstance(number, (int, float)) for number in pair)
+            for pair in values
+        )
+        if not isinstance(name, str) or not pairs:
+            raise ValueError("a history that is none")
+    settings = content["hyperparameters"]
+    for name, value in settings.items():
+        known = value is None or isinstance(value, (int, float, list, tuple, dict))
+        if not isinstance(name, str) or not known or value != value:
+            raise ValueError("a setting that is not a number")
+    buffer_size = settings.get("buffer_size", 0)
+    if isinstance(buffer_size, (int, float)) and buffer_size > MAX_BUFFER:
+        raise ValueError(f"a buffer_size of more than {MAX_BUFFER:,} steps")
+    # Before large networks are built: the file must have their weights. (Small ones may be a
+    # subclass's own, which are not as wide as `hidden` says.)
+    tensors = (t for t, _ in _everything(content["state"]) if isinstance(t, torch.Tensor))
+    stored = {t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in tensors}
+    hidden = settings.get("hidden", 0)
+    widths = hidden if isinstance(hidden, (list, tuple)) else (hidden, hidden)
+    if all(isinstance(width, (int, float)) for width in widths):
+        needed = sum(widths) + sum(math.prod(pair) for pair in pairwise(widths))
+        # Bytes; a storage that is there many times counts once.
+        if len(widths) > MAX_LAYERS or 4 * needed > max(sum(stored.values()), MAX_SMALL):
+            raise ValueError("layers whose weights it does not have")
+
+
+def _check_finite(name: str, values: Any) -> None:
+    """Raise `ValueError` for NaN or infinity in a tensor: one would soon ruin every weight."""
+    for thing, _ in _everything(values):
+        if isinstance(thing, torch.Tensor) and not thing.isfinite().all():
+            raise ValueError(f"{name} holds NaN or infinity")

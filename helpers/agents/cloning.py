@@ -4,15 +4,21 @@ Source: Pomerleau 1991, "Efficient Training of Artificial Neural Networks for Au
 Navigation".
 """
 
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Self
 
+import numpy as np
 import torch
+from gymnasium import spaces
 from torch import nn
 
-from helpers.agents.base import gradient_step
-from helpers.agents.off_policy import OffPolicyAgent, as_stored
+from helpers.agents.a2c import A2C
+from helpers.agents.base import Agent, gradient_step, one_thread
+from helpers.agents.off_policy import OffPolicyAgent, as_stored, check_counts
 from helpers.buffers import Batch
-from helpers.demos import Demos
+from helpers.demos import ARRAYS, Demos, check_spaces
 from helpers.networks import QNetwork
 
 
@@ -35,6 +41,7 @@ class BehaviourCloning(OffPolicyAgent):
     """
 
     critic_class = QNetwork  # is there, as in every off-policy agent, and learns nothing
+    takes_images = False  # the actor sees with what a critic has learned to see
 
     def remember(self, demos: Demos) -> Self:
         """Put demonstrations into the memory. Returns the agent."""
@@ -54,3 +61,164 @@ class BehaviourCloning(OffPolicyAgent):
         loss = bc_loss(self.actor, batch.obs, batch.action)
         gradient_step(self.actor_optimizer, loss)
         return {"bc_loss": loss}
+
+
+# ---- pre-training: cloning first, then reinforcement learning ------------------------------------
+
+
+def split_episodes(
+    demos: Demos, validation: float, rng: np.random.Generator
+) -> tuple[Demos, Demos]:
+    """Demonstrations to learn from, and a share `validation` of the episodes to be judged by.
+
+    An episode's steps resemble each other: with some to learn from and others to be judged by, a
+    network that knows them by heart would look good. Raises `ValueError` unless there are two
+    episodes and a share between 0 and 1.
+    """
+    if not 0 < validation < 1:
+        raise ValueError(f"validation is a share between 0 and 1, such as 0.2, got {validation}.")
+    if len(demos.episodes) < 2:
+        raise ValueError(
+            "There is only one episode, to learn from and to be judged by: record more of them."
+        )
+    # 1. How many episodes are set aside: at least one, and at least one is left.
+    n = len(demos.episodes)
+    aside = min(max(1, round(validation * n)), n - 1)
+    # 2. Which ones: chance decides.
+    order = rng.permutation(n)
+    # 3. Each side is whole episodes, in the order in which they were recorded.
+    return some_episodes(demos, sorted(order[aside:])), some_episodes(demos, sorted(order[:aside]))
+
+
+def some_episodes(demos: Demos, numbers: Sequence[int]) -> Demos:
+    """The demonstrations with these episodes only."""
+    chosen = [demos.episodes[number] for number in numbers]
+    parts = [{name: getattr(demos, name)[rows] for name in ARRAYS} for rows in chosen]
+    return Demos.from_episodes(demos.env_id, demos.maker, parts)
+
+
+def minibatches(n: int, batch_size: int, rng: np.random.Generator) -> Iterator[torch.Tensor]:
+    """The numbers 0 to n - 1 in random order, `batch_size` at a time, the last perhaps fewer.
+
+    An epoch: every row is learned from once.
+    """
+    # 1. A new order for each epoch.
+    order = torch.from_numpy(rng.permutation(n))
+    # 2. Cut into pieces.
+    yield from order.split(batch_size)
+
+
+def early_stopping(losses: Sequence[float], patience: int) -> tuple[bool, int]:
+    """Whether to stop now, and which epoch was best, by the validation loss of each so far."""
+    # 1. The epoch with the lowest loss, the earliest if there are several.
+    best = min(range(len(losses)), key=losses.__getitem__)
+    # 2. Stop when nothing was better in `patience` epochs since.
+    return len(losses) - 1 - best >= patience, best
+
+
+@dataclass(frozen=True)
+class PretrainingResult:
+    """Losses of every epoch, number 0 before any training, and the epoch that was kept."""
+
+    train_losses: list[float]
+    validation_losses: list[float]
+    best_epoch: int
+
+    def __str__(self) -> str:
+        first, best = self.validation_losses[0], self.validation_losses[self.best_epoch]
+        return (
+            f"epoch {self.best_epoch} of {len(self.validation_losses) - 1} kept: validation loss "
+            f"{best:.4g}, before training {first:.4g}"
+        )
+
+
+def pretrain(
+    agent: Agent,
+    demos: Demos,
+    *,
+    epochs: int = 200,
+    batch_size: int = 64,
+    validation: float = 0.2,
+    patience: int = 50,
+    learning_rate: float | None = None,
+    seed: int | None = None,
+) -> PretrainingResult:
+    """Let an agent's policy imitate demonstrations, before it learns from rewards.
+
+    Some episodes are set aside. Training ends when the loss on these was not lower in `patience`
+    epochs, and the weights of the best epoch are kept, also as the target actor's. Patience pays:
+    networks that start small stand still for some epochs before they learn. An off-policy
+    agent minimises `bc_loss`, A2C minus the log-probability of what was done, so that its standard
+    deviation becomes how far the demonstrator was from its mean. `learning_rate` and `seed` are by
+    default the agent's own. Critic and optimisers are left as they are.
+
+    Raises `ValueError` if the demonstrations do not fit the agent or cannot be split.
+    """
+    check_counts(epochs=epochs, batch_size=batch_size, patience=patience)
+    rng = np.random.default_rng(agent.seed if seed is None else seed)
+    network, own_optimizer = _policy_of(agent)
+    rate = own_optimizer.param_groups[0]["lr"] if learning_rate is None else learning_rate
+    optimizer = torch.optim.Adam(network.parameters(), rate)
+    # 1. What to learn from, and what to be judged by.
+    train, aside = (as_shown(agent, part) for part in split_episodes(demos, validation, rng))
+    # 2. Both losses before the first epoch.
+    train_losses, losses = [loss_on(agent, *train)], [loss_on(agent, *aside)]
+    best_weights = copy.deepcopy(network.state_dict())
+    stop = False
+    with one_thread():
+        while not stop and len(losses) <= epochs:
+            # 3. An epoch: a step of the optimiser for each minibatch.
+            for rows in minibatches(len(train[0]), batch_size, rng):
+                gradient_step(optimizer, imitation_loss(agent, *(part[rows] for part in train)))
+            # 4. Both losses after it, on all steps, and the weights if they are the best so far.
+            train_losses.append(loss_on(agent, *train))
+            losses.append(loss_on(agent, *aside))
+            stop, best = early_stopping(losses, patience)
+            if best == len(losses) - 1:
+                best_weights = copy.deepcopy(network.state_dict())
+    # 5. Back to the best weights.
+    network.load_state_dict(best_weights)
+    if isinstance(agent, OffPolicyAgent):
+        agent.target_actor.load_state_dict(best_weights)
+    return PretrainingResult(train_losses, losses, best)
+
+
+def as_shown(agent: Agent, demos: Demos) -> tuple[torch.Tensor, torch.Tensor]:
+    """What was observed (N, obs_size) and done (N, ...), as the agent's networks have both.
+
+    Raises `ValueError` unless the steps can have been taken in the agent's spaces.
+    """
+    if isinstance(agent, OffPolicyAgent):
+        return tuple(map(torch.from_numpy, as_stored(agent, demos)[:2]))
+    check_spaces(demos, agent)
+    if isinstance(agent.action_space, spaces.Discrete):
+        action = demos.action - agent.policy.start
+    else:
+        action = demos.action.reshape(len(demos), -1) - agent.policy.center
+        action = action / agent.policy.scale
+    return agent.flat(demos.obs), torch.from_numpy(action)
+
+
+def imitation_loss(agent: Agent, obs: torch.Tensor, action: torch.Tensor) -> torch.Tensor:
+    """How far the agent's policy is from what was done, by `as_shown`. A scalar."""
+    if isinstance(agent, OffPolicyAgent):
+        return bc_loss(agent.actor, obs, action)
+    log_probs, _ = agent.policy.evaluate(obs, action)
+    return -log_probs.mean()
+
+
+@torch.no_grad()
+def loss_on(agent: Agent, obs: torch.Tensor, action: torch.Tensor) -> float:
+    """The loss on all of these steps at once, without a gradient."""
+    return imitation_loss(agent, obs, action).item()
+
+
+def _policy_of(agent: Agent) -> tuple[nn.Module, torch.optim.Optimizer]:
+    """The network that acts, and its optimiser."""
+    if isinstance(agent, OffPolicyAgent):
+        return agent.actor, agent.actor_optimizer
+    if isinstance(agent, A2C):
+        return agent.policy, agent.policy_optimizer
+    raise ValueError(
+        f"{type(agent).__name__} cannot be pre-trained: use A2C or one of the off-policy agents."
+    )

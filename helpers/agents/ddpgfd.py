@@ -114,6 +114,7 @@ class DDPGfD(OffPolicyAgent):
         self.buffer = PrioritizedReplayBuffer(
             self.buffer.capacity, (self.obs_size,), (self.action_size,), self.rng,
             alpha=alpha, beta=beta, beta_samples=beta_samples, n_steps=n_steps, gamma=self.gamma,
+            obs_dtype=self.obs_dtype,
         )  # fmt: skip
         for optimizer in (self.actor_optimizer, self.critic_optimizer):
             optimizer.param_groups[0]["weight_decay"] = weight_decay

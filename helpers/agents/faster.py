@@ -3,6 +3,7 @@
 import torch
 from torch import nn
 
+from helpers.layers import ImageCritic
 from helpers.networks import TwinQNetwork
 
 NARROW = 128  # up to this width, starting a matrix product takes longer than the product
@@ -15,6 +16,8 @@ def faster(network: nn.Module) -> nn.Module:
     # Not isinstance: a subclass may compute something else.
     if type(network) is TwinQNetwork and _width(network) <= NARROW:
         return StackedTwin(network)
+    if type(network) is ImageCritic:
+        network.critic = faster(network.critic)
     if torch.backends.mkldnn.is_available():
         for parent in list(network.modules()):
             for name, layer in parent.named_children():

@@ -12,14 +12,15 @@ from torch import nn
 
 from helpers.actions import check_bounded, observation_bounds, to_env_units, to_scaled
 from helpers.agents.adam import LeanAdam
-from helpers.agents.base import Agent
+from helpers.agents.base import Agent, set_learning_rate
 from helpers.agents.faster import faster
 from helpers.buffers import Batch, ReplayBuffer
 from helpers.demos import Demos, check_spaces
-from helpers.envs import EnvLike, check_finite, make_training_env
-from helpers.layers import DeepActor, DeepQNetwork, DeepTwinQNetwork
+from helpers.envs import EnvLike, check_finite, is_image, make_training_env, one_line
+from helpers.layers import choose_networks
 from helpers.networks import DeterministicActor
 from helpers.noise import GaussianNoise, Noise, UniformNoise, as_noise
+from helpers.schedules import Rate, Schedule, as_rate, rate_at
 
 LOG_EVERY = 50  # updates; reading a loss out of torch costs time
 
@@ -28,17 +29,19 @@ class OffPolicyAgent(Agent):
     """A deterministic actor that learns from a replay buffer: a subclass says how, in `update`.
 
     Actions are in [-1, 1] everywhere but in `predict` and in the environment, and so are
-    observations whose space names a range. For the first `learning_starts` steps
-    `random_exploration` acts, afterwards the actor with `noise` added, and every `train_freq` steps
-    `gradient_steps` batches of `batch_size` steps are learned from. Rewards are multiplied by
+    observations whose space names a range; pictures stay uint8. For the first `learning_starts`
+    steps `random_exploration` acts, afterwards the actor with `noise` added, and every `train_freq`
+    steps `gradient_steps` batches of `batch_size` steps are learned from. Rewards are multiplied by
     `reward_scale` before they are stored. Actor and critic have two layers of `hidden` units, or a
     layer for each number in it, with `layer_norm` normalised, and a target network each, which
-    moves a fraction `tau` of the way at an update.
+    moves a fraction `tau` of the way at an update. Both learning rates are numbers, or schedules
+    such as `LinearSchedule`.
     """
 
     # Both are built from obs_size, action_size and hidden.
     actor_class: ClassVar[type[nn.Module]] = DeterministicActor
     critic_class: ClassVar[type[nn.Module]]
+    takes_images: ClassVar[bool] = True
     saved: ClassVar = (
         "actor", "critic", "target_actor", "target_critic", "actor_optimizer", "critic_optimizer",
     )  # fmt: skip
@@ -59,8 +62,8 @@ class OffPolicyAgent(Agent):
         noise: Noise | None = GaussianNoise(0.1),  # noqa: B008  (the agent works with a copy)
         random_exploration: Noise = UniformNoise(1.0),  # noqa: B008
         tau: float = 0.005,
-        actor_learning_rate: float = 1e-3,
-        critic_learning_rate: float = 1e-3,
+        actor_learning_rate: Rate = 1e-3,
+        critic_learning_rate: Rate = 1e-3,
         hidden: int | Sequence[int] = 64,
         layer_norm: bool = False,
         seed: int | None = None,
@@ -98,17 +101,36 @@ class OffPolicyAgent(Agent):
         self.low, self.high = self.action_space.low, self.action_space.high
         self.action_size = self.low.size
         self.obs_low, self.obs_high = observation_bounds(self.observation_space)
+        self.images = is_image(self.observation_space)
+        self.obs_dtype = torch.uint8 if self.images else torch.float32
+        if self.images and not self.takes_images:
+            raise ValueError(
+                f"{type(self).__name__} takes no pictures, and the environment has some "
+                f"({one_line(self.observation_space)}): flatten them with "
+                "gymnasium.wrappers.FlattenObservation, or use TD3 or DDPG."
+            )
         check_hidden(hidden)
         with self.seeded():
             self.actor, self.critic = map(faster, self.make_networks(hidden, layer_norm))
-        self.target_actor = copy.deepcopy(self.actor)
-        self.target_critic = copy.deepcopy(self.critic)
-        self.actor_optimizer = LeanAdam(self.actor.parameters(), actor_learning_rate)
-        self.critic_optimizer = LeanAdam(self.critic.parameters(), critic_learning_rate)
+        # Copied together: what the two share, their copies share.
+        self.target_actor, self.target_critic = copy.deepcopy((self.actor, self.critic))
+        actor_rate = as_rate("actor_learning_rate", actor_learning_rate)
+        critic_rate = as_rate("critic_learning_rate", critic_learning_rate)
+        self.hyperparameters |= {
+            "actor_learning_rate": actor_rate,
+            "critic_learning_rate": critic_rate,
+        }
+        self.actor_optimizer = LeanAdam(self.actor.parameters(), rate_at(actor_rate, 0))
+        self.critic_optimizer = LeanAdam(self.critic.parameters(), rate_at(critic_rate, 0))
+        rates = {"actor_optimizer": actor_rate, "critic_optimizer": critic_rate}
+        # Only those that change: a number is set once.
+        self.schedules = {name: rate for name, rate in rates.items() if isinstance(rate, Schedule)}
         # Listed once: asking a network for its parameters takes longer than moving them.
         self.online = [*self.actor.parameters(), *self.critic.parameters()]
         self.targets = [*self.target_actor.parameters(), *self.target_critic.parameters()]
-        self.buffer = ReplayBuffer(buffer_size, (self.obs_size,), (self.action_size,), self.rng)
+        self.buffer = ReplayBuffer(
+            buffer_size, (self.obs_size,), (self.action_size,), self.rng, self.obs_dtype
+        )
         self.updates = 0
         self.env: gym.Env | None = None
         self._obs: np.ndarray | None = None
@@ -116,14 +138,9 @@ class OffPolicyAgent(Agent):
     def make_networks(
         self, hidden: int | Sequence[int], layer_norm: bool
     ) -> tuple[nn.Module, nn.Module]:
-        """The actor and the critic: the lesson's own, or deeper ones that do the same."""
-        sizes = (self.obs_size, self.action_size)
-        if isinstance(hidden, int) and not layer_norm:
-            return self.actor_class(*sizes, hidden), self.critic_class(*sizes, hidden)
-        hidden = (hidden, hidden) if isinstance(hidden, int) else hidden
-        twin = hasattr(self.critic_class, "q1")
-        critic = DeepTwinQNetwork if twin else DeepQNetwork
-        return DeepActor(*sizes, hidden, layer_norm), critic(*sizes, hidden, layer_norm)
+        """The actor and the critic: the lesson's own, deeper ones, or such as see."""
+        kinds, space = (self.actor_class, self.critic_class), self.observation_space
+        return choose_networks(*kinds, space, self.action_size, hidden, layer_norm)
 
     @abstractmethod
     def update(self, batch: Batch) -> dict[str, torch.Tensor]:
@@ -139,6 +156,8 @@ class OffPolicyAgent(Agent):
     def learn_from_memory(self) -> None:
         """One update with a batch of stored steps."""
         self.updates += 1
+        for name, schedule in self.schedules.items():
+            set_learning_rate(getattr(self, name), schedule(self.steps))
         losses = self.update(self.buffer.sample(self.batch_size))
         if self.updates % LOG_EVERY == 0:
             self.log(**{name: loss.item() for name, loss in losses.items()})
@@ -189,8 +208,13 @@ class OffPolicyAgent(Agent):
         return torch.from_numpy(self._scaled(obs, len(obs)))
 
     def _scaled(self, obs: np.ndarray, *batch: int) -> np.ndarray:
-        """Observations (*batch, *shape) as float32 (*batch, obs_size), within [-1, 1]."""
+        """Observations (*batch, *shape) as float32 (*batch, obs_size), within [-1, 1].
+
+        Pictures stay uint8, to take little memory: their encoder brings them to a range.
+        """
         obs = np.reshape(obs, (*batch, self.obs_size))
+        if self.images:
+            return obs
         return to_scaled(obs, self.obs_low, self.obs_high).astype(np.float32)
 
     def _for_env(self, action: np.ndarray, *batch: int) -> np.ndarray:

@@ -176,12 +176,12 @@ def _half_done(exercise: Exercise, left: list[str]) -> Result:
 
 def _usable(exercise: Exercise, candidate: Callable, got: Outcome) -> tuple[Callable, str]:
     """A version whose output later cells can use, and a sentence that says so."""
-    wanted = expected(exercise).observations
-    if exercise.observe is not call or inspect.isclass(candidate):
+    watched = exercise.observe is not call and not exercise.output
+    if watched or inspect.isclass(candidate):
         return candidate, MINE
     pairs = [
-        (want, have)
-        for want, have in zip(wanted, got.observations, strict=True)
+        (_output(exercise, want), _output(exercise, have))
+        for want, have in zip(expected(exercise).observations, got.observations, strict=True)
         if not isinstance(want, Raised)
     ]
     if all(same_types(want, have) for want, have in pairs):
@@ -195,6 +195,11 @@ def _usable(exercise: Exercise, candidate: Callable, got: Outcome) -> tuple[Call
         return convert(candidate(*args, **kwargs), template)
 
     return converted, f"{MINE[:-1]}, with its output made {_type_name(template)}."
+
+
+def _output(exercise: Exercise, seen: Snapshot) -> Snapshot:
+    """What the function returned, out of what was observed."""
+    return [seen[name] for name in exercise.output] if exercise.output else seen
 
 
 def _type_name(template: Snapshot) -> str:

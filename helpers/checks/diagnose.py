@@ -11,6 +11,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -18,7 +19,15 @@ from helpers.checks.compare import Difference, Leaf, close, leaf_pairs
 from helpers.checks.display import short
 from helpers.checks.exercise import Exercise, Misconception
 from helpers.checks.observing import ANOTHER
-from helpers.checks.running import Outcome, Raised, expected, mistaken, unlike
+from helpers.checks.running import (
+    Mistaken,
+    Outcome,
+    Raised,
+    expected,
+    mistaken,
+    unlike,
+    unlike_here,
+)
 
 
 @dataclass(frozen=True)
@@ -86,25 +95,26 @@ def _misconception(exercise: Exercise, got: Outcome, values_differ: bool) -> Mis
     Where values differ from the reference, the same values alone will do.
     """
     alike = [
-        (wrong, outcome)
-        for wrong, outcome in zip(exercise.misconceptions, mistaken(exercise), strict=True)
-        if _did_the_same(exercise, outcome, got)
+        (wrong, tried)
+        for wrong, tried in zip(exercise.misconceptions, mistaken(exercise), strict=True)
+        if _did_the_same(exercise, tried, got)
     ]
-    exact = [wrong for wrong, outcome in alike if outcome.broken.keys() == got.broken.keys()]
-    rough = [wrong for wrong, _ in alike] if values_differ else []
-    return next(iter(exact + rough), None)
+    exact = (wrong for wrong, tried in alike if tried.broken.keys() == got.broken.keys())
+    rough = (wrong for wrong, _ in alike) if values_differ else ()
+    return next(chain(exact, rough), None)
 
 
-def _did_the_same(exercise: Exercise, wrong: Outcome, got: Outcome) -> bool:
-    if any(unlike(exercise, wrong, got)):
-        return False
+def _did_the_same(exercise: Exercise, wrong: Mistaken, got: Outcome) -> bool:
+    wanted, shown = expected(exercise).observations, []
+    for want, did, have in zip(wanted, wrong.observations(), got.observations, strict=True):
+        if unlike_here(exercise, did, have):
+            return False  # and the other cases are spared
+        if unlike_here(exercise, want, did):
+            shown.append((did, have))
     # Errors alone are weak evidence: unless a value is wrong as well, they must say the same.
-    differs = unlike(exercise, expected(exercise), wrong)
-    entries = zip(differs, wrong.observations, got.observations, strict=True)
-    shown = [(w, g) for here, w, g in entries if here]
-    if not all(isinstance(w, Raised) for w, _ in shown):
+    if not all(isinstance(did, Raised) for did, _ in shown):
         return True
-    return all(_says(w) == _says(g) for w, g in shown)
+    return all(_says(did) == _says(have) for did, have in shown)
 
 
 def _says(error: Raised) -> tuple[str, str]:

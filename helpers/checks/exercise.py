@@ -85,6 +85,9 @@ class Exercise:
             compared: a number, string, array or tensor, or dicts, tuples and lists of them. The
             keys of a dict are printed ("gradient to the logits"). It gets its own copy of the
             inputs. The default calls the function.
+        output: where `observe` gives a dict, its keys that together are what the function returns,
+            in that order: right values in another type (lists) are then made those of the
+            reference (arrays) for later cells.
         rtol, atol: see `helpers.checks.compare`.
     """
 
@@ -96,6 +99,7 @@ class Exercise:
     cases: Callable[[np.random.Generator], Sequence[tuple | Case]]
     misconceptions: Sequence[Misconception] = ()
     observe: Callable[..., Any] = call
+    output: tuple[str, ...] = ()
     properties: Sequence[Property] = ()
     rtol: float = RTOL
     atol: float = ATOL

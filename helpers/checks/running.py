@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from copy import deepcopy
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +23,7 @@ import torch
 
 from helpers.agents.base import one_thread
 from helpers.checks.compare import Difference, Snapshot, differences, snapshot
-from helpers.checks.exercise import Exercise
+from helpers.checks.exercise import Case, Exercise, Misconception
 
 PRINTED = 400  # characters of a function's own printing that are kept for one case
 _HELPERS = str(Path(__file__).resolve().parents[1])
@@ -66,16 +66,27 @@ class Outcome:
 
 def run(exercise: Exercise, function: Callable) -> Outcome:
     """Try `function` on every case and property. KeyboardInterrupt passes through."""
-    observations, printed = [], []
-    for number, case in enumerate(exercise.inputs()):
-        args, kwargs = deepcopy((case.args, dict(case.kwargs)))
-        with isolated(exercise.seed + number), redirect_stdout(_FirstCharacters()) as out:
-            try:
-                seen = snapshot(exercise.observe(function, *args, **kwargs))
-            except (Exception, SystemExit) as error:
-                seen = _raised(error, exercise.observe)
-        observations.append(seen)
-        printed.append(out.getvalue())
+    tried = [_on_case(exercise, function, i, case) for i, case in enumerate(exercise.inputs())]
+    return Outcome(
+        [seen for seen, _ in tried], [text for _, text in tried], _broken(exercise, function)
+    )
+
+
+def _on_case(
+    exercise: Exercise, function: Callable, number: int, case: Case
+) -> tuple[Snapshot | Raised, str]:
+    """What is observed, and what is printed meanwhile."""
+    args, kwargs = deepcopy((case.args, dict(case.kwargs)))
+    with isolated(exercise.seed + number), redirect_stdout(_FirstCharacters()) as out:
+        try:
+            seen = snapshot(exercise.observe(function, *args, **kwargs))
+        except (Exception, SystemExit) as error:
+            seen = _raised(error, exercise.observe)
+    return seen, out.getvalue()
+
+
+def _broken(exercise: Exercise, function: Callable) -> dict[str, Raised | None]:
+    """The properties that do not hold, by name."""
     broken: dict[str, Raised | None] = {}
     for number, check in enumerate(exercise.properties):
         rng = np.random.default_rng([exercise.seed, number])
@@ -85,7 +96,36 @@ def run(exercise: Exercise, function: Callable) -> Outcome:
                     broken[check.name] = None
             except (Exception, SystemExit) as error:
                 broken[check.name] = _raised(error, check.test)
-    return Outcome(observations, printed, broken)
+    return broken
+
+
+class Mistaken:
+    """What a misconception does, worked out only as far as it is asked for.
+
+    The first cases are mostly enough to see that a student's mistake is another one.
+    """
+
+    def __init__(self, exercise: Exercise, wrong: Misconception) -> None:
+        self._exercise, self._function = exercise, wrong.function
+        self._seen: list[Snapshot | Raised] = []
+
+    def observations(self) -> Iterator[Snapshot | Raised]:
+        """One case after the other. A misconception may remember: it always starts at the first."""
+        yield from tuple(self._seen)
+        known, cases = len(self._seen), inputs(self._exercise)
+        if known == len(cases):
+            return
+        for number, case in enumerate(cases):
+            with _quiet():
+                seen, _ = _on_case(self._exercise, self._function, number, case)
+            if number >= known:
+                self._seen.append(seen)
+                yield seen
+
+    @cached_property
+    def broken(self) -> dict[str, Raised | None]:
+        with _quiet():
+            return _broken(self._exercise, self._function)
 
 
 class Alarm:
@@ -126,26 +166,36 @@ class Alarm:
 
 
 @cache
-def expected(exercise: Exercise) -> Outcome:
-    """What the reference does; worked out once."""
-    return _quietly(exercise, exercise.reference)
+def inputs(exercise: Exercise) -> list[Case]:
+    """The cases, for those that are tried again and again; each gets a copy of its own."""
+    return exercise.inputs()
 
 
 @cache
-def mistaken(exercise: Exercise) -> list[Outcome]:
-    """What each misconception does; worked out at the first wrong answer."""
-    return [_quietly(exercise, wrong.function) for wrong in exercise.misconceptions]
+def expected(exercise: Exercise) -> Outcome:
+    """What the reference does; worked out once."""
+    with _quiet():
+        return run(exercise, exercise.reference)
+
+
+@cache
+def mistaken(exercise: Exercise) -> list[Mistaken]:
+    """What the misconceptions do, in their order."""
+    return [Mistaken(exercise, wrong) for wrong in exercise.misconceptions]
 
 
 def unlike(exercise: Exercise, wanted: Outcome, got: Outcome) -> list[list[Difference]]:
     """The differences between two outcomes, case by case."""
     return [
-        _unlike(exercise, want, have)
+        unlike_here(exercise, want, have)
         for want, have in zip(wanted.observations, got.observations, strict=True)
     ]
 
 
-def _unlike(exercise: Exercise, want: Snapshot, have: Snapshot) -> list[Difference]:
+def unlike_here(
+    exercise: Exercise, want: Snapshot | Raised, have: Snapshot | Raised
+) -> list[Difference]:
+    """The differences on one case."""
     if isinstance(have, Raised):
         alike = isinstance(want, Raised) and issubclass(have.type, want.type)
         return [] if alike else [Difference("", "raised", want, have)]
@@ -154,11 +204,12 @@ def _unlike(exercise: Exercise, want: Snapshot, have: Snapshot) -> list[Differen
     return differences(want, have, exercise.rtol, exercise.atol)
 
 
-def _quietly(exercise: Exercise, function: Callable) -> Outcome:
+@contextmanager
+def _quiet() -> Iterator[None]:
     """Our own wrong versions divide by zero; the student need not hear of it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return run(exercise, function)
+        yield
 
 
 @contextmanager

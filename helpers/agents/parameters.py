@@ -1,0 +1,92 @@
+"""What an agent has learned, as tensors: taken out, and put in."""
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+
+def get_parameters(agent: Any) -> dict[str, dict[str, Any]]:
+    """A copy of the state of every network and optimiser of the agent, by its name."""
+    return {name: copy.deepcopy(getattr(agent, name).state_dict()) for name in agent.saved}
+
+
+def set_parameters(agent: Any, parameters: Mapping[str, Mapping], exact: bool) -> None:
+    """Copy `parameters`, as `get_parameters` gives them, into the agent's networks and optimisers.
+
+    In place: what else looks at a weight sees the new number. An optimiser keeps its own settings,
+    such as the learning rate. Raises `ValueError`, before anything changes, for what does not fit.
+    """
+    names = ", ".join(agent.saved)
+    if not isinstance(parameters, Mapping):
+        raise ValueError(
+            f"Parameters are a dictionary of states by name ({names}), as get_parameters gives it; "
+            f"got {type(parameters).__name__}."
+        )
+    if unknown := [name for name in parameters if name not in agent.saved]:
+        raise ValueError(
+            f"{type(agent).__name__} has no part {unknown[0]!r} to set; there are: {names}."
+        )
+    if exact and (missing := [name for name in agent.saved if name not in parameters]):
+        raise ValueError(
+            f"These parameters lack {', '.join(missing)}: add what is missing, or say exact=False "
+            "to leave that as it is."
+        )
+    for name, state in parameters.items():
+        _check_state(name, getattr(agent, name), state)
+    for name, state in parameters.items():
+        part = getattr(agent, name)
+        state = copy.deepcopy(dict(state))
+        if isinstance(part, torch.optim.Optimizer):
+            state["param_groups"] = part.state_dict()["param_groups"]
+        part.load_state_dict(state)
+
+
+def _check_state(name: str, part: Any, state: Any) -> None:
+    """Raise `ValueError` unless `state` can become that of the network or optimiser `part`."""
+    if not isinstance(state, Mapping):
+        raise ValueError(
+            f"'{name}' must be the state_dict of that part, as get_parameters gives it; got "
+            f"{type(state).__name__}."
+        )
+    if not isinstance(part, torch.optim.Optimizer):
+        _check_tensors(name, {key: each.shape for key, each in part.state_dict().items()}, state)
+        return
+    moments = state.get("state")
+    if not isinstance(moments, Mapping):
+        raise ValueError(f"'{name}' must be an optimiser's state_dict, but it has no 'state'.")
+    if moments:  # empty before the first update
+        parameters = [each for group in part.param_groups for each in group["params"]]
+        expected = {
+            f"{i}.{key}": torch.Size([]) if key == "step" else parameter.shape
+            for i, parameter in enumerate(parameters)
+            for key in ("step", "exp_avg", "exp_avg_sq")
+        }
+        given = {
+            f"{i}.{key}": value
+            for i, each in moments.items()
+            for key, value in (each.items() if isinstance(each, Mapping) else {"": each}.items())
+        }
+        _check_tensors(name, expected, given)
+
+
+def _check_tensors(name: str, shapes: dict[str, torch.Size], given: Mapping[str, Any]) -> None:
+    """Raise `ValueError` unless `given` holds finite tensors of just these names and shapes."""
+    if missing := [key for key in shapes if key not in given]:
+        raise ValueError(f"'{name}' lacks {missing[0]!r}: it belongs to another kind of network.")
+    for key, tensor in given.items():
+        where = f"{key!r} of '{name}'"
+        if key not in shapes:
+            raise ValueError(f"'{name}' knows no {key!r}: it belongs to another kind of network.")
+        if not isinstance(tensor, torch.Tensor):
+            raise ValueError(f"{where} must be a tensor, got {type(tensor).__name__}.")
+        if tensor.shape != shapes[key]:
+            raise ValueError(
+                f"{where} has the shape {tuple(tensor.shape)}, this agent's has "
+                f"{tuple(shapes[key])}: give the agent the same hidden and the same spaces."
+            )
+        if not (tensor.is_floating_point() and tensor.isfinite().all()):
+            raise ValueError(
+                f"{where} must hold finite floats, not NaN, infinity or whole numbers."
+            )

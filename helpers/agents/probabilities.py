@@ -1,0 +1,79 @@
+"""How likely a stochastic policy is to choose which action."""
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium import spaces
+
+from helpers.agents.policies import GaussianPolicy, gaussian_log_prob, log_prob
+
+
+def action_probability(
+    agent: Any, obs: torch.Tensor, actions: np.ndarray | None
+) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+    """`Agent.action_probability` for a batch: `obs` (B, obs_size), `actions` (B, *action shape)."""
+    # By the book the agent itself has the actor, otherwise its policy has it.
+    policy = getattr(agent, "policy", agent)
+    if isinstance(agent.action_space, spaces.Discrete):
+        return _categorical(policy.actor(obs), agent.action_space, actions)
+    return _gaussian(policy, obs, actions)
+
+
+def check_stochastic(agent: Any) -> None:
+    """Raise `ValueError` if the agent's policy has no probabilities."""
+    discrete = isinstance(agent.action_space, spaces.Discrete)
+    if not (discrete or isinstance(getattr(agent, "policy", None), GaussianPolicy)):
+        raise ValueError(
+            f"{type(agent).__name__} always takes the same action in a state, which has no "
+            "probability: ask predict for it, or use A2C."
+        )
+
+
+def check_actions(space: spaces.Space, actions: Any, *batch: int) -> np.ndarray:
+    """`actions` as an array (*batch, *action shape); a `ValueError` says what they should be."""
+    actions = np.asarray(actions)
+    shape = (*batch, *space.shape)
+    if actions.shape != shape:
+        raise ValueError(
+            f"These observations go with actions of shape {shape}, one for each; got "
+            f"{actions.shape}."
+        )
+    if isinstance(space, spaces.Discrete):
+        first, last = int(space.start), int(space.start + space.n) - 1
+        if not np.issubdtype(actions.dtype, np.integer):
+            raise ValueError(
+                f"Actions are whole numbers from {first} to {last} here, got {actions.dtype}."
+            )
+        if (wrong := actions[(actions < first) | (actions > last)]).size:
+            raise ValueError(f"Actions go from {first} to {last} here, there is no {wrong[0]}.")
+    elif not (np.issubdtype(actions.dtype, np.number) and np.isfinite(actions).all()):
+        raise ValueError("Actions must be finite numbers here: look for NaN or infinity in them.")
+    return actions
+
+
+def _categorical(
+    logits: torch.Tensor, space: spaces.Discrete, actions: np.ndarray | None
+) -> np.ndarray:
+    if actions is None:
+        return torch.softmax(logits, dim=-1).numpy()
+    indices = torch.as_tensor(actions.astype(np.int64) - int(space.start))
+    return log_prob(logits, indices).exp().numpy()
+
+
+def _gaussian(
+    policy: GaussianPolicy, obs: torch.Tensor, actions: np.ndarray | None
+) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+    mean, std = policy.actor(obs), policy.log_std.exp()
+    if actions is None:
+        shape = (len(obs), *policy.shape)
+        means = mean.numpy() * policy.scale + policy.center
+        stds = np.tile(std.numpy() * policy.scale, (len(obs), 1))  # the same in every state
+        return means.reshape(shape), stds.reshape(shape)
+    scaled = (actions.reshape(len(obs), -1) - policy.center) / policy.scale
+    densities = gaussian_log_prob(
+        mean, policy.log_std, torch.as_tensor(scaled, dtype=torch.float32)
+    )
+    # An interval has as many times its length in the environment's units, and the same probability.
+    return densities.numpy() - float(sum(map(math.log, policy.scale)))

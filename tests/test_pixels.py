@@ -1,0 +1,462 @@
+"""Agents that see: the camera, the encoder, and training on pictures."""
+
+import copy
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from environments import TORQUE, Probe, make
+from gymnasium import spaces
+from gymnasium.envs.classic_control.pendulum import PendulumEnv
+from sentences import assert_one_sentence
+from trials import moved, parameters, snapshot
+
+from helpers.agents import DDPG, TD3
+from helpers.agents.cloning import BehaviourCloning
+from helpers.agents.ddpgfd import DDPGfD
+from helpers.agents.faster import StackedTwin
+from helpers.agents.td3 import actor_loss_by_q1, twin_critic_loss
+from helpers.buffers import (
+    Batch,
+    PrioritizedReplayBuffer,
+    ReplayBuffer,
+    restore_memory,
+    stored_memory,
+)
+from helpers.envs import env_id, is_image, make_env
+from helpers.evaluation import evaluate
+from helpers.layers import FEATURES, Encoder
+from helpers.pixels import Pixels, small_grey
+from helpers.settings import LONG
+from helpers.video import record
+
+ROOT = Path(__file__).resolve().parent.parent
+ID = "PixelPendulum-v0"
+SEEING = pytest.mark.parametrize("kind", [DDPG, TD3, DDPGfD])
+tiny = {"learning_starts": 10, "batch_size": 8, "buffer_size": 60, "hidden": 8}
+
+
+def camera(size=8, crop=256, frames=3, repeat=1, **settings):
+    env = gym.make("Pendulum-v1", render_mode="rgb_array", **settings)
+    return Pixels(env, size=size, crop=crop, frames=frames, repeat=repeat)
+
+
+def pooled(picture, size, crop=256):
+    """As `small_grey`, by other means."""
+    top, block = (500 - crop) // 2, crop // size
+    square = picture[top : top + crop, top : top + crop].astype(float)
+    return square.reshape(size, block, size, block, 3).mean(axis=(1, 3, 4))
+
+
+# ---- the camera ----------------------------------------------------------------------------------
+
+
+def test_what_an_agent_observes():
+    env = make_env(ID)
+    assert env.observation_space == spaces.Box(0, 255, (3, 16, 16), np.uint8)
+    assert env.action_space == make_env("Pendulum-v1").action_space
+    for obs in (env.reset(seed=0)[0], env.step(np.ones(1, np.float32))[0]):
+        assert obs.dtype == np.uint8
+        assert env.observation_space.contains(obs)
+
+
+def test_the_newest_picture_is_the_middle_of_what_is_drawn_averaged():
+    env = make_env(ID)
+    env.reset(seed=0)
+    for _ in range(5):
+        obs = env.step(np.array([2.0]))[0]
+        np.testing.assert_allclose(obs[-1], pooled(env.render(), 16), atol=0.51)
+
+
+@pytest.mark.parametrize(("size", "crop"), [(4, 8), (8, 8), (1, 6), (2, 4)])
+def test_small_grey_is_the_mean_of_each_block(size, crop):
+    picture = np.random.default_rng(0).integers(0, 256, (12, 20, 3), np.uint8)
+    before = picture.copy()
+    small, block = small_grey(picture, size, crop), crop // size
+    top, left = (12 - crop) // 2, (20 - crop) // 2
+    for i in range(size):
+        for j in range(size):
+            y, x = top + i * block, left + j * block
+            mean = picture[y : y + block, x : x + block].astype(float).mean()
+            assert small[i, j] == pytest.approx(mean, abs=0.51)
+    assert (small.shape, small.dtype) == ((size, size), np.uint8)
+    assert np.array_equal(picture, before)
+
+
+@pytest.mark.parametrize(("angle", "half"), [(0, slice(0, 7)), (np.pi, slice(9, 16))])
+def test_the_pole_is_seen_where_it_is(angle, half):
+    env = make_env(ID)
+    env.reset(seed=0)
+    env.unwrapped.state, env.unwrapped.last_u = np.array([angle, 0.0]), None
+    dark = env.get_wrapper_attr("look")() < 200
+    assert dark[half].sum() > 8
+    assert dark.sum() - dark[half].sum() < 8
+
+
+def test_pictures_are_stacked_the_newest_last():
+    env = camera()
+    before, seen = env.reset(seed=3)[0], [env.look()]
+    assert all(np.array_equal(picture, seen[0]) for picture in before)
+    for _ in range(6):
+        obs = env.step(np.array([2.0]))[0]
+        seen.append(env.look())
+        np.testing.assert_array_equal(obs[:-1], before[1:])
+        np.testing.assert_array_equal(obs[-1], seen[-1])
+        before = obs.copy()
+    assert not np.array_equal(seen[0], seen[-1])
+    assert not np.array_equal(obs[-2], obs[-1])
+
+
+def test_an_episode_begins_without_pictures_of_the_one_before():
+    env = camera()
+    env.reset(seed=0)
+    env.step(np.array([2.0]))
+    again, _ = env.reset(seed=5)
+    np.testing.assert_array_equal(again, camera().reset(seed=5)[0])
+
+
+def test_observations_that_were_given_away_do_not_change():
+    env = camera()
+    obs = env.reset(seed=0)[0]
+    before = obs.copy()
+    env.step(np.array([2.0]))
+    np.testing.assert_array_equal(obs, before)
+
+
+def test_an_action_is_taken_twice_and_both_rewards_count():
+    pixels, plain = make_env(ID), make_env("Pendulum-v1")
+    pixels.reset(seed=4)
+    plain.reset(seed=4)
+    for action in np.random.default_rng(0).uniform(-2, 2, (100, 1)):
+        _, reward, terminated, truncated, _ = pixels.step(action)
+        expected = plain.step(action)[1] + plain.step(action)[1]
+        assert reward == pytest.approx(expected)
+        assert not terminated
+    assert truncated
+    np.testing.assert_allclose(pixels.unwrapped.state, plain.unwrapped.state)
+
+
+def test_an_episode_may_end_before_an_action_was_repeated():
+    env = camera(repeat=2, max_episode_steps=5)
+    plain = gym.make("Pendulum-v1")
+    env.reset(seed=0)
+    plain.reset(seed=0)
+    rewards = [plain.step(np.ones(1))[1] for _ in range(5)]
+    steps = [env.step(np.ones(1)) for _ in range(3)]
+    assert [step[3] for step in steps] == [False, False, True]
+    assert steps[-1][1] == pytest.approx(rewards[-1])
+
+
+def test_the_clock_of_a_video_knows_of_repeated_actions():
+    assert make_env(ID).metadata["render_fps"] == 15
+    assert camera(repeat=1).metadata["render_fps"] == 30
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"size": 0}, "size must be at least 1, got 0"),
+        ({"frames": 0}, "frames must be at least 1, got 0"),
+        ({"repeat": 0}, "repeat must be at least 1, got 0"),
+        ({"size": 24}, r"size \(24\) must divide crop \(256\)"),
+    ],
+)
+def test_settings_that_cannot_be(settings, told):
+    with pytest.raises(ValueError, match=told) as error:
+        camera(**settings)
+    assert_one_sentence(error.value)
+
+
+def test_a_crop_must_fit_and_pictures_must_be_drawn():
+    with pytest.raises(ValueError, match=r"crop \(512\) must fit") as error:
+        camera(crop=512).reset()
+    assert_one_sentence(error.value, "500 x 500")
+    with pytest.raises(ValueError, match='render_mode="rgb_array"') as error:
+        Pixels(gym.make("Pendulum-v1"))
+    assert_one_sentence(error.value, "None")
+
+
+def test_without_pygame_it_says_so(monkeypatch):
+    def no_pygame(_):
+        raise gym.error.DependencyNotInstalled("pygame is not installed")
+
+    monkeypatch.setattr(PendulumEnv, "render", no_pygame)
+    with pytest.raises(RuntimeError, match="pip install") as error:
+        make_env(ID).reset()
+    assert_one_sentence(error.value)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM to send")
+def test_a_training_on_pictures_can_still_be_killed():
+    program = (
+        "import os, signal, time; from helpers.envs import make_env; "
+        f"make_env('{ID}').reset(); os.kill(os.getpid(), signal.SIGTERM); time.sleep(1)"
+    )
+    hidden = ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER", "SDL_NO_SIGNAL_HANDLERS")
+    env = {name: value for name, value in os.environ.items() if name not in hidden}
+    done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True)
+    assert done.returncode == -signal.SIGTERM, done.stderr
+
+
+def test_a_copy_is_made_from_its_id_or_its_recipe():
+    env = make_env(ID)
+    assert env_id(env) == ID
+    copied = make_env(env)
+    assert copied.observation_space == env.observation_space
+    np.testing.assert_array_equal(copied.reset(seed=2)[0], env.reset(seed=2)[0])
+    other = camera(size=16)
+    assert env_id(other) is None
+    assert make_env(other).observation_space.shape == (3, 16, 16)
+
+
+@pytest.mark.parametrize(
+    ("space", "seen"),
+    [
+        (spaces.Box(0, 255, (3, 16, 12), np.uint8), True),
+        (spaces.Box(0, 255, (1, 8, 8), np.uint8), True),
+        (spaces.Box(0, 255, (96, 96, 3), np.uint8), False),  # channels last
+        (spaces.Box(0, 255, (8, 8), np.uint8), False),
+        (spaces.Box(0, 1, (3, 16, 16), np.float32), False),
+    ],
+)
+def test_which_observations_are_pictures(space, seen):
+    assert is_image(space) is seen
+
+
+# ---- the memory ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [ReplayBuffer, PrioritizedReplayBuffer])
+def test_a_buffer_keeps_pictures_exactly_in_a_byte_each(kind):
+    rng = np.random.default_rng(0)
+    buffer, other = (kind(5, (2, 3), (1,), 0, obs_dtype=torch.uint8) for _ in range(2))
+    steps = [rng.integers(0, 256, (2, 2, 3), np.uint8) for _ in range(7)]
+    for i, (obs, next_obs) in enumerate(steps):
+        buffer.add(obs, np.zeros(1), float(i), next_obs, False, False)
+    assert buffer.tensors.obs.nbytes == buffer.tensors.next_obs.nbytes == 5 * 6
+    batch = buffer.sample(50)
+    assert batch.obs.dtype == batch.next_obs.dtype == torch.uint8
+    assert {batch.action.dtype, batch.reward.dtype, batch.terminated.dtype} == {torch.float32}
+    for row, reward in enumerate(batch.reward.int().tolist()):
+        np.testing.assert_array_equal(batch.obs[row], steps[reward][0])
+        np.testing.assert_array_equal(batch.next_obs[row], steps[reward][1])
+    restore_memory(other, stored_memory(buffer))
+    np.testing.assert_array_equal(other.arrays.obs, buffer.arrays.obs)
+
+
+@SEEING
+def test_an_agent_stores_what_it_saw(kind):
+    agent = kind(ID, seed=0, **tiny | {"learning_starts": 60}).learn(30)
+    assert agent.buffer.arrays.obs.dtype == np.uint8
+    env = make_env(ID)
+    obs, _ = env.reset(seed=0)
+    for i in range(30):
+        action = agent.buffer.arrays.action[i]
+        next_obs = env.step(2 * action)[0]
+        np.testing.assert_array_equal(agent.buffer.arrays.obs[i], obs.ravel())
+        np.testing.assert_array_equal(agent.buffer.arrays.next_obs[i], next_obs.ravel())
+        obs = next_obs
+
+
+# ---- the networks --------------------------------------------------------------------------------
+
+
+def pictures(*batch, shape=(3, 16, 16), seed=0):
+    drawn = np.random.default_rng(seed).integers(0, 256, (*batch, int(np.prod(shape))), np.uint8)
+    return torch.from_numpy(drawn)
+
+
+@pytest.mark.parametrize("shape", [(3, 16, 16), (1, 8, 9), (4, 33, 20)])
+def test_the_encoder_takes_one_picture_or_many(shape):
+    encoder = Encoder(shape)
+    many = pictures(5, shape=shape)
+    features = encoder(many)
+    assert features.shape == (5, FEATURES)
+    assert features.abs().max() <= 1
+    torch.testing.assert_close(encoder(many[2]), features[2])
+    torch.testing.assert_close(encoder(many.float()), features)
+    assert len(torch.unique(features.detach(), dim=0)) == 5
+
+
+def test_brightness_counts_only_compared_with_the_rest_of_the_picture():
+    encoder, dark = Encoder((3, 16, 16)), pictures(4) // 2
+    torch.testing.assert_close(encoder(dark + 100), encoder(dark))
+
+
+def test_the_encoder_sees_where_something_is_and_when():
+    """A bright spot elsewhere, or in an older picture, gives other features."""
+    encoder = Encoder((3, 16, 16))
+    spots = torch.zeros(3, 3, 16, 16, dtype=torch.uint8)
+    spots[0, 0, 4, 4] = spots[1, 0, 4, 12] = spots[2, 2, 4, 4] = 255
+    features = encoder(spots.flatten(1)).detach()
+    distances = torch.cdist(features, features)[[0, 0, 1], [1, 2, 2]]
+    assert distances.min() > 1e-3
+
+
+def a_picture_batch(n=8, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    action = torch.rand(n, 1, generator=generator) * 2 - 1
+    reward = torch.randn(n, generator=generator)
+    ends = torch.zeros(n)
+    return Batch(pictures(n), action, reward, pictures(n, seed=1), ends, ends)
+
+
+@SEEING
+def test_the_actor_sees_with_the_critics_eyes(kind):
+    agent = kind(ID, seed=0, **tiny)
+    encoder, target = agent.critic.encoder, agent.target_critic.encoder
+    for actor, eyes in ((agent.actor, encoder), (agent.target_actor, target)):
+        before = actor(pictures(4)).detach()
+        with torch.no_grad():
+            eyes.summary.weight.copy_(torch.randn(eyes.summary.weight.shape))
+        assert not torch.equal(actor(pictures(4)), before)
+    shared = {id(p) for p in encoder.parameters()} & {id(p) for p in target.parameters()}
+    assert not shared
+
+
+def test_only_the_critics_loss_reaches_the_encoder():
+    agent, batch = TD3(ID, seed=0, **tiny), a_picture_batch()
+    loss = twin_critic_loss(agent.critic, batch, torch.ones(8))
+    grads = torch.autograd.grad(loss, parameters(agent.critic.encoder))
+    assert all(grad.abs().max() > 0 for grad in grads)
+    mine = {id(p) for p in agent.actor.parameters()}
+    assert not mine & {id(p) for p in agent.critic.parameters()}
+    (group,) = agent.actor_optimizer.param_groups
+    assert {id(p) for p in group["params"]} == mine
+    features = agent.actor(batch.obs)
+    through = torch.autograd.grad(
+        features.sum(), parameters(agent.critic.encoder), allow_unused=True
+    )
+    assert through == (None,) * len(through)
+    loss = actor_loss_by_q1(agent.actor, agent.critic, batch.obs)
+    assert all(grad is not None for grad in torch.autograd.grad(loss, parameters(agent.actor)))
+
+
+def test_an_update_moves_the_eyes_once_and_their_copies_slowly():
+    """The critic's step moves them; the actor's, at every second update, does not."""
+    agent, batch = TD3(ID, seed=0, **tiny, tau=0.25), a_picture_batch()
+    agent.updates = 1
+    old = snapshot(agent.critic.encoder)
+    agent.update(batch)
+    assert all(moved(agent.critic.encoder, old))
+    assert not any(moved(agent.target_critic.encoder, old))
+    agent.updates = 2
+    agent.update(batch)
+    pairs = zip(agent.target_critic.encoder.parameters(), old, strict=True)
+    for (target, before), online in zip(pairs, agent.critic.encoder.parameters(), strict=True):
+        torch.testing.assert_close(target, before.lerp(online, 0.25))
+
+
+def test_a_copied_agent_has_eyes_of_its_own():
+    agent = TD3(ID, seed=0, **tiny)
+    copied = copy.deepcopy(agent)
+    before = agent.actor(pictures(3)).detach()
+    with torch.no_grad():
+        for parameter in copied.critic.encoder.parameters():
+            parameter.add_(0.5)
+    assert torch.equal(agent.actor(pictures(3)), before)
+    assert not torch.equal(copied.actor(pictures(3)), before)
+
+
+def test_both_critics_are_computed_in_one_product():
+    assert type(TD3(ID, seed=0).critic.critic) is StackedTwin
+
+
+# ---- training ------------------------------------------------------------------------------------
+
+
+@SEEING
+@pytest.mark.parametrize("networks", [{}, {"hidden": (9, 7, 5), "layer_norm": True}])
+def test_all_that_learns_moves(kind, networks):
+    agent = kind(ID, seed=0, **tiny | networks)
+    names = ("actor", "critic", "target_actor", "target_critic")
+    before = {name: snapshot(getattr(agent, name)) for name in names}
+    agent.learn(40)
+    for name in names:
+        assert all(moved(getattr(agent, name), before[name])), name
+    assert evaluate(agent, episodes=1).lengths.tolist() == [100]
+
+
+class Runner(Probe):
+    """Two pictures of a dot that runs to the left or to the right: go along, or lose reward.
+
+    One picture alone says nothing about which way it runs.
+    """
+
+    observation_space = spaces.Box(0, 255, (2, 8, 8), np.uint8)
+    action_space = TORQUE
+
+    def reset(self, *, seed=None, options=None):
+        gym.Env.reset(self, seed=seed)
+        self.way = int(self.np_random.choice([-1, 1]))
+        self.place = int(self.np_random.integers(1, 7))
+        return super().reset(seed=None)
+
+    def observe(self):
+        both = np.zeros((2, 8, 8), np.uint8)
+        both[0, 4, self.place] = both[1, 4, self.place + self.way] = 255
+        return both
+
+    def play(self, action):
+        return -abs(float(action[0]) - self.way), True, False
+
+
+@pytest.mark.parametrize("kind", [DDPG, TD3])
+def test_it_learns_to_see_which_way_something_moves(kind):
+    settings = {"learning_starts": 100, "batch_size": 32, "hidden": 16, "tau": 0.1}
+    settings |= {"actor_learning_rate": 3e-4, "critic_learning_rate": 3e-3}
+    agent = kind(make(Runner), seed=0, **settings).learn(900)
+    result = evaluate(agent, episodes=50)
+    assert result.mean > -0.3  # always 0 earns -1
+
+
+def test_a_saved_agent_sees_the_same(tmp_path):
+    agent = TD3(ID, seed=0, **tiny).learn(30)
+    agent.save(tmp_path / "agent.pt")
+    loaded = TD3.load(tmp_path / "agent.pt")
+    obs = pictures(6).numpy().reshape(6, 3, 16, 16)
+    np.testing.assert_array_equal(loaded.predict(obs), agent.predict(obs))
+    np.testing.assert_allclose(loaded.predict(obs[0]), agent.predict(obs)[0], rtol=1e-5)
+    target = loaded.target_actor(pictures(6)), agent.target_actor(pictures(6))
+    assert torch.equal(*target)
+    # What is loaded is connected as it was.
+    for each in (agent, loaded):
+        each.updates = 2
+        each.rng = np.random.default_rng(0)
+        each.update(a_picture_batch())
+    assert torch.equal(loaded.actor(pictures(6)), agent.actor(pictures(6)))
+
+
+def test_the_stored_weights_are_those_of_the_setting_and_reach_its_bar():
+    setting, path = LONG["td3", ID], ROOT / "data" / "weights" / f"td3_{ID}.pt"
+    agent = TD3.load(path)
+    assert agent.steps == setting.steps
+    assert setting.params.items() <= agent.hyperparameters.items()
+    record = json.loads((ROOT / "data" / "results" / f"td3_{ID}.json").read_text("utf-8"))
+    stored = {row["seed"]: row for row in record["results"]}[agent.seed]
+    assert record["settings"]["params"] == json.loads(json.dumps(setting.params, default=str))
+    assert stored["mean"] >= setting.bar
+    # Other machines round differently, and an episode is decided by its start.
+    again = evaluate(agent, episodes=3, seed=record["evaluation"]["seed"]).returns
+    np.testing.assert_allclose(again, stored["returns"][:3], atol=50)
+
+
+def test_a_video_shows_the_whole_picture_at_its_own_speed():
+    agent = TD3(ID, seed=0, **tiny)
+    recording = record(agent, ID, max_steps=6)
+    assert recording.frames.shape == (7, 360, 360, 3)
+    assert recording.fps == 15
+    assert len(recording.rewards) == 6
+
+
+def test_cloning_says_that_it_cannot_see():
+    with pytest.raises(ValueError, match="BehaviourCloning takes no pictures") as error:
+        BehaviourCloning(ID)
+    assert_one_sentence(error.value)

@@ -1,0 +1,185 @@
+"""How likely an action is: compared with torch, with drawing, and with integrals."""
+
+import numpy as np
+import pytest
+import torch
+from environments import LOPSIDED, AnySpace, make, some
+from gymnasium import spaces
+from sentences import assert_one_sentence
+
+from helpers.agents import A2C, DDPG, TD3, A2CByTheBook, BehaviourCloning, DDPGfD
+
+BOX = spaces.Box(-1, 1, (2, 3))
+DISCRETE = spaces.Discrete(4, start=5)
+ACTIONS = {
+    "lopsided": LOPSIDED,
+    "table": spaces.Box(-0.1, 0.3, (2, 2), np.float64),
+    "number": spaces.Box(2, 8, ()),
+    "unbounded": spaces.Box(-np.inf, np.inf, (2,)),
+    "half": spaces.Box(np.float32([0, -np.inf]), np.float32([np.inf, 5])),
+}
+
+
+def trained(kind, action_space, steps=60):
+    """An agent whose policy differs from observation to observation."""
+    env = make(AnySpace, observation_space=BOX, action_space=action_space)
+    settings = {"n_envs": 2, "n_steps": 8, "entropy_coef": -0.5} if kind is A2C else {}
+    return kind(env, seed=0, hidden=8, learning_rate=0.05, **settings).learn(steps)
+
+
+DISCRETE_KINDS = pytest.mark.parametrize("kind", [A2C, A2CByTheBook])
+CONTINUOUS = pytest.mark.parametrize("space", ACTIONS.values(), ids=ACTIONS.keys())
+
+
+# ---- discrete actions ----------------------------------------------------------------------------
+
+
+@DISCRETE_KINDS
+def test_probabilities_are_the_shares_of_what_exploring_draws(kind):
+    agent, obs = trained(kind, DISCRETE), some(BOX, 1)[0]
+    found = agent.action_probability(obs)
+    assert found.shape == (4,)
+    assert found.sum() == pytest.approx(1)
+    assert found.std() > 0.02
+    drawn = agent.predict(np.repeat(obs[None], 40_000, axis=0), deterministic=False)
+    shares = np.bincount(drawn - 5, minlength=4) / len(drawn)
+    np.testing.assert_allclose(shares, found, atol=0.015)
+    assert agent.predict(obs) == 5 + found.argmax()
+
+
+@DISCRETE_KINDS
+def test_a_batch_has_a_row_for_each_and_given_actions_pick_theirs(kind):
+    agent, batch = trained(kind, DISCRETE), some(BOX, 6)
+    found = agent.action_probability(batch)
+    assert found.shape == (6, 4)
+    for row, obs in zip(found, batch, strict=True):
+        np.testing.assert_allclose(agent.action_probability(obs), row, rtol=1e-5)
+    actions = np.array([5, 6, 7, 8, 5, 8])
+    picked = agent.action_probability(batch, actions)
+    assert picked.shape == (6,)
+    np.testing.assert_allclose(picked, found[np.arange(6), actions - 5], rtol=1e-5)
+    one = agent.action_probability(batch[3], 8)
+    assert type(one) is float
+    assert one == pytest.approx(found[3, 3], rel=1e-5)
+    # What predict gives can be asked about, and so can one observation as a batch.
+    chosen = agent.predict(batch[:1])
+    assert agent.action_probability(batch[:1], chosen) == pytest.approx(found[0].max(), rel=1e-5)
+
+
+# ---- continuous actions --------------------------------------------------------------------------
+
+
+@CONTINUOUS
+def test_mean_and_std_are_those_of_what_is_drawn(space):
+    """Before clipping: compared with quantiles, which lie within the bounds or are skipped."""
+    agent, obs = trained(A2C, space), some(BOX, 1)[0]
+    mean, std = agent.action_probability(obs)
+    assert mean.shape == std.shape == space.shape
+    np.testing.assert_allclose(np.clip(mean, space.low, space.high), agent.predict(obs), rtol=1e-5)
+    drawn = agent.predict(np.repeat(obs[None], 20_000, axis=0), deterministic=False)
+    compared = 0
+    for share in (0.3, 0.4, 0.5, 0.6, 0.7):
+        z = torch.distributions.Normal(0, 1).icdf(torch.tensor(share)).item()
+        at, seen = mean + z * std, np.quantile(drawn, share, axis=0)
+        inside = (at > space.low) & (at < space.high)
+        assert (np.abs(seen - at) < 0.04 * std)[inside].all()
+        compared += inside.sum()
+    assert compared > 0
+
+
+@CONTINUOUS
+def test_log_densities_are_torchs(space):
+    agent, batch = trained(A2C, space), some(BOX, 5)
+    mean, std = agent.action_probability(batch)
+    assert mean.shape == std.shape == (5, *space.shape)
+    assert np.ptp(mean, axis=0).min() > 0
+    actions = agent.predict(batch, deterministic=False)
+    found = agent.action_probability(batch, actions)
+    assert found.shape == (5,)
+    normal = torch.distributions.Normal(*map(torch.as_tensor, (mean.copy(), std.copy())))
+    expected = normal.log_prob(torch.as_tensor(actions)).reshape(5, -1).sum(dim=1)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+    for obs, action, density in zip(batch, actions, found, strict=True):
+        one = agent.action_probability(obs, action)
+        assert type(one) is float
+        assert one == pytest.approx(density, rel=1e-4, abs=1e-4)
+
+
+def test_the_density_integrates_to_one_over_actions_in_the_environments_units():
+    """Over all actions, though the bounds are at 2 and 8: what lies beyond is clipped to them."""
+    agent, obs = trained(A2C, ACTIONS["number"]), some(BOX, 1)[0]
+    actions, width = np.linspace(-60, 70, 26_001, retstep=True)
+    batch = np.repeat(obs[None], len(actions), axis=0)
+    density = np.exp(agent.action_probability(batch, actions).astype(float))
+    assert density.sum() * width == pytest.approx(1, abs=1e-3)
+    # Within the bounds it is the density of what the environment gets; at them it gets the rest.
+    drawn = agent.predict(np.repeat(obs[None], 40_000, axis=0), deterministic=False)
+    middle = (actions > 3.5) & (actions < 6.5)
+    share = ((drawn > 3.5) & (drawn < 6.5)).mean()
+    assert density[middle].sum() * width == pytest.approx(share, abs=0.015)
+    assert density[actions <= 2].sum() * width == pytest.approx((drawn == 2).mean(), abs=0.015)
+    assert density[actions >= 8].sum() * width == pytest.approx((drawn == 8).mean(), abs=0.015)
+    assert (drawn == 2).mean() + (drawn == 8).mean() > 0.02
+
+
+# ---- what leaves no trace ------------------------------------------------------------------------
+
+
+def test_asking_changes_nothing():
+    agent, other = trained(A2C, LOPSIDED), trained(A2C, LOPSIDED)
+    batch = some(BOX, 3)
+    agent.action_probability(batch)
+    agent.action_probability(batch, agent.predict(batch))
+    explored = [each.predict(batch, deterministic=False) for each in (agent, other)]
+    np.testing.assert_array_equal(*explored)
+
+
+def test_what_it_gives_may_be_changed():
+    agent = trained(A2C, LOPSIDED)
+    before = agent.policy.log_std.detach().clone()
+    _, std = agent.action_probability(some(BOX, 3))
+    std *= 0  # is no view of the policy
+    assert torch.equal(agent.policy.log_std, before)
+    assert (agent.action_probability(some(BOX, 1))[1] > 0).all()
+
+
+# ---- what there is no answer to ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [DDPG, TD3, DDPGfD, BehaviourCloning])
+def test_a_deterministic_policy_has_no_probabilities(kind):
+    agent = kind("Pendulum-v1", seed=0, hidden=4)
+    with pytest.raises(ValueError, match="no probability") as error:
+        agent.action_probability(np.zeros(3))
+    assert_one_sentence(error.value, kind.__name__, "predict", "A2C")
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2,), (3, 2), (1, 1, 2, 3), (4, 3, 2)])
+def test_other_shapes_of_observations_are_one_sentence(shape):
+    with pytest.raises(ValueError, match="action_probability got") as error:
+        trained(A2C, DISCRETE, steps=1).action_probability(np.zeros(shape))
+    assert_one_sentence(error.value, str(shape), "(2, 3)")
+
+
+@pytest.mark.parametrize(
+    ("space", "batch", "actions", "words"),
+    [
+        (DISCRETE, 3, 5, ["(3,)", "()"]),
+        (DISCRETE, 3, [5, 6], ["(3,)", "(2,)"]),
+        (DISCRETE, None, [5], ["()", "(1,)"]),
+        (DISCRETE, None, 4, ["5 to 8", "no 4"]),
+        (DISCRETE, 2, [5, 9], ["5 to 8", "no 9"]),
+        (DISCRETE, None, 5.0, ["5 to 8", "float"]),
+        (DISCRETE, None, True, ["5 to 8", "bool"]),
+        (LOPSIDED, None, 1.0, ["(2,)", "()"]),
+        (LOPSIDED, 3, [0.0, 11.0], ["(3, 2)", "(2,)"]),
+        (LOPSIDED, None, [0.0, np.nan], ["NaN"]),
+        (LOPSIDED, None, ["left", "right"], ["numbers"]),
+    ],
+)
+def test_actions_that_cannot_be_are_one_sentence(space, batch, actions, words):
+    agent = trained(A2C, space, steps=1)
+    obs = some(BOX, batch or 1)
+    with pytest.raises(ValueError, match=r"\.$") as error:
+        agent.action_probability(obs if batch else obs[0], actions)
+    assert_one_sentence(error.value, *words)

@@ -1,0 +1,353 @@
+"""The probes: right agents pass all, and each mistake is caught by the probe that names it."""
+
+import math
+import pkgutil
+from unittest.mock import patch
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from gymnasium.utils.env_checker import check_env
+from sentences import assert_one_sentence
+
+from helpers.agents import A2C, DDPG, TD3, BehaviourCloning, DDPGfD, td3
+from helpers.break_it import every_row, gae_without_bootstrapping
+from helpers.probes import (
+    PROBES,
+    ProbeResult,
+    ProbeResults,
+    agrees,
+    diagnose,
+    probe,
+    probe_once,
+    quick,
+)
+
+NAMES = [one.name for one in PROBES]
+KINDS = [A2C, DDPG, TD3, DDPGfD]
+
+
+# --- The environments -----------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore:.*symmetric and normalized:UserWarning")
+@pytest.mark.parametrize("one", PROBES[:4], ids=NAMES[:4])  # it refuses a truncation after one step
+def test_a_probe_keeps_gymnasiums_rules(one):
+    check_env(gym.make(one.env_id).unwrapped, skip_render_check=True)
+
+
+def episode(name, *actions):
+    """What is observed, and every step's reward, terminated, truncated."""
+    env = gym.make(PROBES[NAMES.index(name)].env_id)
+    observed = [float(env.reset(seed=0)[0][0])]
+    rows = []
+    for action in actions:
+        obs, *row, _ = env.step(np.array([action], np.float32))
+        observed.append(float(obs[0]))
+        rows.append(tuple(row))
+    return observed, rows
+
+
+def test_a_constant():
+    assert episode("constant", 0.5) == ([0, 1], [(1.0, True, False)])
+
+
+def test_two_steps_and_twice():
+    env = gym.make("TwoStepProbe-v0")
+    for _ in range(2):
+        assert env.reset()[0] == [-1]
+        obs, *first, _ = env.step(np.zeros(1, np.float32))
+        assert (obs, first) == ([1], [0.0, False, False])
+        obs, *second, _ = env.step(np.zeros(1, np.float32))
+        assert (obs, second) == ([0], [1.0, True, False])
+
+
+def test_the_action_decides():
+    for action, reward in (2.5, 1.0), (2, 0.75), (4, -1.25), (0, -5.25):
+        assert episode("action", action) == ([0, 1], [(reward, True, False)])
+
+
+def test_state_and_action_decide_together():
+    env, seen = gym.make("StateActionProbe-v0"), set()
+    for seed in range(10):
+        for action in 0, 1.5, 2.5:
+            shown = float(env.reset(seed=seed)[0][0])
+            best = {-1: 1.5, 1: 2.5}[shown]
+            obs, *row, _ = env.step(np.array([action], np.float32))
+            assert (obs, row) == ([0], [1 - (action - best) ** 2, True, False])
+            seen.add(shown)
+    assert seen == {-1, 1}
+
+
+def test_a_truncation_leads_back_to_the_start():
+    assert episode("truncation", 1.0) == ([0, 0], [(1.0, False, True)])
+
+
+# --- Right agents ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_right_agent_passes_all(kind):
+    results = probe(quick(kind), seed=0)
+    assert [result.name for result in results] == NAMES
+    assert results.passed, results
+    assert diagnose(results) is None
+    assert results.verdict() == "All probes passed."
+
+
+def test_values_are_asked_for_in_the_units_of_rewards():
+    results = probe(quick(TD3, reward_scale=0.2, critic_learning_rate=0.002), seed=0)
+    assert results[1].got == pytest.approx([0.8, 1.0], abs=0.1)
+    assert results[4].got == pytest.approx([5.0], abs=0.5)
+
+
+def test_the_seed_decides():
+    one, again, other = (probe(quick(TD3), seed=seed, steps=100) for seed in (1, 1, 2))
+    assert [result.got for result in one] == [result.got for result in again]
+    assert [result.got for result in one] != [result.got for result in other]
+
+
+def test_ddpgfd_is_given_demonstrations():
+    agent = quick(DDPGfD)("ActionProbe-v0", 0)
+    assert agent.buffer.demos == 50
+    done = agent.buffer.arrays.action[:50]
+    assert -1 <= done.min() < -0.8
+    assert 0.8 < done.max() <= 1
+
+
+def test_a_subclass_has_its_settings():
+    class Mine(TD3):
+        pass
+
+    agent = quick(Mine, hidden=8)("ActionProbe-v0", 3)
+    assert (type(agent), agent.gamma, agent.seed) == (Mine, 0.8, 3)
+    assert agent.hyperparameters["hidden"] == 8
+
+
+def test_without_settings_it_says_what_to_do():
+    with pytest.raises(ValueError, match="of your own") as error:
+        quick(BehaviourCloning)
+    assert_one_sentence(error.value, "BehaviourCloning")
+
+
+def test_a_gamma_with_which_nothing_can_be_told_is_refused():
+    with pytest.raises(ValueError, match="gamma") as error:
+        probe(quick(TD3, gamma=0.99))
+    assert_one_sentence(error.value, "0.99")
+
+
+# --- Mistakes, each with the probe that must be the first to fail ---------------------------------
+
+
+def truncated_ends(original):
+    """A truncation counts as a termination."""
+
+    def target(batch, *rest):
+        ends = {"terminated": torch.maximum(batch.terminated, batch.truncated)}
+        if hasattr(batch, "n_terminated"):  # with one step a window ends where the step does
+            ends["n_terminated"] = ends["terminated"]
+        return original(batch._replace(**ends), *rest)
+
+    return target
+
+
+def gamma_of(number):
+    def wrong(original):
+        return lambda batch, one, other, gamma: original(batch, one, other, number)
+
+    return wrong
+
+
+def termination_ignored(original):
+    def target(batch, *rest):
+        return original(batch._replace(terminated=torch.zeros_like(batch.terminated)), *rest)
+
+    return target
+
+
+def negative(original):
+    return lambda *arguments: -original(*arguments)
+
+
+def taught_nothing(original):
+    """The critic's target is 0, always."""
+    return lambda critic, batch, target: original(critic, batch, torch.zeros_like(target))
+
+
+def detached(original):
+    """The critic sees the actor's action, but no gradient comes back."""
+
+    def loss(actor, critic, obs):
+        return original(lambda obs: actor(obs).detach(), critic, obs) + 0 * actor(obs).sum()
+
+    return loss
+
+
+def mixed_up(part):
+    """The rows of one part of a batch are no longer those of the others."""
+
+    def wrong(original):
+        def sample(self, batch_size):
+            batch = original(self, batch_size)
+            return batch._replace(**{part: getattr(batch, part).roll(1, dims=0)})
+
+        return sample
+
+    return wrong
+
+
+def judged_elsewhere(original):
+    """The actor's action goes to the critic together with the observation of another row."""
+
+    def loss(actor, critic, obs):
+        return original(lambda shown: actor(shown.roll(1, dims=0)), critic, obs)
+
+    return loss
+
+
+def as_they_are(original):
+    """Actions in [-1, 1] given to an environment that wants other units."""
+    return lambda action, low, high: action
+
+
+def blind(original):
+    """Observations do not reach the network."""
+    return lambda self, obs, *rest: original(self, 0 * obs, *rest)
+
+
+def a2c_taught_nothing(original):
+    return lambda critic, obs, returns: original(critic, obs, torch.zeros_like(returns))
+
+
+def a2c_gamma_of_one(original):
+    return lambda rewards, values, ended, cut, gamma, lam: original(
+        rewards, values, ended, cut, 1.0, lam
+    )
+
+
+def a2c_unscaled(original):
+    return lambda self, actions: np.clip(actions, self.low, self.high)
+
+
+def a2c_obs_mixed_up(original):
+    return lambda self, obs, actions: original(self, obs.roll(1, dims=0), actions)
+
+
+def other_version(version):
+    return lambda original: version
+
+
+CONSTANT, TWO_STEPS, ACTION, STATE_ACTION, TRUNCATION = NAMES
+DOUBLE_Q = "helpers.agents.td3.clipped_double_q_target"
+SAMPLE = "helpers.buffers.ReplayBuffer.sample"
+P_SAMPLE = "helpers.buffers.PrioritizedReplayBuffer.sample"
+UNITS = "helpers.agents.off_policy.to_env_units"
+POLICY = "helpers.agents.policies.GaussianPolicy"
+# The agent, where its mistake is, the mistake made of what is there, and the first probe to fail.
+MISTAKES = [
+    (TD3, "helpers.agents.td3.twin_critic_loss", taught_nothing, CONSTANT),
+    (TD3, DOUBLE_Q, termination_ignored, CONSTANT),
+    (TD3, DOUBLE_Q, gamma_of(1.0), TWO_STEPS),
+    (TD3, DOUBLE_Q, gamma_of(0.0), TWO_STEPS),
+    (TD3, "helpers.agents.td3.actor_loss_by_q1", negative, ACTION),
+    (TD3, "helpers.agents.td3.actor_loss_by_q1", detached, ACTION),
+    (TD3, UNITS, as_they_are, ACTION),
+    (TD3, SAMPLE, mixed_up("action"), ACTION),
+    (TD3, SAMPLE, mixed_up("obs"), TWO_STEPS),
+    (TD3, "helpers.agents.td3.actor_loss_by_q1", judged_elsewhere, STATE_ACTION),
+    (TD3, DOUBLE_Q, truncated_ends, TRUNCATION),
+    (DDPG, "helpers.agents.ddpg.critic_loss", taught_nothing, CONSTANT),
+    (DDPG, "helpers.agents.ddpg.td_target", gamma_of(1.0), TWO_STEPS),
+    (DDPG, "helpers.networks.QNetwork.forward", blind, TWO_STEPS),
+    (DDPG, "helpers.agents.ddpg.actor_loss", negative, ACTION),
+    (DDPG, "helpers.networks.DeterministicActor.forward", blind, STATE_ACTION),
+    (DDPG, "helpers.agents.ddpg.td_target", truncated_ends, TRUNCATION),
+    (DDPGfD, "helpers.agents.ddpgfd.weighted_critic_loss", negative, CONSTANT),
+    (DDPGfD, "helpers.agents.ddpgfd.td_target", gamma_of(1.0), TWO_STEPS),
+    (DDPGfD, "helpers.agents.ddpgfd.actor_loss", detached, ACTION),
+    (DDPGfD, P_SAMPLE, mixed_up("obs"), TWO_STEPS),
+    (DDPGfD, "helpers.agents.ddpgfd.actor_loss", judged_elsewhere, STATE_ACTION),
+    (DDPGfD, "helpers.agents.ddpgfd.td_target", truncated_ends, TRUNCATION),
+    (DDPGfD, "helpers.agents.ddpgfd.n_step_target", truncated_ends, TRUNCATION),
+    (A2C, "helpers.agents.a2c.critic_loss", a2c_taught_nothing, CONSTANT),
+    (A2C, "helpers.agents.a2c.gae", a2c_gamma_of_one, TWO_STEPS),
+    (A2C, "helpers.agents.a2c.actor_loss", negative, ACTION),
+    (A2C, f"{POLICY}.to_env", a2c_unscaled, ACTION),
+    (A2C, f"{POLICY}.evaluate", a2c_obs_mixed_up, STATE_ACTION),
+    (A2C, "helpers.agents.a2c.gae", other_version(gae_without_bootstrapping), TRUNCATION),
+    (A2C, "helpers.agents.a2c.learnable_rows", other_version(every_row), TRUNCATION),
+]
+
+
+def label(mistake):
+    kind, where, wrong, _ = mistake
+    return f"{kind.__name__} {where.rsplit('.', 1)[1]} {wrong.__qualname__.split('.')[0]}"
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=label)
+def test_the_first_probe_to_fail_names_the_suspect(mistake):
+    kind, where, wrong, name = mistake
+    with patch(where, wrong(pkgutil.resolve_name(where))):
+        for one in PROBES[: NAMES.index(name) + 1]:
+            result = probe_once(one, quick(kind))
+            assert result.passed == (one.name != name), result
+
+
+def test_what_a_critic_says_tells_more():
+    with patch(DOUBLE_Q, truncated_ends(td3.clipped_double_q_target)):
+        assert probe_once(PROBES[4], quick(TD3)).got == pytest.approx([1.0], abs=0.1)
+    with patch(DOUBLE_Q, gamma_of(1.0)(td3.clipped_double_q_target)):
+        assert probe_once(PROBES[1], quick(TD3)).got == pytest.approx([1.0, 1.0], abs=0.1)
+
+
+# --- The verdict ----------------------------------------------------------------------------------
+
+
+def result(name="a", got=(1.0,), expected=(1.0,), suspect="the <critic>"):
+    return ProbeResult(name, "value of the start", expected, got, 0.1, suspect)
+
+
+@pytest.mark.parametrize(
+    ("got", "expected", "right"),
+    [
+        ((1.0,), (1.0,), True),
+        ((1.09, 0.41), (1.0, 0.5), True),
+        ((0.91,), (1.0,), True),
+        ((1.11, 0.5), (1.0, 0.5), False),
+        ((1.0, 0.39), (1.0, 0.5), False),
+        ((1.0, math.nan), (1.0, 0.5), False),
+        ((math.inf,), (1.0,), False),
+    ],
+)
+def test_agreement_is_within_the_tolerance_for_every_number(got, expected, right):
+    assert agrees(got, expected, 0.1) is right
+    assert result(got=got, expected=expected).passed is right
+
+
+def test_the_first_that_failed_names_the_suspect():
+    right, wrong, later = result(), result(got=(2.0,)), result(got=(0.0,), suspect="the actor")
+    assert diagnose([right, wrong, right, later]) == "the <critic>"
+    assert diagnose([right, later, wrong]) == "the actor"
+    assert diagnose([right, right]) is None
+    assert diagnose([]) is None
+
+
+def test_a_table_in_words():
+    table = ProbeResults([result(), result("other", (0.12345, math.nan), (0.5, 1.0))])
+    assert repr(table).splitlines() == [
+        "probe  asked for           expected    got",
+        "a      value of the start  1.00        1.00       passed",
+        "other  value of the start  0.50, 1.00  0.12, nan  FAILED",
+        "Look first at the <critic>.",
+    ]
+    assert not table.passed
+    assert ProbeResults([result()]).passed
+
+
+def test_a_table_on_a_page():
+    page = ProbeResults([result(), result(got=(0.5,))])._repr_html_()
+    assert page.count("<tr>") == 3
+    assert "<critic>" not in page
+    assert page.count("the &lt;critic&gt;") == 2  # in the row that failed and in the verdict
+    assert page.index("passed") < page.index("FAILED")

@@ -1,0 +1,77 @@
+"""The robot of lesson 05: its weights, its record and its picture belong together."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from helpers.agents import TD3, checkpoint
+from helpers.evaluation import evaluate
+from helpers.settings import LONG, WEIGHTS
+from tools import robot
+
+ROOT = Path(__file__).resolve().parent.parent
+FILE = WEIGHTS / "td3_Walker2d-v5.pt"
+RECORD = json.loads((ROOT / "data/results/05_walker.json").read_text(encoding="utf-8"))
+
+
+def test_the_weights_are_those_of_the_best_finalist():
+    content = checkpoint.read(FILE)
+    assert (content["agent"], content["env_id"]) == ("TD3", "Walker2d-v5")
+    best = max(RECORD["finalists"], key=lambda one: one["mean"])
+    assert content["steps"] == RECORD["final"]["step"] == best["step"]
+    assert content["hyperparameters"].items() <= RECORD["settings"].items()
+
+
+def test_the_finalists_were_the_best_until_then():
+    means = {row["step"]: row["mean"] for row in RECORD["curve"]}
+    for one in RECORD["finalists"]:
+        assert means[one["step"]] == max(
+            mean for step, mean in means.items() if step <= one["step"]
+        )
+
+
+def test_the_record_tells_the_whole_training():
+    steps = [row["step"] for row in RECORD["curve"]]
+    every = RECORD["settings"]["evaluate-every"]
+    assert steps == list(range(every, RECORD["steps"] + 1, every))
+    for row in RECORD["curve"]:
+        assert row["mean"] == pytest.approx(np.mean(row["returns"]))
+        assert len(row["returns"]) == RECORD["evaluation"]["episodes"]
+
+
+def test_what_is_reported_is_not_what_was_chosen_by():
+    final, starts = RECORD["final"], []
+    for one in (RECORD["evaluation"], RECORD["finalists"][0], final):
+        starts += [one["seed"] + i for i in range(one["episodes"])]
+    assert len(starts) == len(set(starts))
+    for one in (*RECORD["finalists"], final):
+        assert len(one["returns"]) == one["episodes"] == robot.EPISODES
+        assert one["mean"] == pytest.approx(np.mean(one["returns"]), abs=0.1)
+
+
+def test_it_was_trained_with_the_course_s_settings():
+    setting = LONG["td3", "Walker2d-v5"]
+    for name, value in setting.params.items():
+        stored = RECORD["settings"][name]
+        assert stored == (value.to_plain() if hasattr(value, "to_plain") else value)
+    assert RECORD["steps"] >= setting.steps
+
+
+def test_the_readme_quotes_it():
+    final = RECORD["final"]
+    assert f"{final['mean']:,.0f} ± {final['std']:.0f}" in (ROOT / "README.md").read_text("utf-8")
+
+
+def test_the_picture_moves():
+    with Image.open(ROOT / "data/pictures/td3_walker.png") as picture:
+        assert picture.n_frames > 20
+
+
+@pytest.mark.skipif(importlib.util.find_spec("mujoco") is None, reason="MuJoCo is not installed")
+def test_the_robot_walks():
+    result = evaluate(TD3.load(FILE), episodes=2, seed=robot.REPORTED)
+    assert result.mean == pytest.approx(np.mean(RECORD["final"]["returns"][:2]), rel=0.3)

@@ -1,0 +1,105 @@
+"""The README's table of spaces: what it promises trains, what it denies says what to do."""
+
+from pathlib import Path
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from environments import AnySpace, make
+from gymnasium import spaces
+from sentences import assert_one_sentence
+
+import helpers.agents
+from helpers.agents import A2C, A2CByTheBook, BehaviourCloning
+from helpers.agents.spaces_table import (
+    AGENTS,
+    EXAMPLES,
+    as_markdown,
+    both_spaces,
+    supported_spaces,
+)
+from helpers.demos import Demos
+
+README = Path(__file__).resolve().parent.parent / "README.md"
+ROWS = supported_spaces()
+replay = {"learning_starts": 8, "batch_size": 4, "buffer_size": 60, "hidden": 4}
+SETTINGS = {A2C: {"n_envs": 2, "n_steps": 4, "hidden": 4}, A2CByTheBook: {"hidden": 4}}
+CELLS = [
+    pytest.param(row, kind, id=f"{row.part}-{row.name}-{kind.__name__}")
+    for row in ROWS
+    for kind in AGENTS
+]
+
+
+def some_demos(observation_space, action_space):
+    """One episode of ten steps, drawn from the spaces."""
+    observation_space.seed(0)
+    action_space.seed(0)
+    obs = np.array([observation_space.sample() for _ in range(11)], np.float32)
+    action = np.array([action_space.sample() for _ in range(10)])
+    ends = np.arange(10) == 9
+    return Demos(
+        "Any-v0", "chance", obs[:-1], action, np.ones(10), obs[1:], ends, np.zeros(10, bool)
+    )
+
+
+def weights(agent):
+    return [p.detach().clone() for name in agent.saved for p in parameters(getattr(agent, name))]
+
+
+def parameters(part):
+    return part.parameters() if hasattr(part, "parameters") else ()
+
+
+@pytest.mark.parametrize(("row", "kind"), CELLS)
+def test_a_supported_space_trains_and_another_says_what_to_do(row, kind):
+    obs_space, action_space = both_spaces(kind, row.part, row.space)
+    env = make(AnySpace, observation_space=obs_space, action_space=action_space)
+    settings = SETTINGS.get(kind, replay)
+    if sentence := row.answers[kind]:
+        assert_one_sentence(sentence, " ".join(str(row.space).split()))
+        advice = (
+            ("FlattenObservation",) if row.part == "observations" else ("Transform", "A2C there")
+        )
+        assert any(each in sentence for each in advice)
+        with pytest.raises(ValueError, match="environment has"):
+            kind(env, seed=0, **settings)
+        return
+    agent = kind(env, seed=0, **settings)
+    if kind is BehaviourCloning:
+        agent.remember(some_demos(obs_space, action_space))
+    before = weights(agent)
+    agent.learn(30)  # the environment itself refuses wrong actions
+    assert any((a != b).any() for a, b in zip(before, weights(agent), strict=True))
+    assert all(each.isfinite().all() for each in weights(agent))
+    obs_space.seed(1)
+    assert action_space.contains(agent.predict(obs_space.sample()))
+
+
+def test_the_readme_shows_the_table():
+    assert f"\n\n{as_markdown(ROWS)}\n\n" in README.read_text(encoding="utf-8")
+
+
+def test_every_agent_is_asked_about_every_example():
+    assert {kind.__name__ for kind in AGENTS} == set(helpers.agents.__all__)
+    assert [(row.part, row.name) for row in ROWS] == [
+        (part, name) for part, examples in EXAMPLES.items() for name in examples
+    ]
+    assert all(tuple(row.answers) == AGENTS for row in ROWS)
+
+
+def test_the_advice_for_observations_works():
+    for name, space in EXAMPLES["observations"].items():
+        env = make(AnySpace, observation_space=space)
+        if not isinstance(space, spaces.Box):
+            env = gym.wrappers.FlattenObservation(env)
+            assert A2C(env, seed=0, **SETTINGS[A2C]).learn(8).steps >= 8, name
+
+
+def test_the_advice_for_actions_works():
+    """Pairs of choices as one number."""
+    pairs = make(AnySpace, action_space=spaces.MultiDiscrete([2, 3]))
+    env = gym.wrappers.TransformAction(
+        pairs, lambda a: np.array([a // 3, a % 3]), spaces.Discrete(6)
+    )
+    assert A2C(env, seed=0, **SETTINGS[A2C] | {"n_envs": 1}).learn(8).steps >= 8
