@@ -536,6 +536,12 @@ PLAY_EPISODES = Exercise(
             Playing(start=lambda arena, seed, episode: arena.reset(seed=seed * (episode + 1))),
             f"You multiply the seed. {SEED_I}.",
         ),
+        Misconception(
+            "seed times the number, from 0",
+            Playing(start=lambda arena, seed, episode: arena.reset(seed=seed * episode)),
+            "You multiply the seed by the number of the episode, so that the first one starts from "
+            f"0, whatever `seed` is. {SEED_I}.",
+        ),
         # The end of an episode
         Misconception(
             "only terminated",

@@ -288,6 +288,9 @@ SAME_NETWORK = (
     "all layers, and the list that holds them, anew at each call."
 )
 
+# 1e-5 is usual; what is much smaller, such as 1e-8, does what 0 does.
+EPS = (0.0, 1e-4, 1e-3, 0.01, 0.1, 1.0)
+
 HIDDEN_LAYERS = Exercise(
     id="5.5",
     lesson="05_td3_in_practice",
@@ -471,6 +474,21 @@ HIDDEN_LAYERS = Exercise(
             "for nothing else. `nn.LayerNorm` works along the last axis, whatever comes before "
             "it.",
         ),
+        Misconception(
+            "two groups",
+            layers_with(norm=lambda size: nn.GroupNorm(2, size)),
+            "`nn.GroupNorm(2, size)` takes mean and variance over each half of the units by "
+            "itself. Layer normalisation takes them over all units of the layer: `nn.LayerNorm`.",
+        ),
+        *[
+            Misconception(
+                f"an eps of {eps:g}",
+                layers_with(norm=lambda size, eps=eps: nn.LayerNorm(size, eps=eps)),
+                "You changed `eps`, which is added to the variance so that nothing is divided by "
+                "0. Leave it as it is: the check compares with the usual one.",
+            )
+            for eps in EPS
+        ],
         Misconception(
             "the size of what comes in",
             norm_of_the_inputs_size,

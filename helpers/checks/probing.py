@@ -174,6 +174,13 @@ class OneStep(Parts):
         return False
 
 
+class AsksFirst(Parts):
+    def step(self, action):
+        is_first = self.is_first(action)
+        self.count()
+        return self.early(action) if is_first else self.late(action)
+
+
 class NotCounted(Parts):
     def count(self):
         pass
@@ -253,6 +260,11 @@ TWO_STEP_PROBE = Exercise(
             OneStep,
             "Your episodes end after the first step: it is taken for the second. Mind whether you "
             "count before or after you ask.",
+        ),
+        Misconception(
+            "asks before it counts",
+            AsksFirst,
+            "You ask before you count, so the first step must be asked for as 0.",
         ),
         # Rewards
         Misconception(

@@ -95,6 +95,15 @@ def rises(losses, best, patience):
     return sum(losses[i] > losses[i - 1] for i in range(1, len(losses))) >= patience
 
 
+def stays_stopped(losses, best, patience):
+    """As whoever leaves a loop over the epochs at the first stop."""
+    return any(n - 1 - lowest(losses[:n]) >= patience for n in range(1, len(losses) + 1))
+
+
+def without_the_last(losses) -> int:
+    return lowest(losses[:-1] or losses)
+
+
 def without_the_first(losses) -> int:
     return 1 + lowest(losses[1:]) if len(losses) > 1 else 0
 
@@ -156,6 +165,12 @@ EARLY_STOPPING = Exercise(
             stopping(best=without_the_first),
             "You leave out the first loss, the one before any training. If training only makes it "
             "worse, that is the best one: compare all.",
+        ),
+        Misconception(
+            "without the last",
+            stopping(best=without_the_last),
+            "You look for the best without the last loss, the newest one. It may be the best: "
+            "compare all.",
         ),
         Misconception(
             "counted backwards",
@@ -220,6 +235,12 @@ EARLY_STOPPING = Exercise(
             stopping(ever),
             "You count all epochs that were no better, and a better one in between does not set "
             f"the count back. {PATIENCE}.",
+        ),
+        Misconception(
+            "stays stopped",
+            stopping(stays_stopped),
+            "You stop where patience ran out at any time before, though a better epoch has come "
+            f"since. {PATIENCE}.",
         ),
         Misconception(
             "rises in all",
