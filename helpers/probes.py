@@ -23,6 +23,7 @@ from helpers.agents import A2C, DDPG, TD3, DDPGfD
 from helpers.agents.base import Agent
 from helpers.demos import Demos, record_demos
 from helpers.noise import GaussianNoise
+from helpers.schedules import LinearSchedule
 
 MakeAgent = Callable[[str, int], Agent]
 STEPS = 1000  # to learn one probe
@@ -234,7 +235,7 @@ QUICK = (
         A2C,
         {
             "gamma": 0.8, "n_envs": 4, "n_steps": 6, "hidden": 32, "critic_steps": 10,
-            "learning_rate": 0.01, "decay_steps": 2000,
+            "learning_rate": LinearSchedule(0.01, 0.001, 1800),
         },
         2000,
     ),

@@ -452,7 +452,8 @@ def plot_side_by_side(record: Mapping[str, Any]) -> Figure:
     Args:
         record: as `benchmarks.learning` stores it: "steps" `(points,)`, "bar", and "results", rows
             with "learner", "seed", "seconds" and "returns" `(points,)`; 1 to 6 learners, the first
-            of which the headline compares with the others.
+            of which the headline compares with the others. Where there is a "clock", the seconds
+            are those of its rows, which were measured in turn.
     """
     steps = np.asarray(record["steps"])
     learners: dict[str, list[Mapping[str, Any]]] = {}
@@ -461,7 +462,11 @@ def plot_side_by_side(record: Mapping[str, Any]) -> Figure:
     if not 1 <= len(learners) <= len(COLOURS):
         raise ValueError(f"There must be 1 to {len(COLOURS)} learners, not {len(learners)}.")
     colours = dict(zip(learners, COLOURS, strict=False))
-    seconds = {name: np.array([r["seconds"] for r in rows]) for name, rows in learners.items()}
+    timed = record.get("clock", record["results"])
+    seconds = {
+        name: np.array([row["seconds"] for row in timed if row["learner"] == name])
+        for name in learners
+    }
     returns = {name: np.array([r["returns"] for r in rows]) for name, rows in learners.items()}
     fig, (left, right) = new_figure(2, height=3.7, layout=None, sharey=True)
     header(fig, _how_long(steps[-1], seconds), colours)

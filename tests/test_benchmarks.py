@@ -313,6 +313,23 @@ def test_every_learner_is_evaluated_through_its_training(name):
     assert row["seconds"] >= 0
 
 
+def test_the_clock_takes_the_learners_in_turn(monkeypatch, tmp_path):
+    def fake(name, setting, seed):
+        return {"learner": name, "seed": seed, "seconds": 1.0, "returns": []}
+
+    monkeypatch.setattr(learning, "run", fake)
+    monkeypatch.setattr(learning, "stable_baselines3", lambda: None)
+    out = tmp_path / "beside.json"
+    out.write_text('{"steps": [1], "results": []}')
+    assert learning.main(["--clock", "--seeds", "100-109", "--out", str(out)]) == 0
+    record = json.loads(out.read_text())
+    assert record["steps"] == [1]
+    names = list(learning.LEARNERS)
+    assert [(row["learner"], row["seed"]) for row in record["clock"]] == [
+        (name, seed) for seed in (100, 101) for name in names
+    ]
+
+
 def test_the_small_peer_has_our_sizes_and_rates():
     pytest.importorskip("stable_baselines3", reason="a development requirement")
     setting = get_setting("td3", "Pendulum-v1")

@@ -457,7 +457,7 @@ def test_ctrl_c_while_installing(program):
         if "unpacking" in line:
             break
     os.killpg(child.pid, signal.SIGINT)
-    _, err = child.communicate(timeout=30)
+    _, err = child.communicate(timeout=60)
     assert child.returncode == 130
     assert err.strip() == "Stopped; run the same command again to go on."
     assert not program.is_ready(dev=False)

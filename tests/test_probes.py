@@ -12,7 +12,6 @@ from gymnasium.utils.env_checker import check_env
 from sentences import assert_one_sentence
 
 from helpers.agents import A2C, DDPG, TD3, BehaviourCloning, DDPGfD, td3
-from helpers.break_it import every_row, gae_without_bootstrapping
 from helpers.probes import (
     PROBES,
     ProbeResult,
@@ -144,10 +143,8 @@ def truncated_ends(original):
     """A truncation counts as a termination."""
 
     def target(batch, *rest):
-        ends = {"terminated": torch.maximum(batch.terminated, batch.truncated)}
-        if hasattr(batch, "n_terminated"):  # with one step a window ends where the step does
-            ends["n_terminated"] = ends["terminated"]
-        return original(batch._replace(**ends), *rest)
+        over = torch.maximum(batch.terminated, batch.truncated)
+        return original(batch._replace(terminated=over), *rest)
 
     return target
 
@@ -226,16 +223,8 @@ def a2c_gamma_of_one(original):
     )
 
 
-def a2c_unscaled(original):
-    return lambda self, actions: np.clip(actions, self.low, self.high)
-
-
 def a2c_obs_mixed_up(original):
     return lambda self, obs, actions: original(self, obs.roll(1, dims=0), actions)
-
-
-def other_version(version):
-    return lambda original: version
 
 
 CONSTANT, TWO_STEPS, ACTION, STATE_ACTION, TRUNCATION = NAMES
@@ -269,14 +258,10 @@ MISTAKES = [
     (DDPGfD, P_SAMPLE, mixed_up("obs"), TWO_STEPS),
     (DDPGfD, "helpers.agents.ddpgfd.actor_loss", judged_elsewhere, STATE_ACTION),
     (DDPGfD, "helpers.agents.ddpgfd.td_target", truncated_ends, TRUNCATION),
-    (DDPGfD, "helpers.agents.ddpgfd.n_step_target", truncated_ends, TRUNCATION),
     (A2C, "helpers.agents.a2c.critic_loss", a2c_taught_nothing, CONSTANT),
     (A2C, "helpers.agents.a2c.gae", a2c_gamma_of_one, TWO_STEPS),
     (A2C, "helpers.agents.a2c.actor_loss", negative, ACTION),
-    (A2C, f"{POLICY}.to_env", a2c_unscaled, ACTION),
     (A2C, f"{POLICY}.evaluate", a2c_obs_mixed_up, STATE_ACTION),
-    (A2C, "helpers.agents.a2c.gae", other_version(gae_without_bootstrapping), TRUNCATION),
-    (A2C, "helpers.agents.a2c.learnable_rows", other_version(every_row), TRUNCATION),
 ]
 
 

@@ -476,7 +476,7 @@ def test_the_stored_comparison_is_drawn():
     record = load_results("03_beside_sb3")
     fig = plot_side_by_side(record)
     seconds: dict[str, list[float]] = {}
-    for row in record["results"]:
+    for row in record["clock"]:
         seconds.setdefault(row["learner"], []).append(row["seconds"])
     ours, *others = (np.median(times) for times in seconds.values())
     said = sentence(fig).replace("\n", " ")
@@ -486,6 +486,15 @@ def test_the_stored_comparison_is_drawn():
     for line in fig.axes[0].lines:
         assert low < min(line.get_ydata()) <= max(line.get_ydata()) < high
     apart(fig)
+
+
+def test_seconds_that_were_measured_in_turn_count():
+    record = beside({"ours": [2.0, 1.0, 4.0], "theirs": [120.0, 10.0, 110.0]})
+    record["clock"] = [
+        {"learner": name, "seed": 0, "seconds": s} for name, s in (("ours", 2.0), ("theirs", 5.0))
+    ]
+    said = sentence(plot_side_by_side(record))
+    assert said == "6,000 steps take ours 2 s; theirs 2.5 times as long (medians)."
 
 
 def test_one_learner_or_six_are_drawn_and_none_is_refused():

@@ -128,9 +128,9 @@ class OffPolicyAgent(Agent):
         # Listed once: asking a network for its parameters takes longer than moving them.
         self.online = [*self.actor.parameters(), *self.critic.parameters()]
         self.targets = [*self.target_actor.parameters(), *self.target_critic.parameters()]
-        self.buffer = ReplayBuffer(
-            buffer_size, (self.obs_size,), (self.action_size,), self.rng, self.obs_dtype
-        )
+        kept_as = {"obs_dtype": self.obs_dtype} if self.images else {}
+        shapes = ((self.obs_size,), (self.action_size,))
+        self.buffer = ReplayBuffer(buffer_size, *shapes, self.rng, **kept_as)
         self.updates = 0
         self.env: gym.Env | None = None
         self._obs: np.ndarray | None = None
