@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -452,7 +453,9 @@ def test_a_command_starts_at_once_when_all_is_set_up(program):
 def test_ctrl_c_while_installing(program):
     (program.root / "requirements.txt").write_text("numpy==3\n")
     let_pip_say(program, "Installing collected packages: a, b", seconds=60)
-    child = start(program, "study", start_new_session=True)
+    # Tests that were started in the background ignore the signal, and so would their children.
+    listen = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    child = start(program, "study", start_new_session=True, preexec_fn=listen)
     for line in child.stdout:
         if "unpacking" in line:
             break
