@@ -31,7 +31,7 @@ from helpers.widgets import (
     softmax,
 )
 
-pytest_plugins = ("tests.fakes",)
+pytest_plugins = ("tests.fakes", "tests.figures")
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -64,19 +64,6 @@ EXPLORERS = [
     widgets.gae_explorer,
     lambda: widgets.results_explorer(RESULTS, bar=95),
 ]
-
-
-@pytest.fixture
-def views(monkeypatch) -> list:
-    """The widgets that were put on the page."""
-    shown, view = [], widgets.view
-
-    def remember(widget):
-        shown.append(widget)
-        return view(widget)
-
-    monkeypatch.setattr(widgets, "view", remember)
-    return shown
 
 
 def parts(box) -> tuple[list, ipywidgets.Image, ipywidgets.HTML]:
