@@ -97,7 +97,7 @@ COMMANDS = {
     "study": Command(
         "study ALGORITHM ENVIRONMENT --seeds 100-119 [--jobs 2] [--out FILE.json]",
         "Train as the lesson does, once for each seed, and say how many seeds reach its bar.",
-        "helpers.study",
+        "helpers.training.study",
         False,
         list,
     ),
@@ -105,7 +105,7 @@ COMMANDS = {
         "train ALGORITHM ENVIRONMENT --steps 1000000 --seed 0 --out FOLDER [--set NAME=VALUE...]",
         "Train for as long as it takes, with evaluations and checkpoints;\n"
         "whatever stops it, kill -9 included, the same command goes on.",
-        "helpers.train",
+        "helpers.training.train",
         False,
         list,
     ),
@@ -119,7 +119,7 @@ COMMANDS = {
     "break-it": Command(
         "break-it LESSON [--seeds 0-9] [--jobs 2]",
         'Rerun a lesson\'s "break it" lab: its training with one idea at a time switched off.',
-        "helpers.break_it",
+        "helpers.labs.break_it",
         False,
         list,
     ),

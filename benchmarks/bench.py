@@ -13,7 +13,7 @@ from benchmarks.peers import installed
 from benchmarks.prioritized import prioritized
 from benchmarks.replay import replay
 from benchmarks.training import ddpg, td3
-from helpers.study import Parser, circumstances, save
+from helpers.training.study import Parser, circumstances, save
 
 BENCHMARKS: dict[str, Callable[[], Benchmark]] = {
     "ddpg": ddpg,

@@ -18,10 +18,11 @@ from joblib import Parallel, delayed
 
 from benchmarks.peers import stable_baselines3
 from helpers.evaluation import evaluate
-from helpers.settings import Setting, get_setting
-from helpers.study import Parser, circumstances, parse_seeds, save, spell_seeds
+from helpers.training.results import RESULTS
+from helpers.training.settings import Setting, get_setting
+from helpers.training.study import Parser, circumstances, parse_seeds, save, spell_seeds
 
-RESULT = Path(__file__).resolve().parent.parent / "data" / "results" / "03_beside_sb3.json"
+RESULT = RESULTS / "03_beside_sb3.json"
 POINTS = 12
 EPISODES = 10
 

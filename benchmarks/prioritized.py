@@ -19,10 +19,11 @@ import torch
 from benchmarks.measure import MICROSECONDS, Bar, Benchmark, Contender, Run, measure
 from benchmarks.peers import cpprb, installed
 from benchmarks.replay import ACTION_SIZE, ITEMS, OBS_SIZE, made_up_steps, repeat
-from helpers.buffers import PrioritizedReplayBuffer
-from helpers.study import circumstances, save
+from helpers.memory.buffers import PrioritizedReplayBuffer
+from helpers.training.results import RESULTS
+from helpers.training.study import circumstances, save
 
-RESULT = Path(__file__).resolve().parent.parent / "data" / "results" / "04_cost.json"
+RESULT = RESULTS / "04_cost.json"
 BATCH, ALPHA, BETA = 128, 0.6, 0.4
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 

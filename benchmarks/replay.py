@@ -11,7 +11,7 @@ from gymnasium import spaces
 
 from benchmarks.measure import MICROSECONDS, Bar, Benchmark, Contender, Run
 from benchmarks.peers import stable_baselines3
-from helpers.buffers import ReplayBuffer
+from helpers.memory.buffers import ReplayBuffer
 
 ITEMS, BATCH = 100_000, 256
 OBS_SIZE, ACTION_SIZE = 3, 1  # Pendulum's

@@ -6,7 +6,7 @@ from typing import Any
 
 from benchmarks.measure import STEPS_PER_SECOND, Bar, Benchmark, Contender, Run
 from benchmarks.peers import stable_baselines3
-from helpers.settings import Setting, get_setting
+from helpers.training.settings import Setting, get_setting
 
 
 def ddpg() -> Benchmark:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from helpers.envs import EnvLike, make_env
+from helpers.envs.make import EnvLike, make_env
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,12 @@ from right_answers_practice import RIGHT_ANSWERS_PRACTICE
 from torch import nn
 from torch.nn import functional as F
 
-from helpers.actions import to_scaled
 from helpers.agents.base import gradient_step
 from helpers.agents.ddpg import polyak_update
+from helpers.agents.networks import QNetwork, TwinQNetwork, make_actor, start_small
+from helpers.agents.noise import Noise, OUNoise
 from helpers.agents.off_policy import OffPolicyAgent
+from helpers.agents.returns import discounted_returns
 from helpers.agents.td3 import (
     TD3,
     actor_loss_by_q1,
@@ -29,10 +31,8 @@ from helpers.agents.td3 import (
     smoothed_target_action,
     twin_critic_loss,
 )
-from helpers.buffers import Batch, ReplayBuffer
-from helpers.networks import QNetwork, TwinQNetwork, make_actor, start_small
-from helpers.noise import Noise, OUNoise
-from helpers.returns import discounted_returns
+from helpers.envs.units import to_scaled
+from helpers.memory.buffers import Batch, ReplayBuffer
 
 # --- 0.1 discounted_returns -----------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import torch
 
-from helpers.segment_tree import SegmentTree, SumTree
+from helpers.memory.segment_tree import SegmentTree, SumTree
 
 # --- 4.3 sampling_probabilities -------------------------------------------------------------------
 

@@ -11,11 +11,11 @@ from torch.nn import functional as F
 
 from helpers.agents import checkpoint
 from helpers.agents.cloning import some_episodes
-from helpers.callbacks import Evaluate
-from helpers.demos import ARRAYS, Demos
-from helpers.envs import make_env
+from helpers.demos.files import ARRAYS, Demos
+from helpers.envs.make import make_env
 from helpers.evaluation import evaluate
-from helpers.probes import ProbeEnv, observation
+from helpers.training.callbacks import Evaluate
+from helpers.training.probes import ProbeEnv, observation
 
 # --- 5.1 play_episodes ----------------------------------------------------------------------------
 

@@ -14,10 +14,10 @@ from helpers.agents import A2C, A2CByTheBook
 from helpers.agents.a2c import actor_loss, critic_loss, gae, learnable_rows
 from helpers.agents.a2c_by_the_book import bootstrapped_returns
 from helpers.agents.base import gradient_step
-from helpers.envs import make_vector_env
+from helpers.agents.networks import make_critic
+from helpers.envs.make import make_vector_env
 from helpers.evaluation import evaluate
-from helpers.networks import make_critic
-from helpers.settings import get_setting
+from helpers.training.settings import get_setting
 
 quick = settings(deadline=None, max_examples=60, derandomize=True)
 

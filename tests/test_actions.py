@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sentences import assert_one_sentence
 
-from helpers.actions import check_bounded, observation_bounds, to_env_units, to_scaled
+from helpers.envs.units import check_bounded, observation_bounds, to_env_units, to_scaled
 
 quick = settings(deadline=None, max_examples=60, derandomize=True)
 

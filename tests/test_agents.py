@@ -28,9 +28,9 @@ from gymnasium import spaces
 from sentences import assert_one_sentence
 
 from helpers.agents import A2C, DDPG, TD3, A2CByTheBook
+from helpers.agents.noise import GaussianNoise, OUNoise
 from helpers.agents.off_policy import OffPolicyAgent
 from helpers.evaluation import evaluate
-from helpers.noise import GaussianNoise, OUNoise
 
 small = {"n_envs": 3, "n_steps": 8, "hidden": 8}
 replay = {"learning_starts": 10, "batch_size": 8, "buffer_size": 90, "hidden": 8}

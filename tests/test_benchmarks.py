@@ -23,8 +23,8 @@ from benchmarks.measure import (
     table,
 )
 from benchmarks.peers import installed
-from helpers.segment_tree import SumTree
-from helpers.settings import Setting, get_setting
+from helpers.memory.segment_tree import SumTree
+from helpers.training.settings import Setting, get_setting
 
 ROW = {
     "name", "figure", "unit", "against", "ratio", "bar", "reached", "figures", "ratios",

@@ -6,8 +6,9 @@ from operator import attrgetter
 
 import pytest
 
-from helpers import break_it
-from helpers.break_it import LABS, POINTS, Variant, load_results
+from helpers.labs import break_it
+from helpers.labs.break_it import LABS, POINTS, Variant
+from helpers.training.results import load_results
 
 VARIANTS = [
     pytest.param(lesson, variant, id=f"{lesson} {variant.name}")

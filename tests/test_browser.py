@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import nbformat
 import pytest
 
-from helpers.plotting import to_png
-from helpers.widgets import plot_discount
+from helpers.show.figures.explore import plot_discount
+from helpers.show.plotting import to_png
 
 if TYPE_CHECKING:
     from tests.browser import Lab
@@ -20,10 +20,10 @@ pytest_plugins = ("tests.browser",)
 CELLS = {
     "imports": """
 import time
-from helpers.plotting import LiveCurves
-from helpers.video import Video, record
-from helpers.driving import drive
-from helpers.widgets import Slider, discount_explorer, explore, plot_discount
+from helpers.show.plotting import LiveCurves
+from helpers.show.video import Video, record
+from helpers.show.driving import drive
+from helpers.show.figures.explore import Slider, discount_explorer, explore, plot_discount
 
 class Agent:
     steps, history = 0, {"return": []}

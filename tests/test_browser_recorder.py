@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import nbformat
 import pytest
 
-from helpers.demos import load_demos
+from helpers.demos.files import load_demos
 
 if TYPE_CHECKING:
     from tests.browser import Lab
@@ -19,7 +19,7 @@ CELLS = [
     nbformat.v4.new_markdown_cell("# A heading\n\n" + "Where ← would go.\n\n" * 20),
     nbformat.v4.new_code_cell(
         "import gymnasium as gym\nimport numpy as np\n"
-        "from helpers.driving import Drive\nfrom helpers.recorder import recorder\n\n"
+        "from helpers.show.driving import Drive\nfrom helpers.show.recorder import recorder\n\n"
         'gym.spec("SparsePendulum-v0").max_episode_steps = 60'
     ),
     nbformat.v4.new_code_cell(SHOW),

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sentences import assert_one_sentence
 
-from helpers.buffers import Batch, ReplayBuffer
+from helpers.memory.buffers import Batch, ReplayBuffer
 
 quick = settings(deadline=None, max_examples=60, derandomize=True)
 shapes = st.lists(st.integers(1, 3), max_size=3).map(tuple)

@@ -12,7 +12,9 @@ from sentences import assert_one_sentence
 from wholes import AGENTS, everything, tiny
 
 from helpers.agents import A2C, DDPG, TD3, checkpoint
-from helpers.callbacks import (
+from helpers.agents.noise import GaussianNoise
+from helpers.evaluation import evaluate
+from helpers.training.callbacks import (
     CallbackList,
     Checkpoint,
     Evaluate,
@@ -20,8 +22,6 @@ from helpers.callbacks import (
     StopAtReturn,
     TensorBoard,
 )
-from helpers.evaluation import evaluate
-from helpers.noise import GaussianNoise
 
 
 class Seen:
@@ -46,7 +46,7 @@ class Seen:
 
 @pytest.mark.parametrize("new", AGENTS.values(), ids=AGENTS.keys())
 def test_an_agent_with_all_callbacks_is_the_one_without(new, tmp_path, monkeypatch):
-    monkeypatch.setattr("helpers.callbacks.LOG_SECONDS", 0.0)
+    monkeypatch.setattr("helpers.training.callbacks.LOG_SECONDS", 0.0)
     random.seed(0), np.random.seed(0), torch.manual_seed(0)  # noqa: NPY002
     watched = new()
     evaluations = Evaluate(7, episodes=1, path=tmp_path / "best.pt")
@@ -334,7 +334,7 @@ def curves(agent, evaluations):
 
 
 def test_tensorboard_shows_history_and_evaluations_over_several_calls(tmp_path, shown, monkeypatch):
-    monkeypatch.setattr("helpers.callbacks.LOG_SECONDS", 0.0)
+    monkeypatch.setattr("helpers.training.callbacks.LOG_SECONDS", 0.0)
     evaluations = Evaluate(10, episodes=1)
     callbacks = CallbackList(evaluations, TensorBoard(tmp_path / "logs", evaluations))
     agent = DDPG("Short-v0", seed=0, **tiny | {"gradient_steps": 10})
@@ -346,7 +346,7 @@ def test_tensorboard_shows_history_and_evaluations_over_several_calls(tmp_path, 
 
 def test_tensorboard_forgets_what_a_training_did_after_its_checkpoint(tmp_path, shown, monkeypatch):
     """It is broken off at 40 and goes on from 20, as another agent that explores more."""
-    monkeypatch.setattr("helpers.callbacks.LOG_SECONDS", 0.0)
+    monkeypatch.setattr("helpers.training.callbacks.LOG_SECONDS", 0.0)
     agent = DDPG("Short-v0", seed=0, **tiny)
     evaluations = Evaluate(10, episodes=1)
     log = TensorBoard(tmp_path / "logs")

@@ -17,6 +17,7 @@ from hypothesis.extra import numpy as hnp
 from right_answers import RIGHT_ANSWERS
 from torch import nn
 
+from helpers.agents.returns import discounted_returns
 from helpers.checks import (
     Card,
     Case,
@@ -37,7 +38,6 @@ from helpers.checks.core import judge
 from helpers.checks.display import as_html, as_text
 from helpers.checks.observing import ANOTHER
 from helpers.checks.running import Alarm, Raised, expected, run, unlike
-from helpers.returns import discounted_returns
 
 EXERCISES = exercises()
 

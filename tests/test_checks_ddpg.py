@@ -13,11 +13,11 @@ from torch import nn
 from torch.nn import functional as F
 
 from helpers.agents import DDPG, ddpg, off_policy
-from helpers.buffers import Batch, ReplayBuffer
+from helpers.agents.networks import DeterministicActor, QNetwork, start_small
+from helpers.agents.noise import OUNoise
 from helpers.checks import exercises, find, grade
 from helpers.checks.observing import linear_layers
-from helpers.networks import DeterministicActor, QNetwork, start_small
-from helpers.noise import OUNoise
+from helpers.memory.buffers import Batch, ReplayBuffer
 from tools.sources import giveaways, leak
 
 LESSON = [exercise for exercise in exercises() if exercise.lesson == "02_ddpg"]

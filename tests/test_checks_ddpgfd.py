@@ -29,7 +29,7 @@ from helpers.checks.core import judge
 from helpers.checks.ddpgfd_losses import N_STEP_TARGET, PRIORITIES, WEIGHTED_CRITIC_LOSS
 from helpers.checks.ddpgfd_update import DDPGFD_UPDATE
 from helpers.checks.demos_reading import RAISED, READ_EPISODES
-from helpers.demos import ARRAYS, load_demos, read_episodes
+from helpers.demos.files import ARRAYS, load_demos, read_episodes
 from tools.sources import blank, definition, giveaways, leak
 
 EXERCISES = [

@@ -11,7 +11,6 @@ import pytest
 import torch
 from right_answers_per import RIGHT_ANSWERS_PER
 
-from helpers import buffers
 from helpers.checks.core import judge
 from helpers.checks.n_step import N_STEP_RETURN
 from helpers.checks.per_sampling import (
@@ -21,7 +20,8 @@ from helpers.checks.per_sampling import (
 )
 from helpers.checks.per_trees import SEGMENT_TREE, SUM_TREE, fill
 from helpers.checks.running import Raised, expected
-from helpers.segment_tree import (
+from helpers.memory import buffers
+from helpers.memory.segment_tree import (
     MinTree,
     SegmentTree,
     SumTree,

@@ -16,19 +16,20 @@ import torch
 from right_answers_practice import RIGHT_ANSWERS_PRACTICE
 from torch import nn
 
-from helpers import callbacks, evaluation
+from helpers import evaluation
 from helpers.agents import DDPG, checkpoint
 from helpers.agents.cloning import some_episodes
-from helpers.callbacks import Evaluate
 from helpers.checks.best_kept import KEPT, callback_cases, observe_callback
 from helpers.checks.core import check, judge
 from helpers.checks.lesson05 import EXERCISES
 from helpers.checks.watched import ENV_ID, LOG
-from helpers.demos import load_demos
-from helpers.envs import make_env
+from helpers.demos.files import load_demos
+from helpers.envs.make import make_env
 from helpers.evaluation import evaluate
-from helpers.probes import ProbeEnv, observation
-from helpers.statistics import bootstrap_interval
+from helpers.training import callbacks
+from helpers.training.callbacks import Evaluate
+from helpers.training.probes import ProbeEnv, observation
+from helpers.training.statistics import bootstrap_interval
 from tools.sources import blank, definition, giveaways, leak
 
 BY_ID = {exercise.id: exercise for exercise in EXERCISES}

@@ -15,6 +15,7 @@ from torch.nn import functional as F
 from helpers.agents import TD3, td3
 from helpers.agents.base import gradient_step
 from helpers.agents.ddpg import polyak_update
+from helpers.agents.networks import QNetwork, TwinQNetwork, start_small
 from helpers.agents.off_policy import OffPolicyAgent
 from helpers.agents.td3 import (
     actor_loss_by_q1,
@@ -23,7 +24,6 @@ from helpers.agents.td3 import (
     twin_critic_loss,
 )
 from helpers.checks import exercises, find, grade
-from helpers.networks import QNetwork, TwinQNetwork, start_small
 from tools.sources import giveaways, leak
 
 LESSON = [exercise for exercise in exercises() if exercise.lesson == "03_td3"]

@@ -17,7 +17,7 @@ from helpers.agents.cloning import (
     pretrain,
     split_episodes,
 )
-from helpers.demos import Demos, load_demos
+from helpers.demos.files import Demos, load_demos
 
 PENDULUM = "Pendulum-v1"
 

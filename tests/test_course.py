@@ -209,7 +209,7 @@ def test_course_runs_a_module_in_the_venv(env, monkeypatch, capfd):
     (env.root / "helpers").mkdir()
     (env.root / "helpers" / "study.py").write_text("import sys; print(sys.argv[1:]); sys.exit(7)")
     monkeypatch.setenv("PYTHONPATH", "nonsense")
-    assert env.run("helpers.study", ["a b", "é"]) == 7
+    assert env.run("helpers.training.study", ["a b", "é"]) == 7
     assert "['a b', 'é']" in capfd.readouterr().out
 
 
@@ -381,8 +381,8 @@ def test_unknown_command_lists_the_known():
         (["lab", "exercises/1", "--no-browser"], "jupyterlab", False, "exercises/01_a2c.ipynb"),
         (["test", "-k", "gae"], "pytest", True, "-k gae"),
         (["build", "--check"], "tools.build", True, "--check"),
-        (["study", "a2c", "CartPole-v1"], "helpers.study", False, "a2c CartPole-v1"),
-        (["train", "td3", "Walker2d-v5"], "helpers.train", False, "td3 Walker2d-v5"),
+        (["study", "a2c", "CartPole-v1"], "helpers.training.study", False, "a2c CartPole-v1"),
+        (["train", "td3", "Walker2d-v5"], "helpers.training.train", False, "td3 Walker2d-v5"),
         (["bench", "ddpg", "--rounds", "3"], "benchmarks.bench", True, "ddpg --rounds 3"),
     ],
 )

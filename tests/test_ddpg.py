@@ -25,9 +25,9 @@ from trials import (
 from helpers.agents import DDPG
 from helpers.agents.base import gradient_step
 from helpers.agents.ddpg import actor_loss, critic_loss, polyak_update, td_target
+from helpers.agents.networks import DeterministicActor, QNetwork
 from helpers.evaluation import evaluate
-from helpers.networks import DeterministicActor, QNetwork
-from helpers.settings import get_setting
+from helpers.training.settings import get_setting
 
 sizes = st.integers(1, 4)
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from helpers.agents.ddpgfd import DDPGfD, n_step_target, priorities, weighted_critic_loss
-from helpers.buffers import PrioritizedReplayBuffer
-from helpers.demos import load_demos
+from helpers.demos.files import load_demos
+from helpers.memory.buffers import PrioritizedReplayBuffer
 
 DEMOS = "data/demos/sparse_pendulum.npz"
 

@@ -23,9 +23,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sentences import assert_one_sentence
 
-from helpers import demos as module
-from helpers.demos import ARRAYS, Demos, load_demos, record_demos, save_demos
-from helpers.minari_demos import from_minari
+from helpers.demos import files as module
+from helpers.demos.files import ARRAYS, Demos, load_demos, record_demos, save_demos
+from helpers.demos.minari import from_minari
 
 PENDULUM = "Pendulum-v1"
 

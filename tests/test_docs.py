@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers.settings import SETTINGS, Setting
+from helpers.training.settings import SETTINGS, Setting
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

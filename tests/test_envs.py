@@ -8,7 +8,7 @@ from gymnasium import spaces
 from sentences import assert_one_sentence
 
 from helpers.agents import A2C, A2CByTheBook
-from helpers.envs import check_finite, make_env, make_vector_env, observation_size
+from helpers.envs.make import check_finite, make_env, make_vector_env, observation_size
 
 INTEGERS = spaces.Box(np.array([[-1, 0], [2, -3]]), np.array([[5, 6], [7, 8]]), dtype=np.int64)
 DICT = spaces.Dict({"image": INTEGERS, "speed": spaces.Box(-1, 1, (2,))})

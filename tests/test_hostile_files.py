@@ -25,10 +25,10 @@ from test_resume import DAMAGE as MEMORIES
 from test_resume import at
 from wholes import everything
 
-from helpers import train
 from helpers.agents import A2C, DDPG, TD3, checkpoint
-from helpers.demos import load_demos
-from helpers.noise import OUNoise
+from helpers.agents.noise import OUNoise
+from helpers.demos.files import load_demos
+from helpers.training import train
 
 PENDULUM = "Pendulum-v1"
 TINY = {"hidden": 4, "learning_starts": 5, "batch_size": 4, "buffer_size": 50, "seed": 0}

@@ -5,8 +5,8 @@ import torch
 from torch import nn
 
 from helpers.agents import DDPG, TD3
-from helpers.layers import DeepActor, DeepQNetwork, DeepTwinQNetwork, hidden_layers
-from helpers.networks import DeterministicActor, QNetwork, TwinQNetwork
+from helpers.agents.layers import DeepActor, DeepQNetwork, DeepTwinQNetwork, hidden_layers
+from helpers.agents.networks import DeterministicActor, QNetwork, TwinQNetwork
 
 SHORT = {"learning_starts": 50, "batch_size": 8}
 

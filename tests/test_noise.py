@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sentences import assert_one_sentence
 
-from helpers.noise import KINDS, GaussianNoise, Noise, OUNoise, UniformNoise, as_noise
+from helpers.agents.noise import KINDS, GaussianNoise, Noise, OUNoise, UniformNoise, as_noise
 
 quick = settings(deadline=None, max_examples=60, derandomize=True)
 positive = st.floats(0.01, 3)

@@ -25,13 +25,13 @@ from sentences import assert_one_sentence
 from torch import nn
 from trials import Says, a_batch, an_agent, moved, parameters, snapshot, strong
 
-from helpers.actions import to_env_units
 from helpers.agents import DDPG, TD3
+from helpers.agents.networks import QNetwork
+from helpers.agents.noise import GaussianNoise, Noise, OUNoise, UniformNoise
 from helpers.agents.off_policy import LOG_EVERY, OffPolicyAgent
-from helpers.envs import make_env
+from helpers.envs.make import make_env
+from helpers.envs.units import to_env_units
 from helpers.evaluation import evaluate
-from helpers.networks import QNetwork
-from helpers.noise import GaussianNoise, Noise, OUNoise, UniformNoise
 
 KINDS = pytest.mark.parametrize("kind", [DDPG, TD3])
 

@@ -13,7 +13,13 @@ from torch import nn
 from trials import quick
 
 from helpers.agents import DDPG, TD3
-from helpers.overestimation import EPISODES, SCORED, TAIL, double_estimate, values_and_returns
+from helpers.training.overestimation import (
+    EPISODES,
+    SCORED,
+    TAIL,
+    double_estimate,
+    values_and_returns,
+)
 
 # ---- the double estimator ------------------------------------------------------------------------
 

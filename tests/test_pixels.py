@@ -22,20 +22,20 @@ from helpers.agents import DDPG, TD3
 from helpers.agents.cloning import BehaviourCloning
 from helpers.agents.ddpgfd import DDPGfD
 from helpers.agents.faster import StackedTwin
+from helpers.agents.layers import FEATURES, Encoder
 from helpers.agents.td3 import actor_loss_by_q1, twin_critic_loss
-from helpers.buffers import (
+from helpers.envs.make import env_id, is_image, make_env
+from helpers.envs.pixels import Pixels, small_grey
+from helpers.evaluation import evaluate
+from helpers.memory.buffers import (
     Batch,
     PrioritizedReplayBuffer,
     ReplayBuffer,
     restore_memory,
     stored_memory,
 )
-from helpers.envs import env_id, is_image, make_env
-from helpers.evaluation import evaluate
-from helpers.layers import FEATURES, Encoder
-from helpers.pixels import Pixels, small_grey
-from helpers.settings import LONG
-from helpers.video import record
+from helpers.show.video import record
+from helpers.training.settings import LONG
 
 ROOT = Path(__file__).resolve().parent.parent
 ID = "PixelPendulum-v0"
@@ -196,7 +196,7 @@ def test_without_pygame_it_says_so(monkeypatch):
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM to send")
 def test_a_training_on_pictures_can_still_be_killed():
     program = (
-        "import os, signal, time; from helpers.envs import make_env; "
+        "import os, signal, time; from helpers.envs.make import make_env; "
         f"make_env('{ID}').reset(); os.kill(os.getpid(), signal.SIGTERM); time.sleep(1)"
     )
     hidden = ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER", "SDL_NO_SIGNAL_HANDLERS")

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from helpers import plotting
-from helpers.page import ProgressBar
-from helpers.plotting import (
+from helpers.show import plotting
+from helpers.show.notebook import ProgressBar
+from helpers.show.plotting import (
     WINDOW,
     LiveCurves,
     band,
@@ -30,7 +30,7 @@ from helpers.plotting import (
     thousands,
     to_png,
 )
-from helpers.statistics import interquartile_mean
+from helpers.training.statistics import interquartile_mean
 
 pytest_plugins = ("tests.fakes",)
 
@@ -65,7 +65,7 @@ def clock(monkeypatch):
     class Clock:
         now = 100.0
 
-    for module in ("helpers.plotting", "helpers.page"):
+    for module in ("helpers.show.plotting", "helpers.show.notebook"):
         monkeypatch.setattr(f"{module}.time.perf_counter", lambda: Clock.now)
     return Clock
 
@@ -107,8 +107,8 @@ def test_the_theme_changes_no_global_setting():
 
 def test_helpers_do_without_pyplot():
     code = (
-        "import sys, helpers.plotting, helpers.video, helpers.widgets;"
-        "helpers.widgets.plot_discount();"
+        "import sys, helpers.show.plotting, helpers.show.video, helpers.show.figures.explore;"
+        "helpers.show.figures.explore.plot_discount();"
         "print([m for m in ('matplotlib.pyplot', 'ipywidgets', 'IPython') if m in sys.modules])"
     )
     result = subprocess.run(

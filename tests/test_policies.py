@@ -12,6 +12,7 @@ from hypothesis.extra import numpy as hnp
 from torch import nn
 from torch.distributions import Categorical, Independent, Normal
 
+from helpers.agents.networks import make_actor, make_critic
 from helpers.agents.policies import (
     CategoricalPolicy,
     GaussianPolicy,
@@ -21,7 +22,6 @@ from helpers.agents.policies import (
     log_prob,
     sample_actions,
 )
-from helpers.networks import make_actor, make_critic
 
 quick = settings(deadline=None, max_examples=60, derandomize=True)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sentences import assert_one_sentence
 from stable_baselines3.common.buffers import NStepReplayBuffer
 
-from helpers.buffers import (
+from helpers.memory.buffers import (
     Batch,
     PrioritizedBatch,
     PrioritizedReplayBuffer,

@@ -12,7 +12,7 @@ from gymnasium.utils.env_checker import check_env
 from sentences import assert_one_sentence
 
 from helpers.agents import A2C, DDPG, TD3, BehaviourCloning, DDPGfD, td3
-from helpers.probes import (
+from helpers.training.probes import (
     PROBES,
     ProbeResult,
     ProbeResults,
@@ -229,8 +229,8 @@ def a2c_obs_mixed_up(original):
 
 CONSTANT, TWO_STEPS, ACTION, STATE_ACTION, TRUNCATION = NAMES
 DOUBLE_Q = "helpers.agents.td3.clipped_double_q_target"
-SAMPLE = "helpers.buffers.ReplayBuffer.sample"
-P_SAMPLE = "helpers.buffers.PrioritizedReplayBuffer.sample"
+SAMPLE = "helpers.memory.buffers.ReplayBuffer.sample"
+P_SAMPLE = "helpers.memory.buffers.PrioritizedReplayBuffer.sample"
 UNITS = "helpers.agents.off_policy.to_env_units"
 POLICY = "helpers.agents.policies.GaussianPolicy"
 # The agent, where its mistake is, the mistake made of what is there, and the first probe to fail.
@@ -248,9 +248,9 @@ MISTAKES = [
     (TD3, DOUBLE_Q, truncated_ends, TRUNCATION),
     (DDPG, "helpers.agents.ddpg.critic_loss", taught_nothing, CONSTANT),
     (DDPG, "helpers.agents.ddpg.td_target", gamma_of(1.0), TWO_STEPS),
-    (DDPG, "helpers.networks.QNetwork.forward", blind, TWO_STEPS),
+    (DDPG, "helpers.agents.networks.QNetwork.forward", blind, TWO_STEPS),
     (DDPG, "helpers.agents.ddpg.actor_loss", negative, ACTION),
-    (DDPG, "helpers.networks.DeterministicActor.forward", blind, STATE_ACTION),
+    (DDPG, "helpers.agents.networks.DeterministicActor.forward", blind, STATE_ACTION),
     (DDPG, "helpers.agents.ddpg.td_target", truncated_ends, TRUNCATION),
     (DDPGfD, "helpers.agents.ddpgfd.weighted_critic_loss", negative, CONSTANT),
     (DDPGfD, "helpers.agents.ddpgfd.td_target", gamma_of(1.0), TWO_STEPS),

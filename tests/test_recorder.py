@@ -19,11 +19,11 @@ import pytest
 from PIL import Image
 from sentences import assert_one_sentence
 
-from helpers import driving
-from helpers import recorder as module
-from helpers.demos import load_demos, record_demos, save_demos
-from helpers.driving import Drive, drive
-from helpers.recorder import recorder
+from helpers.demos.files import load_demos, record_demos, save_demos
+from helpers.show import driving
+from helpers.show import recorder as module
+from helpers.show.driving import Drive, drive
+from helpers.show.recorder import recorder
 
 pytest_plugins = ("tests.fakes",)
 
@@ -150,7 +150,7 @@ def test_without_pygame_it_says_so(page, monkeypatch):
     def render(self):
         raise gym.error.DependencyNotInstalled("pygame is not installed")
 
-    monkeypatch.setattr("helpers.sparse.SparsePendulum.render", render)
+    monkeypatch.setattr("helpers.envs.sparse_pendulum.SparsePendulum.render", render)
     with pytest.raises(RuntimeError, match="pip install") as error:
         recorder()
     assert_one_sentence(error.value)

@@ -15,12 +15,17 @@ from sentences import assert_one_sentence
 from trials import quick
 from wholes import AGENTS, everything, flat, tiny
 
-from helpers import retrace
 from helpers.agents import A2C, DDPG, TD3
 from helpers.agents.off_policy import OffPolicyAgent
-from helpers.buffers import PrioritizedReplayBuffer, ReplayBuffer, restore_memory, stored_memory
-from helpers.envs import make_env, make_training_env
-from helpers.retrace import Retraceable
+from helpers.envs import resumable as retrace
+from helpers.envs.make import make_env, make_training_env
+from helpers.envs.resumable import Retraceable
+from helpers.memory.buffers import (
+    PrioritizedReplayBuffer,
+    ReplayBuffer,
+    restore_memory,
+    stored_memory,
+)
 
 EVERY = pytest.mark.parametrize("new", AGENTS.values(), ids=AGENTS.keys())
 BOTH = pytest.mark.parametrize("name", ["td3-ou", "ddpgfd-ou"])  # both kinds of memory

@@ -10,7 +10,7 @@ from PIL import Image
 
 from helpers.agents import TD3, checkpoint
 from helpers.evaluation import evaluate
-from helpers.settings import LONG, WEIGHTS
+from helpers.training.settings import LONG, WEIGHTS
 from tools import robot
 
 ROOT = Path(__file__).resolve().parent.parent

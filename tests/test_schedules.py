@@ -11,8 +11,8 @@ from wholes import AGENTS as WHOLES
 from wholes import everything
 
 from helpers.agents import A2C, DDPG, TD3, A2CByTheBook
-from helpers.buffers import linear_schedule
-from helpers.schedules import KINDS, LinearSchedule, Schedule, as_rate, rate_at
+from helpers.agents.schedules import KINDS, LinearSchedule, Schedule, as_rate, rate_at
+from helpers.memory.buffers import linear_schedule
 
 nan = float("nan")
 falling = LinearSchedule(0.01, 0.001, 20)

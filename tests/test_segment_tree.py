@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sentences import assert_one_sentence
 
-from helpers.segment_tree import MinTree, SumTree
+from helpers.memory.segment_tree import MinTree, SumTree
 
 quick = settings(deadline=None, max_examples=80, derandomize=True)
 capacities, tops = st.integers(1, 70), st.sampled_from([1, 2, 3, 8, 69, None])

@@ -9,8 +9,8 @@ from sentences import assert_one_sentence
 from wholes import AGENTS, everything, tiny
 
 from helpers.agents import A2C, DDPG, TD3, A2CByTheBook
-from helpers.callbacks import Evaluate
 from helpers.evaluation import evaluate
+from helpers.training.callbacks import Evaluate
 
 SMALL = {
     A2C: {"n_envs": 3, "n_steps": 4, "hidden": 4},

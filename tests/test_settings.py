@@ -6,8 +6,8 @@ import gymnasium as gym
 import pytest
 from sentences import assert_one_sentence
 
-from helpers.noise import GaussianNoise, Noise, OUNoise
-from helpers.settings import SETTINGS, Setting, get_setting
+from helpers.agents.noise import GaussianNoise, Noise, OUNoise
+from helpers.training.settings import SETTINGS, Setting, get_setting
 
 EVERY = pytest.mark.parametrize("setting", SETTINGS.values(), ids=lambda s: " ".join(name(s)))
 

@@ -11,14 +11,14 @@ from sentences import assert_one_sentence
 
 import helpers.agents
 from helpers.agents import A2C, A2CByTheBook, BehaviourCloning
-from helpers.agents.spaces_table import (
+from helpers.demos.files import Demos
+from tools.spaces_table import (
     AGENTS,
     EXAMPLES,
     as_markdown,
     both_spaces,
     supported_spaces,
 )
-from helpers.demos import Demos
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 ROWS = supported_spaces()

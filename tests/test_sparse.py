@@ -8,9 +8,9 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from joblib import Parallel, delayed
 
-from helpers.envs import env_id, make_env, make_vector_env
+from helpers.envs.make import env_id, make_env, make_vector_env
+from helpers.envs.sparse_pendulum import KNOCK_AT, SLOW, SPREAD, UPRIGHT, SparsePendulum
 from helpers.evaluation import evaluate
-from helpers.sparse import KNOCK_AT, SLOW, SPREAD, UPRIGHT, SparsePendulum
 
 ID = "SparsePendulum-v0"
 

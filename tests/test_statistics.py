@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from helpers.statistics import bootstrap_interval, interquartile_mean
+from helpers.training.statistics import bootstrap_interval, interquartile_mean
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_bootstrap_interval_is_reproducible_and_takes_generators():
 def test_chunks_give_the_same_interval(monkeypatch):
     values = np.random.default_rng(0).normal(size=(6, 50))
     whole = bootstrap_interval(values)
-    monkeypatch.setattr("helpers.statistics.CHUNK", 1000)
+    monkeypatch.setattr("helpers.training.statistics.CHUNK", 1000)
     np.testing.assert_array_equal(bootstrap_interval(values), whole)
 
 

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from helpers import study
-from helpers.noise import OUNoise
+from helpers.agents.noise import OUNoise
+from helpers.training import study
 
 
 class Agent:

@@ -27,6 +27,7 @@ from trials import (
 from helpers.agents import TD3
 from helpers.agents.base import gradient_step
 from helpers.agents.ddpg import actor_loss, critic_loss
+from helpers.agents.networks import TwinQNetwork
 from helpers.agents.td3 import (
     actor_loss_by_q1,
     clipped_double_q_target,
@@ -34,7 +35,6 @@ from helpers.agents.td3 import (
     twin_critic_loss,
 )
 from helpers.evaluation import evaluate
-from helpers.networks import TwinQNetwork
 
 sizes = st.integers(1, 4)
 NETWORKS = ("actor", "critic", "target_actor", "target_critic")

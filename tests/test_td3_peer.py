@@ -6,8 +6,8 @@ from environments import BOXES, LOPSIDED, TORQUE, AnySpace, make
 from trials import a_batch, parameters
 
 from helpers.agents.faster import WIDE, StackedTwin, WideLinear
+from helpers.agents.networks import TwinQNetwork
 from helpers.agents.td3 import TD3
-from helpers.networks import TwinQNetwork
 
 sb3 = pytest.importorskip("stable_baselines3", reason="a development requirement")
 from stable_baselines3.common.type_aliases import ReplayBufferSamples  # noqa: E402

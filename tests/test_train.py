@@ -20,14 +20,14 @@ from environments import TORQUE, Log
 from sentences import assert_one_sentence
 from wholes import flat
 
-from helpers import train
 from helpers.agents import TD3, checkpoint
-from helpers.callbacks import Evaluate
+from helpers.agents.noise import GaussianNoise, OUNoise, UniformNoise
+from helpers.agents.schedules import LinearSchedule
 from helpers.evaluation import Evaluation
-from helpers.noise import GaussianNoise, OUNoise, UniformNoise
-from helpers.runs import claimed, parse_value
-from helpers.schedules import LinearSchedule
-from helpers.settings import LONG, MUJOCO
+from helpers.training import train
+from helpers.training.callbacks import Evaluate
+from helpers.training.runs import claimed, parse_value
+from helpers.training.settings import LONG, MUJOCO
 
 ROOT = Path(__file__).resolve().parent.parent
 SMALL = [
@@ -165,7 +165,7 @@ def test_with_more_steps_it_goes_on(whole, out):
 
 KILLER = """\
 import os, random, signal, sys, time
-from helpers import train
+from helpers.training import train
 
 train.Keep._is_due = lambda self, agent: agent.steps % 30 == 0  # also where seconds are short
 seed, out, *arguments = sys.argv[1:]
@@ -207,7 +207,7 @@ def test_kill_9_at_random_moments_changes_nothing(whole, out):
 
 @pytest.mark.skipif(os.name == "nt", reason="kills as POSIX does")
 def test_kill_9_of_the_program_itself(whole, out):
-    command = [sys.executable, "-m", "helpers.train", *arguments(out)]
+    command = [sys.executable, "-m", "helpers.training.train", *arguments(out)]
     command += ["--checkpoint-minutes", "0.001"]
     child = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     while child.poll() is None and steps_in(out) < 50:

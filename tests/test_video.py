@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from helpers import video
-from helpers.video import APNG_BYTES, APNG_FRAMES, Recording, Video, record, side_by_side
+from helpers.show import video
+from helpers.show.video import APNG_BYTES, APNG_FRAMES, Recording, Video, record, side_by_side
 
 
 def left(_):

@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from helpers import driving, widgets
-from helpers.driving import Drive, drive
-from helpers.plotting import new_figure
-from helpers.widgets import (
+from helpers.show import driving
+from helpers.show.driving import Drive, drive
+from helpers.show.figures import explore as widgets
+from helpers.show.figures.explore import (
     Choice,
     Slider,
     explore,
@@ -30,8 +30,9 @@ from helpers.widgets import (
     policy_gradient,
     softmax,
 )
+from helpers.show.plotting import new_figure
 
-pytest_plugins = ("tests.fakes", "tests.figures")
+pytest_plugins = ("tests.fakes",)
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -64,6 +65,19 @@ EXPLORERS = [
     widgets.gae_explorer,
     lambda: widgets.results_explorer(RESULTS, bar=95),
 ]
+
+
+@pytest.fixture
+def views(monkeypatch) -> list:
+    """The widgets that were put on the page."""
+    shown, view = [], widgets.view
+
+    def remember(widget):
+        shown.append(widget)
+        return view(widget)
+
+    monkeypatch.setattr(widgets, "view", remember)
+    return shown
 
 
 def parts(box) -> tuple[list, ipywidgets.Image, ipywidgets.HTML]:

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 import torch
 
-from helpers import widgets, widgets_ddpg
 from helpers.agents import DDPG
 from helpers.agents.ddpg import polyak_update
-from helpers.noise import OUNoise
-from helpers.plotting import BLUE, GREEN, ORANGE, VERMILLION, to_png
-from helpers.widgets_ddpg import (
+from helpers.agents.noise import OUNoise
+from helpers.show.figures import ddpg as widgets_ddpg
+from helpers.show.figures import explore as widgets
+from helpers.show.figures.ddpg import (
     TAUS,
     Scale,
     ascend,
@@ -35,8 +35,9 @@ from helpers.widgets_ddpg import (
     short,
     toy_q,
 )
+from helpers.show.plotting import BLUE, GREEN, ORANGE, VERMILLION, to_png
 
-pytest_plugins = ("tests.fakes", "tests.figures")
+pytest_plugins = ("tests.fakes",)
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -119,13 +120,47 @@ def dot(ax, colour, size: float) -> np.ndarray:
     return line.get_xydata()[0]
 
 
+def sentence(fig) -> str:
+    return fig.get_suptitle()
+
+
 # --- All of them ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def views(monkeypatch) -> list:
+    """The widgets that were put on the page."""
+    shown, view = [], widgets.view
+
+    def remember(widget):
+        shown.append(widget)
+        return view(widget)
+
+    monkeypatch.setattr(widgets, "view", remember)
+    return shown
 
 
 @pytest.mark.parametrize("name", EXPLORERS)
 def test_explorers_are_bundles_and_move_to_every_end(name, agent, page, views):
     EXPLORERS[name](agent)
-    moves_to_every_end(page, views)
+    [[bundle]] = page.outputs
+    assert set(bundle) == {VIEW, "image/png", "text/plain"}
+    assert len(bundle["text/plain"]) > 20
+    row, image, problem = views[0].children
+    assert base64.b64decode(bundle["image/png"]) == image.value
+    for widget in row.children:
+        pictures = {image.value}
+        if isinstance(widget, ipywidgets.Dropdown):
+            values = [value for _, value in widget.options]
+        elif isinstance(widget, ipywidgets.SelectionSlider):
+            values = widget.options
+        else:
+            values = (widget.min, widget.max)
+        for value in values:
+            widget.value = value
+            assert problem.value == ""
+            pictures.add(image.value)
+        assert len(pictures) > 1
 
 
 @pytest.mark.parametrize("name", EXPLORERS)
@@ -185,6 +220,17 @@ def test_no_text_leaves_the_figure_or_touches_another(plot, agent):
             boxes.append((text, box))
         for (one, a), (other, b) in itertools.combinations(boxes, 2):
             assert not a.overlaps(b), (sentence(fig), one, other)
+
+
+def texts(fig) -> list:
+    found = [fig._suptitle]
+    for ax in fig.axes:
+        found += [*ax.texts, ax.title, ax._left_title]
+        if ax.axison:
+            found += [ax.xaxis.label, ax.yaxis.label, *ax.get_xticklabels(), *ax.get_yticklabels()]
+        if ax.get_legend():
+            found += ax.get_legend().get_texts()
+    return [text for text in found if text.get_text() and text.get_visible()]
 
 
 # --- Uphill -----------------------------------------------------------------------------------

@@ -12,13 +12,13 @@ import pytest
 from matplotlib.collections import PathCollection
 from matplotlib.colors import to_hex
 
-from helpers import widgets, widgets_ddpgfd
-from helpers.buffers import importance_weights, sampling_probabilities
-from helpers.demos import load_demos
-from helpers.plotting import BLUE, GREEN, ORANGE, VERMILLION, to_png
-from helpers.segment_tree import SumTree
-from helpers.widgets_ddpg import FAINT
-from helpers.widgets_ddpgfd import (
+from helpers.demos.files import load_demos
+from helpers.memory.buffers import importance_weights, sampling_probabilities
+from helpers.memory.segment_tree import SumTree
+from helpers.show.figures import ddpgfd as widgets_ddpgfd
+from helpers.show.figures import explore as widgets
+from helpers.show.figures.ddpg import FAINT
+from helpers.show.figures.ddpgfd import (
     ASIDE,
     BARS,
     EPS,
@@ -37,11 +37,12 @@ from helpers.widgets_ddpgfd import (
     plot_tree_walk,
     walk,
 )
-from helpers.widgets_td3 import plot_comparison
+from helpers.show.figures.td3 import plot_comparison
+from helpers.show.plotting import BLUE, GREEN, ORANGE, VERMILLION, to_png
 from tests.test_widgets_ddpg import VIEW, sentence
 from tests.test_widgets_td3 import apart
 
-pytest_plugins = ("tests.fakes", "tests.figures")
+pytest_plugins = ("tests.fakes",)
 
 EXPLORERS = {
     plot_tree_walk: widgets_ddpgfd.tree_walk_explorer,
@@ -86,10 +87,38 @@ def colours_of(collection) -> list[str]:
 # --- All of them ------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def views(monkeypatch) -> list:
+    """The widgets that were put on the page."""
+    shown, view = [], widgets.view
+
+    def remember(widget):
+        shown.append(widget)
+        return view(widget)
+
+    monkeypatch.setattr(widgets, "view", remember)
+    return shown
+
+
 @pytest.mark.parametrize("show", EXPLORERS.values())
 def test_explorers_are_bundles_and_move_to_every_end(show, page, views):
     show()
-    moves_to_every_end(page, views)
+    [[bundle]] = page.outputs
+    assert set(bundle) == {VIEW, "image/png", "text/plain"}
+    assert len(bundle["text/plain"]) > 20
+    row, image, problem = views[0].children
+    assert base64.b64decode(bundle["image/png"]) == image.value
+    for widget in row.children:
+        pictures = {image.value}
+        if isinstance(widget, ipywidgets.Dropdown):
+            values = [value for _, value in widget.options]
+        else:
+            values = (widget.min, widget.max)
+        for value in values:
+            widget.value = value
+            assert problem.value == ""
+            pictures.add(image.value)
+        assert len(pictures) > 1
     assert plt.get_fignums() == []
 
 
@@ -101,7 +130,15 @@ def test_without_a_kernel_nothing_is_shown(show, capsys):
 
 @pytest.mark.parametrize("plot", EXPLORERS)
 def test_the_explorer_begins_with_the_picture_of_the_function(plot, monkeypatch):
-    begins_as_the_function(widgets_ddpgfd, EXPLORERS[plot], plot, monkeypatch)
+    """Readers without widgets who call the function see what the others see first."""
+    seen = []
+    monkeypatch.setattr(
+        widgets_ddpgfd, "explore", lambda draw, alt, **controls: seen.append((draw, controls))
+    )
+    EXPLORERS[plot]()
+    [(draw, controls)] = seen
+    first = draw(**{name: control.default for name, control in controls.items()})
+    assert to_png(first, scale=1) == to_png(plot(), scale=1)
 
 
 @pytest.mark.parametrize("plot", SETTINGS)

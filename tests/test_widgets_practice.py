@@ -11,11 +11,9 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from helpers import widgets, widgets_practice
-from helpers.break_it import load_results
-from helpers.plotting import BLUE, VERMILLION, to_png
-from helpers.statistics import bootstrap_interval, interquartile_mean
-from helpers.widgets_practice import (
+from helpers.show.figures import explore as widgets
+from helpers.show.figures import practice as widgets_practice
+from helpers.show.figures.practice import (
     CURVES,
     EPOCHS,
     IMAGINED,
@@ -36,10 +34,13 @@ from helpers.widgets_practice import (
     stored_scores,
     true_loss,
 )
+from helpers.show.plotting import BLUE, VERMILLION, to_png
+from helpers.training.results import load_results
+from helpers.training.statistics import bootstrap_interval, interquartile_mean
 from tests.test_widgets_ddpg import VIEW, sentence
 from tests.test_widgets_td3 import apart
 
-pytest_plugins = ("tests.fakes", "tests.figures")
+pytest_plugins = ("tests.fakes",)
 
 EXPLORERS = {
     plot_seeds: widgets_practice.seeds_explorer,
@@ -77,10 +78,38 @@ def figures(plot, fixed: dict, sample: int):
 # --- All of them ------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def views(monkeypatch) -> list:
+    """The widgets that were put on the page."""
+    shown, view = [], widgets.view
+
+    def remember(widget):
+        shown.append(widget)
+        return view(widget)
+
+    monkeypatch.setattr(widgets, "view", remember)
+    return shown
+
+
 @pytest.mark.parametrize("show", EXPLORERS.values())
 def test_explorers_are_bundles_and_move_to_every_end(show, page, views):
     show()
-    moves_to_every_end(page, views)
+    [[bundle]] = page.outputs
+    assert set(bundle) == {VIEW, "image/png", "text/plain"}
+    assert len(bundle["text/plain"]) > 20
+    row, image, problem = views[0].children
+    assert base64.b64decode(bundle["image/png"]) == image.value
+    for widget in row.children:
+        pictures = {image.value}
+        if isinstance(widget, ipywidgets.Dropdown):
+            values = [o[1] if isinstance(o, tuple) else o for o in widget.options]
+        else:
+            values = (widget.min, widget.max)
+        for value in values:
+            widget.value = value
+            assert problem.value == ""
+            pictures.add(image.value)
+        assert len(pictures) > 1
     assert plt.get_fignums() == []
 
 
@@ -92,7 +121,15 @@ def test_without_a_kernel_nothing_is_shown(show, capsys):
 
 @pytest.mark.parametrize("plot", EXPLORERS)
 def test_the_explorer_begins_with_the_picture_of_the_function(plot, monkeypatch):
-    begins_as_the_function(widgets_practice, EXPLORERS[plot], plot, monkeypatch)
+    """Readers without widgets who call the function see what the others see first."""
+    seen = []
+    monkeypatch.setattr(
+        widgets_practice, "explore", lambda draw, alt, **controls: seen.append((draw, controls))
+    )
+    EXPLORERS[plot]()
+    [(draw, controls)] = seen
+    first = draw(**{name: control.default for name, control in controls.items()})
+    assert to_png(first, scale=1) == to_png(plot(), scale=1)
 
 
 @pytest.mark.parametrize(("plot", "fixed"), CASES)

@@ -13,10 +13,9 @@ import ipywidgets
 import numpy as np
 import pytest
 
-from helpers import widgets, widgets_td3
-from helpers.plotting import BLUE, GREEN, GREY, VERMILLION, to_png
-from helpers.statistics import bootstrap_interval, interquartile_mean
-from helpers.widgets_td3 import (
+from helpers.show.figures import explore as widgets
+from helpers.show.figures import td3 as widgets_td3
+from helpers.show.figures.td3 import (
     ARROWS,
     BADGES,
     BOXES,
@@ -36,9 +35,11 @@ from helpers.widgets_td3 import (
     toy_critic,
     true_values,
 )
+from helpers.show.plotting import BLUE, GREEN, GREY, VERMILLION, to_png
+from helpers.training.statistics import bootstrap_interval, interquartile_mean
 from tests.test_widgets_ddpg import VIEW, curve, dot, sentence, texts
 
-pytest_plugins = ("tests.fakes", "tests.figures")
+pytest_plugins = ("tests.fakes",)
 
 EXPLORERS = {
     plot_bias: widgets_td3.bias_explorer,
@@ -76,13 +77,67 @@ def figures(plot, sample: int):
         yield plot(**dict(zip(names, combination, strict=True)))
 
 
+def beyond(ax) -> list:
+    """Labels of ticks outside the limits: they are not drawn."""
+    return [
+        text
+        for axis, place in ((ax.xaxis, 0), (ax.yaxis, 1))
+        for text in axis.get_ticklabels()
+        if abs(text.get_position()[place] - np.mean(axis.get_view_interval()))
+        > np.ptp(axis.get_view_interval()) / 2
+    ]
+
+
+def apart(fig) -> None:
+    """No text leaves the figure or touches another."""
+    to_png(fig, scale=1)  # legends and ticks find their places
+    renderer, boxes = fig.canvas.get_renderer(), []
+    found = [*texts(fig), *(text for legend in fig.legends for text in legend.get_texts())]
+    hidden = {text for ax in fig.axes for text in beyond(ax)}
+    for text in dict.fromkeys([*found, *fig.texts]):
+        if not text.get_text() or text in hidden:
+            continue
+        box = text.get_window_extent(renderer)
+        assert fig.bbox.x0 <= box.x0, (sentence(fig), text)
+        assert box.x1 <= fig.bbox.x1 + 1, (sentence(fig), text)
+        assert fig.bbox.y0 <= box.y0, (sentence(fig), text)
+        assert box.y1 <= fig.bbox.y1, (sentence(fig), text)
+        boxes.append((text, box))
+    for (one, a), (other, b) in itertools.combinations(boxes, 2):
+        assert not a.overlaps(b), (sentence(fig), one, other)
+
+
 # --- All of them ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def views(monkeypatch) -> list:
+    """The widgets that were put on the page."""
+    shown, view = [], widgets.view
+
+    def remember(widget):
+        shown.append(widget)
+        return view(widget)
+
+    monkeypatch.setattr(widgets, "view", remember)
+    return shown
 
 
 @pytest.mark.parametrize("show", EXPLORERS.values())
 def test_explorers_are_bundles_and_move_to_every_end(show, page, views):
     show()
-    moves_to_every_end(page, views)
+    [[bundle]] = page.outputs
+    assert set(bundle) == {VIEW, "image/png", "text/plain"}
+    assert len(bundle["text/plain"]) > 20
+    row, image, problem = views[0].children
+    assert base64.b64decode(bundle["image/png"]) == image.value
+    for widget in row.children:
+        pictures = {image.value}
+        for value in (widget.min, widget.max):
+            widget.value = value
+            assert problem.value == ""
+            pictures.add(image.value)
+        assert len(pictures) > 1
 
 
 @pytest.mark.parametrize("show", EXPLORERS.values())

@@ -6,9 +6,9 @@ from environments import LOPSIDED, Guess, make
 from hypothesis import settings
 from torch import nn
 
-from helpers.buffers import Batch
-from helpers.networks import DeterministicActor, QNetwork
-from helpers.noise import UniformNoise
+from helpers.agents.networks import DeterministicActor, QNetwork
+from helpers.agents.noise import UniformNoise
+from helpers.memory.buffers import Batch
 
 quick = settings(deadline=None, max_examples=60, derandomize=True)
 

@@ -11,11 +11,11 @@ from gymnasium.envs.registration import WrapperSpec
 
 from helpers.agents import A2C, DDPG, TD3, A2CByTheBook, checkpoint
 from helpers.agents.ddpgfd import DDPGfD
+from helpers.agents.noise import OUNoise
 from helpers.agents.off_policy import OffPolicyAgent
-from helpers.buffers import PrioritizedReplayBuffer
-from helpers.demos import load_demos
-from helpers.noise import OUNoise
-from helpers.schedules import LinearSchedule
+from helpers.agents.schedules import LinearSchedule
+from helpers.demos.files import load_demos
+from helpers.memory.buffers import PrioritizedReplayBuffer
 
 DEMOS = "data/demos/sparse_pendulum.npz"
 
@@ -31,7 +31,7 @@ gym.register("Short-v0", entry_point=Short, max_episode_steps=7)
 camera = {"size": 8, "crop": 256, "frames": 2, "repeat": 2}
 gym.register(
     "ShortPixels-v0", entry_point=Short, max_episode_steps=7, kwargs={"render_mode": "rgb_array"},
-    additional_wrappers=(WrapperSpec("Pixels", "helpers.pixels:Pixels", camera),),
+    additional_wrappers=(WrapperSpec("Pixels", "helpers.envs.pixels:Pixels", camera),),
 )  # fmt: skip
 
 tiny = {"learning_starts": 10, "batch_size": 4, "buffer_size": 25, "hidden": 4}

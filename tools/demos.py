@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from helpers.demos import ARRAYS, Demos, record_demos, save_demos
-from helpers.settings import get_setting
+from helpers.demos.files import ARRAYS, Demos, record_demos, save_demos
+from helpers.training.settings import get_setting
 
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "demos"
 SHAPED, SPARSE = "Pendulum-v1", "SparsePendulum-v0"
@@ -34,7 +34,7 @@ person with arrow keys.
 | --- | --- | --- | --- | --- |
 {rows}
 
-Read them with `helpers.demos.load_demos`. Each file is a compressed `.npz`; its array `about` is
+Read them with `helpers.demos.files.load_demos`. Each file is a compressed `.npz`; its array `about` is
 a text in JSON that says what it is, by whom and with which returns.
 """
 

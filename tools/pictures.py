@@ -5,8 +5,8 @@ Agents are trained with the lessons' settings and seed 0 (about a minute), then 
 
 from pathlib import Path
 
-from helpers.settings import get_setting
-from helpers.video import record, side_by_side
+from helpers.show.video import record, side_by_side
+from helpers.training.settings import get_setting
 
 PICTURES = Path(__file__).resolve().parent.parent / "data" / "pictures"
 LEARNED = [

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 
 from helpers.agents import A2C, DDPG, TD3, DDPGfD
 from helpers.agents.cloning import pretrain
-from helpers.break_it import RESULTS
-from helpers.demos import load_demos
+from helpers.demos.files import load_demos
 from helpers.evaluation import evaluate
-from helpers.probes import probe, quick
-from helpers.settings import DEMOS
-from helpers.study import circumstances, parse_seeds
+from helpers.labs.break_it import RESULTS
+from helpers.training.probes import probe, quick
+from helpers.training.settings import DEMOS
+from helpers.training.study import circumstances, parse_seeds
 
 TEACHERS = {"pendulum": "Pendulum-v1", "clumsy_pendulum": "SparsePendulum-v0"}
 EPOCHS, PATIENCE = 150, 50

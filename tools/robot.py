@@ -16,7 +16,7 @@ from pathlib import Path
 
 from helpers.agents import TD3
 from helpers.evaluation import Evaluation, evaluate
-from helpers.video import record, side_by_side
+from helpers.show.video import record, side_by_side
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 # Starts: the evaluations in training take those from 10,000 on.

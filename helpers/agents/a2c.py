@@ -14,10 +14,10 @@ from gymnasium import spaces
 from torch import nn
 
 from helpers.agents.base import Agent, EpisodeLog, gradient_step, set_learning_rate
+from helpers.agents.networks import make_critic
 from helpers.agents.policies import CategoricalPolicy, GaussianPolicy
-from helpers.envs import EnvLike, check_finite, make_vector_env
-from helpers.networks import make_critic
-from helpers.schedules import Rate, as_rate, rate_at
+from helpers.agents.schedules import Rate, as_rate, rate_at
+from helpers.envs.make import EnvLike, check_finite, make_vector_env
 
 
 def actor_loss(log_probs: torch.Tensor, advantages: torch.Tensor) -> torch.Tensor:

@@ -8,11 +8,11 @@ from gymnasium import spaces
 
 from helpers.agents.a2c import actor_loss, critic_loss
 from helpers.agents.base import Agent, gradient_step, set_learning_rate
+from helpers.agents.networks import make_actor, make_critic
 from helpers.agents.policies import log_prob, sample_actions
-from helpers.envs import EnvLike, check_finite, make_training_env
-from helpers.networks import make_actor, make_critic
-from helpers.returns import discounted_returns
-from helpers.schedules import Rate, as_rate, rate_at
+from helpers.agents.returns import discounted_returns
+from helpers.agents.schedules import Rate, as_rate, rate_at
+from helpers.envs.make import EnvLike, check_finite, make_training_env
 
 
 def bootstrapped_returns(rewards: np.ndarray, final_value: float, gamma: float) -> np.ndarray:

@@ -16,8 +16,8 @@ from gymnasium import spaces
 from torch import nn
 
 from helpers.agents import checkpoint, parameters, probabilities
-from helpers.envs import EnvLike, check_action_space, env_id, make_env, observation_size
-from helpers.retrace import Retraceable
+from helpers.envs.make import EnvLike, check_action_space, env_id, make_env, observation_size
+from helpers.envs.resumable import Retraceable
 
 Callback = Callable[["Agent"], bool | None]
 

@@ -13,10 +13,10 @@ from typing import Any
 import torch
 from gymnasium import spaces
 
-from helpers.buffers import restore_memory, stored_memory
-from helpers.demos import ENV_ID
-from helpers.envs import env_id, make_training_env, make_vector_env, one_line
-from helpers.schedules import LinearSchedule
+from helpers.agents.schedules import LinearSchedule
+from helpers.demos.files import ENV_ID
+from helpers.envs.make import env_id, make_training_env, make_vector_env, one_line
+from helpers.memory.buffers import restore_memory, stored_memory
 
 FORMAT, VERSION = "actor-critic-course agent", 3
 # What a file holds beside these two, and of which kind it is; with `replay` "under_way" as well.

@@ -16,10 +16,10 @@ from torch import nn
 
 from helpers.agents.a2c import A2C
 from helpers.agents.base import Agent, gradient_step, one_thread
+from helpers.agents.networks import QNetwork
 from helpers.agents.off_policy import OffPolicyAgent, as_stored, check_counts
-from helpers.buffers import Batch
-from helpers.demos import ARRAYS, Demos, check_spaces
-from helpers.networks import QNetwork
+from helpers.demos.files import ARRAYS, Demos, check_spaces
+from helpers.memory.buffers import Batch
 
 
 def bc_loss(actor: nn.Module, obs: torch.Tensor, action: torch.Tensor) -> torch.Tensor:

@@ -9,9 +9,9 @@ import torch
 from torch import nn
 
 from helpers.agents.base import gradient_step
+from helpers.agents.networks import QNetwork
 from helpers.agents.off_policy import OffPolicyAgent
-from helpers.buffers import Batch
-from helpers.networks import QNetwork
+from helpers.memory.buffers import Batch
 
 
 @torch.no_grad()

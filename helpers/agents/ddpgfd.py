@@ -12,11 +12,11 @@ from torch import nn
 
 from helpers.agents.base import gradient_step
 from helpers.agents.ddpg import actor_loss, polyak_update, td_target
+from helpers.agents.networks import QNetwork
 from helpers.agents.off_policy import OffPolicyAgent, as_stored
-from helpers.buffers import PrioritizedBatch, PrioritizedReplayBuffer
-from helpers.demos import Demos
-from helpers.envs import EnvLike
-from helpers.networks import QNetwork
+from helpers.demos.files import Demos
+from helpers.envs.make import EnvLike
+from helpers.memory.buffers import PrioritizedBatch, PrioritizedReplayBuffer
 
 
 @torch.no_grad()

@@ -3,8 +3,8 @@
 import torch
 from torch import nn
 
-from helpers.layers import ImageCritic
-from helpers.networks import TwinQNetwork
+from helpers.agents.layers import ImageCritic
+from helpers.agents.networks import TwinQNetwork
 
 NARROW = 128  # up to this width, starting a matrix product takes longer than the product
 WIDE = 256  # from this width on, the product takes all the time

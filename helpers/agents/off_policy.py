@@ -10,17 +10,17 @@ import numpy as np
 import torch
 from torch import nn
 
-from helpers.actions import check_bounded, observation_bounds, to_env_units, to_scaled
 from helpers.agents.adam import LeanAdam
 from helpers.agents.base import Agent, set_learning_rate
 from helpers.agents.faster import faster
-from helpers.buffers import Batch, ReplayBuffer
-from helpers.demos import Demos, check_spaces
-from helpers.envs import EnvLike, check_finite, is_image, make_training_env, one_line
-from helpers.layers import choose_networks
-from helpers.networks import DeterministicActor
-from helpers.noise import GaussianNoise, Noise, UniformNoise, as_noise
-from helpers.schedules import Rate, Schedule, as_rate, rate_at
+from helpers.agents.layers import choose_networks
+from helpers.agents.networks import DeterministicActor
+from helpers.agents.noise import GaussianNoise, Noise, UniformNoise, as_noise
+from helpers.agents.schedules import Rate, Schedule, as_rate, rate_at
+from helpers.demos.files import Demos, check_spaces
+from helpers.envs.make import EnvLike, check_finite, is_image, make_training_env, one_line
+from helpers.envs.units import check_bounded, observation_bounds, to_env_units, to_scaled
+from helpers.memory.buffers import Batch, ReplayBuffer
 
 LOG_EVERY = 50  # updates; reading a loss out of torch costs time
 

@@ -7,7 +7,7 @@ import torch
 from gymnasium import spaces
 from torch import nn
 
-from helpers.networks import make_actor
+from helpers.agents.networks import make_actor
 
 # ---- discrete actions: a categorical distribution ------------------------------------------------
 

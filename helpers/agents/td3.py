@@ -12,10 +12,10 @@ from torch import nn
 
 from helpers.agents.base import gradient_step
 from helpers.agents.ddpg import polyak_update
+from helpers.agents.networks import TwinQNetwork
 from helpers.agents.off_policy import OffPolicyAgent, check_counts
-from helpers.buffers import Batch
-from helpers.envs import EnvLike
-from helpers.networks import TwinQNetwork
+from helpers.envs.make import EnvLike
+from helpers.memory.buffers import Batch
 
 
 @torch.no_grad()

@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import nn
 
+from helpers.agents.networks import make_actor, make_critic
 from helpers.checks.exercise import Card, Case, Exercise, Misconception
 from helpers.checks.observing import fill_parameters
-from helpers.networks import make_actor, make_critic
 
 
 def layer_sizes(network: nn.Module, obs: torch.Tensor) -> str:

@@ -10,9 +10,9 @@ import numpy as np
 
 from helpers.agents.a2c import gae, learnable_rows
 from helpers.agents.a2c_by_the_book import bootstrapped_returns
+from helpers.agents.returns import discounted_returns
 from helpers.checks.exercise import Card, Case, Exercise, Misconception
 from helpers.checks.observing import no_mutation
-from helpers.returns import discounted_returns
 
 # --- 1.3 bootstrapped_returns ---------------------------------------------------------------------
 

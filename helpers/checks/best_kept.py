@@ -22,11 +22,11 @@ from gymnasium import spaces
 from torch import nn
 
 from helpers.agents import checkpoint, parameters
-from helpers.callbacks import Evaluate
 from helpers.checks.exercise import Card, Case, Exercise, Misconception
 from helpers.checks.watched import TooFarError
-from helpers.envs import make_training_env
+from helpers.envs.make import make_training_env
 from helpers.evaluation import Evaluation, evaluate
+from helpers.training.callbacks import Evaluate
 
 # --- An environment and an agent ------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from helpers.checks.diagnose import diagnose, left_blank, not_started
 from helpers.checks.display import Report, as_html, as_text, report
 from helpers.checks.exercise import Exercise, call, find
 from helpers.checks.running import Alarm, Outcome, Raised, expected, run, unlike
-from helpers.page import in_kernel
+from helpers.show.notebook import in_kernel
 
 MINE = "Later cells use your version."
 PATIENCE = 40  # seconds for all cases of an exercise; the course's versions take up to three

@@ -12,10 +12,10 @@ import math
 import numpy as np
 import torch
 
-from helpers.actions import to_env_units, to_scaled
+from helpers.agents.noise import OUNoise
 from helpers.checks.exercise import Card, Case, Exercise, Misconception, Property
 from helpers.checks.observing import no_mutation
-from helpers.noise import OUNoise
+from helpers.envs.units import to_env_units, to_scaled
 
 # --- 2.2 to_env_units -----------------------------------------------------------------------------
 

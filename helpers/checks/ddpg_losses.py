@@ -14,10 +14,10 @@ from torch import nn
 from torch.nn import functional as F
 
 from helpers.agents.ddpg import actor_loss, critic_loss, polyak_update, td_target
-from helpers.buffers import Batch
 from helpers.checks.a2c_losses import PLAIN_NUMBER, gives_tensors, with_backward
 from helpers.checks.exercise import Card, Case, Exercise, Misconception, Property
 from helpers.checks.observing import ANOTHER, gradient, no_mutation
+from helpers.memory.buffers import Batch
 
 
 def floats(values) -> torch.Tensor:

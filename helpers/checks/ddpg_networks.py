@@ -14,9 +14,9 @@ import numpy as np
 import torch
 from torch import nn
 
+from helpers.agents.networks import DeterministicActor, QNetwork, start_small
 from helpers.checks.exercise import Card, Case, Exercise, Misconception, Property
 from helpers.checks.observing import fill_parameters, gradient, linear_layers
-from helpers.networks import DeterministicActor, QNetwork, start_small
 
 SMALL = 0.015  # five times the paper's bound: other small starts are right, too
 TINY = 0.02  # torch's own start of a hidden layer with 16 inputs reaches 0.25

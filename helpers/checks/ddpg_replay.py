@@ -12,8 +12,8 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from helpers.buffers import Batch, ReplayBuffer
 from helpers.checks.exercise import Card, Case, Exercise, Misconception, Property
+from helpers.memory.buffers import Batch, ReplayBuffer
 
 BATCHES = 40
 PARTS = Batch._fields

@@ -11,7 +11,6 @@ import torch
 from torch.nn import functional as F
 
 from helpers.agents.ddpgfd import n_step_target, priorities, weighted_critic_loss
-from helpers.buffers import PrioritizedBatch
 from helpers.checks.a2c_losses import PLAIN_NUMBER, gives_tensors, leaf, with_backward
 from helpers.checks.ddpg_losses import (
     ANOTHER,
@@ -27,6 +26,7 @@ from helpers.checks.ddpg_losses import (
 from helpers.checks.exercise import Card, Case, Exercise, Misconception, Property
 from helpers.checks.observing import gradient, no_mutation
 from helpers.checks.per_sampling import CARET
+from helpers.memory.buffers import PrioritizedBatch
 
 # --- 4.8 priorities -------------------------------------------------------------------------------
 

@@ -20,7 +20,6 @@ from helpers.agents.base import gradient_step
 from helpers.agents.cloning import bc_loss
 from helpers.agents.ddpg import actor_loss, critic_loss, polyak_update, td_target
 from helpers.agents.ddpgfd import DDPGfD, n_step_target, priorities, weighted_critic_loss
-from helpers.buffers import PrioritizedBatch, PrioritizedReplayBuffer
 from helpers.checks.ddpg_losses import FROZEN, SmallActor, SmallCritic, floats
 from helpers.checks.ddpgfd_losses import n_step_batch
 from helpers.checks.exercise import Card, Case, Exercise, Misconception
@@ -36,6 +35,7 @@ from helpers.checks.td3_update import (
     stepped_by,
     weights,
 )
+from helpers.memory.buffers import PrioritizedBatch, PrioritizedReplayBuffer
 
 # --- What is looked at ----------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from helpers.checks.exercise import Card, Case, Exercise, Misconception, Property
-from helpers.demos import ARRAYS, read_episodes
+from helpers.demos.files import ARRAYS, read_episodes
 
 # --- Files ----------------------------------------------------------------------------------------
 

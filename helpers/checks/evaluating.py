@@ -14,7 +14,7 @@ import torch
 
 from helpers.checks.exercise import Card, Case, Exercise, Misconception, Property
 from helpers.checks.watched import ENV_ID, LOG, TooFarError
-from helpers.envs import make_env
+from helpers.envs.make import make_env
 from helpers.evaluation import play_episodes
 
 # --- What is looked at ----------------------------------------------------------------------------

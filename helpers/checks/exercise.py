@@ -7,6 +7,7 @@ import pkgutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 from zlib import crc32
@@ -14,6 +15,7 @@ from zlib import crc32
 import numpy as np
 
 from helpers.checks.compare import ATOL, RTOL
+from helpers.checks.text import read
 
 
 def call(function: Callable, *args: Any, **kwargs: Any) -> Any:
@@ -98,6 +100,7 @@ class Exercise:
     hints: tuple[str, str]
     cases: Callable[[np.random.Generator], Sequence[tuple | Case]]
     misconceptions: Sequence[Misconception] = ()
+    right: Sequence[Any] = ()  # other right answers
     observe: Callable[..., Any] = call
     output: tuple[str, ...] = ()
     properties: Sequence[Property] = ()
@@ -151,3 +154,23 @@ def find(exercise_id: str) -> Exercise:
             return exercise
     known = ", ".join(exercise.id for exercise in _catalogue())
     raise ValueError(f"There is no exercise {exercise_id!r}; the course has {known}.")
+
+
+def exercise(file: str, exercise_id: str, reference: Callable, **how: Any) -> Exercise:
+    """The exercise whose card, hints and mistakes stand beside `file` in `<id>_<name>.md`.
+
+    `how` it is tried, `cases`, `observe`, `output`, `properties`, `rtol` and `atol`, is explained
+    at `Exercise`.
+    """
+    folder = Path(file).parent
+    text = read(folder / f"{exercise_id}_{reference.__name__}.md", reference)
+    return Exercise(
+        id=text.id,
+        lesson=folder.name.removeprefix("lesson_"),
+        reference=reference,
+        card=Card(text.title, text.what, text.why, text.difficulty, text.minutes),
+        hints=text.hints,
+        misconceptions=text.mistakes,
+        right=text.right,
+        **how,
+    )

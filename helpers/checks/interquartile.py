@@ -8,7 +8,7 @@ import numpy as np
 
 from helpers.checks.exercise import Card, Case, Exercise, Misconception, Property
 from helpers.checks.observing import no_mutation
-from helpers.statistics import interquartile_mean
+from helpers.training.statistics import interquartile_mean
 
 # --- Cases ----------------------------------------------------------------------------------------
 

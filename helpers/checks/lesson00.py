@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from helpers.agents.returns import discounted_returns
 from helpers.checks.exercise import Card, Case, Exercise, Misconception
 from helpers.checks.observing import no_mutation
-from helpers.returns import discounted_returns
 
 
 def return_cases(rng: np.random.Generator) -> list[Case]:

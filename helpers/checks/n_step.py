@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from helpers.buffers import n_step_return
 from helpers.checks.exercise import Card, Case, Exercise, Misconception
 from helpers.checks.observing import no_mutation
+from helpers.memory.buffers import n_step_return
 
 # --- Cases ----------------------------------------------------------------------------------------
 

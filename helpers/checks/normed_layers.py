@@ -12,9 +12,9 @@ import numpy as np
 import torch
 from torch import nn
 
+from helpers.agents.layers import hidden_layers
 from helpers.checks.exercise import Card, Case, Exercise, Misconception, Property
 from helpers.checks.observing import fill_parameters, linear_layers
-from helpers.layers import hidden_layers
 
 # --- What is looked at ----------------------------------------------------------------------------
 

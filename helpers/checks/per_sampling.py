@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from helpers.buffers import importance_weights, linear_schedule, sampling_probabilities
 from helpers.checks.exercise import Card, Case, Exercise, Misconception, Property, as_case
 from helpers.checks.observing import no_mutation
+from helpers.memory.buffers import importance_weights, linear_schedule, sampling_probabilities
 
 # --- 4.3 sampling_probabilities -------------------------------------------------------------------
 

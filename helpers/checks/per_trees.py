@@ -16,7 +16,7 @@ import numpy as np
 
 from helpers.checks.exercise import Card, Case, Exercise, Misconception, Property
 from helpers.checks.observing import no_mutation
-from helpers.segment_tree import SegmentTree, SumTree
+from helpers.memory.segment_tree import SegmentTree, SumTree
 
 NEUTRAL = {np.add: 0.0, np.minimum: np.inf}
 

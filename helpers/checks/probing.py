@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from helpers.checks.exercise import Card, Case, Exercise, Misconception
-from helpers.probes import ProbeEnv, TwoStepProbe, observation
+from helpers.training.probes import ProbeEnv, TwoStepProbe, observation
 
 # --- What is looked at ----------------------------------------------------------------------------
 

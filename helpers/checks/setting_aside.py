@@ -14,7 +14,7 @@ import numpy as np
 
 from helpers.agents.cloning import some_episodes, split_episodes
 from helpers.checks.exercise import Card, Case, Exercise, Misconception, Property
-from helpers.demos import ARRAYS, Demos
+from helpers.demos.files import ARRAYS, Demos
 
 # --- What is looked at ----------------------------------------------------------------------------
 

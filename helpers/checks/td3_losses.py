@@ -13,7 +13,6 @@ from torch import nn
 from torch.nn import functional as F
 
 from helpers.agents.td3 import actor_loss_by_q1, twin_critic_loss
-from helpers.buffers import Batch
 from helpers.checks.a2c_losses import PLAIN_NUMBER, gives_tensors, with_backward
 from helpers.checks.ddpg_losses import (
     ANOTHER,
@@ -28,6 +27,7 @@ from helpers.checks.ddpg_losses import (
 )
 from helpers.checks.exercise import Card, Case, Exercise, Misconception, Property
 from helpers.checks.observing import gradient, no_mutation
+from helpers.memory.buffers import Batch
 
 
 class SmallTwin(nn.Module):

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from helpers.agents.networks import QNetwork, TwinQNetwork, start_small
 from helpers.checks.ddpg_networks import (
     IN_A_LIST,
     NO_SUPER,
@@ -28,7 +29,6 @@ from helpers.checks.ddpg_networks import (
 )
 from helpers.checks.exercise import Card, Case, Exercise, Misconception, Property
 from helpers.checks.observing import fill_parameters, gradient, linear_layers
-from helpers.networks import QNetwork, TwinQNetwork, start_small
 
 # --- What is looked at ----------------------------------------------------------------------------
 

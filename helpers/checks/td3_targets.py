@@ -9,7 +9,6 @@ import torch
 from torch.nn import functional as F
 
 from helpers.agents.td3 import clipped_double_q_target
-from helpers.buffers import Batch
 from helpers.checks.ddpg_losses import (
     ANOTHER,
     BROADCAST,
@@ -22,7 +21,8 @@ from helpers.checks.ddpg_losses import (
 from helpers.checks.exercise import Card, Case, Exercise, Misconception, Property
 from helpers.checks.observing import gradient, no_mutation
 from helpers.checks.td3_losses import SmallTwin, random_twin
-from helpers.overestimation import double_estimate
+from helpers.memory.buffers import Batch
+from helpers.training.overestimation import double_estimate
 
 # --- 3.1 double_estimate --------------------------------------------------------------------------
 

@@ -30,11 +30,11 @@ from helpers.agents import td3
 from helpers.agents.base import gradient_step
 from helpers.agents.ddpg import polyak_update
 from helpers.agents.td3 import TD3
-from helpers.buffers import Batch
 from helpers.checks.ddpg_losses import SmallActor, batch_of, floats
 from helpers.checks.exercise import Card, Case, Exercise, Misconception
 from helpers.checks.td3_losses import SmallTwin
 from helpers.checks.td3_smoothing import shared, shared_streams
+from helpers.memory.buffers import Batch
 
 # --- What is looked at ----------------------------------------------------------------------------
 

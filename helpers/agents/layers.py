@@ -1,0 +1,186 @@
+"""Networks of any depth, with layer normalisation if wanted, and such as see.
+
+The lessons' own networks have two hidden layers each, written out. These here are what an agent
+builds when it is asked for anything else, `TD3(env, hidden=(400, 300), layer_norm=True)`, and when
+observations are pictures.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from gymnasium import spaces
+from torch import nn
+
+from helpers.agents.networks import start_small
+from helpers.envs.make import is_image, observation_size
+
+
+def choose_networks(
+    actor_class: type[nn.Module],
+    critic_class: type[nn.Module],
+    observation_space: spaces.Box,
+    action_size: int,
+    hidden: int | Sequence[int],
+    layer_norm: bool,
+) -> tuple[nn.Module, nn.Module]:
+    """An actor and a critic: of the lesson's own classes, or deeper ones that do the same.
+
+    Where observations are pictures, an encoder sees for both.
+    """
+    encoder = Encoder(observation_space.shape) if is_image(observation_space) else None
+    sizes = (FEATURES if encoder else observation_size(observation_space), action_size)
+    if isinstance(hidden, int) and not layer_norm:
+        actor, critic = actor_class(*sizes, hidden), critic_class(*sizes, hidden)
+    else:
+        widths = (hidden, hidden) if isinstance(hidden, int) else hidden
+        deep_critic = DeepTwinQNetwork if hasattr(critic_class, "q1") else DeepQNetwork
+        actor = DeepActor(*sizes, widths, layer_norm)
+        critic = deep_critic(*sizes, widths, layer_norm)
+    if encoder is None:
+        return actor, critic
+    return ImageActor(encoder, actor), ImageCritic(encoder, critic)
+
+
+def hidden_layers(n_inputs: int, sizes: Sequence[int], layer_norm: bool = False) -> nn.Sequential:
+    """The hidden layers of a network: (..., n_inputs) to (..., sizes[-1]).
+
+    Each is a linear layer and a ReLU. With `layer_norm` the outputs of the linear layer are first
+    brought to mean 0 and variance 1 over its units. Source: Ba, Kiros & Hinton 2016, "Layer
+    Normalization", section 3.
+    """
+    layers: list[nn.Module] = []
+    for size in sizes:
+        # 1. A linear layer from what the one before gives, or from the input.
+        layers.append(nn.Linear(n_inputs, size))
+        # 2. With `layer_norm`, what the linear layer gives is normalised: the ReLU then cuts about
+        # half of it.
+        if layer_norm:
+            layers.append(nn.LayerNorm(size))
+        # 3. The ReLU last, and the next layer takes what this one gives.
+        layers.append(nn.ReLU())
+        n_inputs = size
+    return nn.Sequential(*layers)
+
+
+class DeepActor(nn.Module):
+    """The actor mu with any hidden layers: observations (..., obs_size) to actions in [-1, 1]."""
+
+    def __init__(
+        self, obs_size: int, action_dim: int, hidden: Sequence[int], layer_norm: bool = False
+    ) -> None:
+        super().__init__()
+        self.hidden = hidden_layers(obs_size, hidden, layer_norm)
+        self.output = nn.Linear(hidden[-1], action_dim)
+        start_small(self.output)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        return torch.tanh(self.output(self.hidden(obs)))
+
+
+class DeepQNetwork(nn.Module):
+    """The critic Q with any hidden layers: observations and actions (B, ...) to values (B,)."""
+
+    def __init__(
+        self, obs_size: int, action_dim: int, hidden: Sequence[int], layer_norm: bool = False
+    ) -> None:
+        super().__init__()
+        self.hidden = hidden_layers(obs_size + action_dim, hidden, layer_norm)
+        self.output = nn.Linear(hidden[-1], 1)
+        start_small(self.output)
+
+    def forward(self, obs: torch.Tensor, action: torch.Tensor) -> torch.Tensor:
+        x = self.hidden(torch.cat([obs, action], dim=-1))
+        return self.output(x).squeeze(-1)
+
+
+class DeepTwinQNetwork(nn.Module):
+    """Two critics that share nothing; see `TwinQNetwork`."""
+
+    def __init__(
+        self, obs_size: int, action_dim: int, hidden: Sequence[int], layer_norm: bool = False
+    ) -> None:
+        super().__init__()
+        self.first = DeepQNetwork(obs_size, action_dim, hidden, layer_norm)
+        self.second = DeepQNetwork(obs_size, action_dim, hidden, layer_norm)
+
+    def forward(self, obs: torch.Tensor, action: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return self.first(obs, action), self.second(obs, action)
+
+    def q1(self, obs: torch.Tensor, action: torch.Tensor) -> torch.Tensor:
+        return self.first(obs, action)
+
+
+# ---- pictures ------------------------------------------------------------------------------------
+
+CHANNELS = (16, 32)  # of the convolutions; each halves height and width
+FEATURES = 50
+
+
+class Encoder(nn.Module):
+    """Eyes: pictures, flat (..., channels x height x width) in 0 to 255, to (..., FEATURES).
+
+    Small 3 x 3 filters slide over the picture and look for the same thing everywhere. Stacked
+    pictures are its channels, so a filter compares a place now with the same place before: that is
+    how speed is seen. After Yarats et al. 2021, "Improving Sample Efficiency in Model-Free
+    Reinforcement Learning from Images" (their `encoder.py`: convolutions with ReLU, a linear layer
+    to 50 numbers, normalised, tanh), but with fewer channels and layers.
+    """
+
+    def __init__(self, shape: tuple[int, int, int]) -> None:
+        super().__init__()
+        self.shape = shape
+        n_inputs, height, width = shape
+        layers: list[nn.Module] = []
+        for channels in CHANNELS:
+            # 1. Every second place is enough: neighbouring ones see nearly the same.
+            layers += [nn.Conv2d(n_inputs, channels, 3, stride=2, padding=1), nn.ReLU()]
+            n_inputs, height, width = channels, (height + 1) // 2, (width + 1) // 2
+        self.convolutions = nn.Sequential(*layers)
+        # 2. What was found where, in a few numbers that stay within [-1, 1].
+        self.summary = nn.Linear(n_inputs * height * width, FEATURES)
+        self.norm = nn.LayerNorm(FEATURES)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        # 3. Brightness compared with the mean of the pictures: an empty background is about 0, and
+        # what differs from it counts.
+        pictures = obs.reshape(-1, *self.shape).float() / 255
+        pictures = pictures - pictures.mean(dim=(1, 2, 3), keepdim=True)
+        found = self.convolutions(pictures).flatten(1)
+        features = torch.tanh(self.norm(self.summary(found)))
+        return features.reshape(*obs.shape[:-1], FEATURES)
+
+
+class ImageCritic(nn.Module):
+    """A critic that sees: its own loss teaches the encoder what is worth seeing.
+
+    `critic` is one of one or two critics that takes features in place of observations.
+    """
+
+    def __init__(self, encoder: Encoder, critic: nn.Module) -> None:
+        super().__init__()
+        self.encoder, self.critic = encoder, critic
+
+    def forward(self, obs: torch.Tensor, action: torch.Tensor):
+        return self.critic(self.encoder(obs), action)
+
+    def q1(self, obs: torch.Tensor, action: torch.Tensor) -> torch.Tensor:
+        return self.critic.q1(self.encoder(obs), action)
+
+
+class ImageActor(nn.Module):
+    """An actor that sees with the critic's eyes, and does not change them.
+
+    The critic's loss alone teaches the encoder (so do Yarats et al. 2021, `sac_ae.py`): it is none
+    of the actor's parameters, and no gradient reaches it from here. Copy an actor together with its
+    critic, or the copy's eyes stay as they are.
+    """
+
+    def __init__(self, encoder: Encoder, actor: nn.Module) -> None:
+        super().__init__()
+        self.actor = actor
+        self.borrowed = [encoder]  # in a list, where torch does not count it as a part
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        with torch.no_grad():
+            features = self.borrowed[0](obs)
+        return self.actor(features)

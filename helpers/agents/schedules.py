@@ -1,0 +1,83 @@
+"""A learning rate that changes while an agent learns."""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass
+from numbers import Real
+from typing import Any
+
+from helpers.memory.buffers import linear_schedule
+
+
+class Schedule(ABC):
+    """What an agent asks of a learning rate that is not the same all the time."""
+
+    @abstractmethod
+    def __call__(self, steps: int) -> float:
+        """The learning rate after so many environment steps, counted over all calls of `learn`."""
+
+    def to_plain(self) -> dict[str, Any]:
+        """Kind and parameters as plain values, as a file can hold them; `as_rate` reads them."""
+        return {"kind": type(self).__name__, **asdict(self)}
+
+
+@dataclass(frozen=True)
+class LinearSchedule(Schedule):
+    """From `start` to `end` on a straight line over so many environment `steps`, then constant.
+
+    `end` may be 0: nothing is learned from there on. Raises `ValueError` for rates and steps that
+    cannot be.
+    """
+
+    start: float
+    end: float
+    steps: int
+
+    def __post_init__(self) -> None:
+        numbers = all(map(_is_number, (self.start, self.end, self.steps)))
+        if not (numbers and self.start > 0 and self.end >= 0 and self.steps >= 1):
+            raise ValueError(
+                "A LinearSchedule goes from a learning rate above 0 to one from 0 up, in 1 step or "
+                f"more; got {self}."
+            )
+        # Plain numbers, since a file holds no others; of whole steps, also if 1e5 was written.
+        for name, kind in {"start": float, "end": float, "steps": int}.items():
+            object.__setattr__(self, name, kind(getattr(self, name)))
+
+    def __call__(self, steps: int) -> float:
+        return linear_schedule(steps, self.steps, self.start, self.end)
+
+
+Rate = float | Schedule  # what an agent takes for a learning rate
+KINDS = {kind.__name__: kind for kind in (LinearSchedule,)}
+
+
+def as_rate(name: str, rate: Rate | dict[str, Any]) -> Rate:
+    """The learning rate `rate`, or the schedule that `to_plain` wrote.
+
+    Raises `ValueError`, which calls it `name`, for anything else.
+    """
+    if isinstance(rate, Schedule):
+        return rate
+    if isinstance(rate, dict):
+        parameters = dict(rate)
+        kind = parameters.pop("kind", None)
+        if kind not in KINDS:
+            raise ValueError(f"No schedule is called {kind!r}; there are: {', '.join(KINDS)}.")
+        return KINDS[kind](**parameters)
+    if not (_is_number(rate) and rate > 0):
+        raise ValueError(
+            f"{name} must be a number above 0, such as 3e-4, or a schedule, such as "
+            f"LinearSchedule(3e-4, 3e-5, 100_000); got {rate!r}."
+        )
+    return rate
+
+
+def rate_at(rate: Rate, steps: int) -> float:
+    """What a number or a schedule says after so many environment steps."""
+    return rate(steps) if isinstance(rate, Schedule) else rate
+
+
+def _is_number(value: Any) -> bool:
+    """A finite one."""
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,0 +1,160 @@
+"""Environments: made from an id or an instance, one or many, with errors that say what to do."""
+
+from collections.abc import Callable
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+from gymnasium.envs.registration import WrapperSpec
+
+from helpers.envs.resumable import Retraceable, RetraceableVector
+
+EnvLike = str | gym.Env
+TRANSLATOR = "gymnasium.wrappers.TransformAction"
+
+if "SparsePendulum-v0" not in gym.registry:  # the module may be imported again
+    for name, arguments in {"SparsePendulum-v0": {}, "KnockedPendulum-v0": {"knock": 6.0}}.items():
+        gym.register(
+            name,
+            "helpers.envs.sparse_pendulum:SparsePendulum",
+            max_episode_steps=200,
+            kwargs=arguments,
+        )
+
+if "PixelPendulum-v0" not in gym.registry:
+    camera = {"size": 16, "crop": 256, "frames": 3, "repeat": 2}
+    gym.register(
+        "PixelPendulum-v0",  # Pendulum-v1, its reward too, seen through `Pixels`
+        "gymnasium.envs.classic_control.pendulum:PendulumEnv",
+        max_episode_steps=200,  # of Pendulum's own: 100 actions, each taken twice
+        kwargs={"render_mode": "rgb_array"},
+        additional_wrappers=(WrapperSpec("Pixels", "helpers.envs.pixels:Pixels", camera),),
+    )
+
+
+def make_env(env: EnvLike, **kwargs) -> gym.Env:
+    """A fresh environment like `env`: from its id, or from the recipe (`spec`) an instance carries.
+
+    `kwargs` go to `gymnasium.make` (for example `render_mode="rgb_array"`). Raises `ValueError`
+    with one sentence for an unknown id, a missing dependency, or an instance without a recipe.
+    """
+    recipe = env if isinstance(env, str) else _recipe(env)
+    if recipe is None:
+        raise ValueError(
+            f"{env} was not made by gymnasium.make, so it cannot be copied: register it "
+            "with gymnasium.register and pass its id."
+        )
+    try:
+        return gym.make(recipe, **kwargs)
+    except (gym.error.DependencyNotInstalled, ModuleNotFoundError) as error:
+        raise ValueError(
+            f"{_name(recipe)} needs a package that is missing ({one_line(error)})."
+        ) from error
+    except gym.error.Error as error:  # unknown, too old, or misspelt
+        raise ValueError(
+            f"gymnasium knows no environment {_name(recipe)!r} ({one_line(error)}): "
+            "check the spelling and the version, for example 'CartPole-v1'."
+        ) from error
+
+
+def make_training_env(env: EnvLike) -> Retraceable:
+    """The environment that an agent trains in: made from an id, or the instance it was given."""
+    return Retraceable(make_env(env) if isinstance(env, str) else env)
+
+
+def make_vector_env(env: EnvLike, n_envs: int) -> RetraceableVector:
+    """`n_envs` copies of `env` stepped together, with gymnasium's next-step autoreset.
+
+    In that mode an episode's last observation is returned as it is; the step after it ignores the
+    action, gives reward 0 and returns the first observation of the next episode: the *filler row*
+    (`helpers.agents.a2c.learnable_rows`).
+    """
+    if n_envs < 1:
+        raise ValueError(f"n_envs must be at least 1, got {n_envs}.")
+    make: Callable[[], gym.Env] = lambda: Retraceable(make_env(env))  # noqa: E731
+    if n_envs == 1 and not isinstance(env, str) and _recipe(env) is None:
+        make = lambda: Retraceable(env)  # noqa: E731  # no copies, and one is all we need
+    return RetraceableVector([make] * n_envs, autoreset_mode=gym.vector.AutoresetMode.NEXT_STEP)
+
+
+def observation_size(space: spaces.Space) -> int:
+    """How many numbers one observation has. Raises `ValueError` unless `space` is a Box."""
+    if not isinstance(space, spaces.Box):
+        raise ValueError(
+            "The agents take Box observations (arrays of numbers), this environment has "
+            f"{one_line(space)}: wrap it in gymnasium.wrappers.FlattenObservation."
+        )
+    return int(np.prod(space.shape))
+
+
+def is_image(space: spaces.Box) -> bool:
+    """Whether observations are pictures: uint8 (channels, height, width), 8 pixels and more."""
+    return space.dtype == np.uint8 and len(space.shape) == 3 and min(space.shape[1:]) >= 8
+
+
+def check_action_space(agent: str, space: spaces.Space, supported: tuple[type, ...]) -> None:
+    """Raise `ValueError` unless `space` is one of the `supported` kinds; a Box must hold floats."""
+    if not isinstance(space, supported):
+        names = " or ".join(kind.__name__ for kind in supported)
+        simple = isinstance(space, spaces.Discrete) or _is_of_floats(space)
+        advice = (
+            "train A2C there" if simple else f"put {names} ones in their place with {TRANSLATOR}"
+        )
+        raise ValueError(
+            f"{agent} takes {names} actions, this environment has {one_line(space)}: {advice}."
+        )
+    if isinstance(space, spaces.Box) and not _is_of_floats(space):
+        raise ValueError(
+            f"{agent} takes Box actions of floats, this environment has {one_line(space)}: round "
+            f"floats to them with {TRANSLATOR}."
+        )
+
+
+def _is_of_floats(space: spaces.Space) -> bool:
+    return isinstance(space, spaces.Box) and np.issubdtype(space.dtype, np.floating)
+
+
+def check_finite(rewards: np.ndarray, observations: np.ndarray, steps: int) -> None:
+    """Raise `ValueError` on NaN or infinity: one such number would ruin every weight."""
+    for name, values in (("reward", rewards), ("observation", observations)):
+        if not np.isfinite(values).all():
+            bad = np.asarray(values)[~np.isfinite(values)].flat[0]
+            raise ValueError(
+                f"The environment returned the {name} {bad} after step {steps}: mend the "
+                "environment; the agent has not learned from it."
+            )
+
+
+def env_id(env: EnvLike) -> str | None:
+    """The id that says all about how to make `env`, or None: it has wrappers or arguments."""
+    if isinstance(env, str):
+        return env
+    recipe = _recipe(env)
+    registered = gym.registry.get(recipe.id) if recipe else None
+    return recipe.id if registered and _changes(recipe) == _changes(registered) else None
+
+
+def one_line(thing: object) -> str:
+    """The text of a space or an error on one line, as a sentence can hold it."""
+    return " ".join(str(thing).split())
+
+
+def _recipe(env: gym.Env) -> gym.envs.registration.EnvSpec | None:
+    """The spec from which an equal environment can be made, or None if there is no such spec."""
+    try:
+        spec = env.spec
+    except Exception:  # a wrapper without recorded arguments has no recipe
+        return None
+    if spec is None or any(wrapper.kwargs is None for wrapper in spec.additional_wrappers):
+        return None
+    return spec
+
+
+def _changes(spec: gym.envs.registration.EnvSpec) -> tuple:
+    """What an instance may have changed in its id's recipe; how it is shown does not matter."""
+    arguments = {name: repr(value) for name, value in spec.kwargs.items() if name != "render_mode"}
+    return arguments, spec.max_episode_steps, spec.additional_wrappers
+
+
+def _name(recipe: str | gym.envs.registration.EnvSpec) -> str:
+    return recipe if isinstance(recipe, str) else recipe.id

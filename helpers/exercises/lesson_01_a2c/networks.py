@@ -1,0 +1,87 @@
+"""Lesson 01's two networks: exercises 1.1 `make_actor` and 1.5 `make_critic`."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import nn
+
+from helpers.agents.networks import make_actor, make_critic
+from helpers.checks.exercise import Case, exercise
+from helpers.checks.observing import fill_parameters
+
+
+def layer_sizes(network: nn.Module, obs: torch.Tensor) -> str:
+    """The linear layers in the order in which they run, as "4 -> 64, 64 -> 64, 64 -> 2"."""
+    ran: list[nn.Module] = []
+    linear = [module for module in network.modules() if isinstance(module, nn.Linear)]
+    hooks = [layer.register_forward_hook(lambda layer, *_: ran.append(layer)) for layer in linear]
+    network(obs)
+    for hook in hooks:
+        hook.remove()
+    return ", ".join(f"{layer.weight.shape[1]} -> {layer.weight.shape[0]}" for layer in ran)
+
+
+def seen_from_outside(network: nn.Module, obs: torch.Tensor) -> dict:
+    """Sizes, and outputs with weights that are the same for everybody."""
+    fill_parameters(network, obs)
+    return {"chain of linear layers": layer_sizes(network, obs), "output": network(obs)}
+
+
+def observations(rng: np.random.Generator, rows: int, size: int) -> torch.Tensor:
+    return torch.tensor(rng.normal(size=(rows, size)), dtype=torch.float32)
+
+
+# --- 1.1 make_actor -------------------------------------------------------------------------------
+
+
+def observe_actor(function, obs, n_outputs, hidden):
+    return seen_from_outside(function(obs.shape[-1], n_outputs, hidden), obs)
+
+
+def actor_cases(rng: np.random.Generator) -> list[Case]:
+    return [
+        Case((observations(rng, 1, 3), 2, 5), note="one observation"),
+        Case((observations(rng, 6, 4), 2, 64), note="CartPole's sizes"),
+        Case((observations(rng, 6, 3), 4, 8), note="more actions than observed numbers"),
+        Case((observations(rng, 6, 2), 1, 16), note="one output, as for a single torque"),
+    ]
+
+
+MAKE_ACTOR = exercise(
+    __file__,
+    "1.1",
+    reference=make_actor,
+    cases=actor_cases,
+    observe=observe_actor,
+)
+
+
+# --- 1.5 make_critic ------------------------------------------------------------------------------
+
+
+def observe_critic(function, obs, hidden):
+    return seen_from_outside(function(obs.shape[-1], hidden), obs)
+
+
+def critic_cases(rng: np.random.Generator) -> list[Case]:
+    return [
+        Case((observations(rng, 1, 3), 5), note="one observation"),
+        Case((observations(rng, 2, 3), 5), note="a batch of two"),
+        Case((observations(rng, 6, 4), 64), note="CartPole's sizes"),
+        Case((observations(rng, 6, 2), 16), note="another width"),
+        Case((observations(rng, 8, 8), 8), note="as many hidden units as observed numbers"),
+        Case(
+            (observations(rng, 6, 4).reshape(3, 2, 4), 8),
+            note="three steps of two environments, (3, 2, 4)",
+        ),
+    ]
+
+
+MAKE_CRITIC = exercise(
+    __file__,
+    "1.5",
+    reference=make_critic,
+    cases=critic_cases,
+    observe=observe_critic,
+)

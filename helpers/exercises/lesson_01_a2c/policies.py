@@ -1,0 +1,124 @@
+"""Lesson 01's policies: exercises 1.2 `log_prob`, 1.9 `entropy` and 1.10 `gaussian_log_prob`.
+
+Each is seen by its values and by the gradients that a loss would send back through them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from helpers.agents.policies import entropy, gaussian_log_prob, log_prob
+from helpers.checks.exercise import Case, exercise
+from helpers.checks.observing import gradient
+
+
+def parameter(values) -> torch.Tensor:
+    """A float32 tensor that collects a gradient."""
+    return torch.tensor(np.asarray(values), dtype=torch.float32, requires_grad=True)
+
+
+# --- 1.2 log_prob ---------------------------------------------------------------------------------
+
+
+def observe_log_prob(function, logits, actions):
+    """The function gets a clone: in a lesson, too, the logits come out of a network."""
+    output = function(logits.clone(), actions)
+    return {"output": output, "gradient to the logits": gradient(output, logits)}
+
+
+def log_prob_cases(rng: np.random.Generator) -> list[Case]:
+    return [
+        Case((parameter([[1.0, 0.0]]), torch.tensor([1])), note="batch of one"),
+        Case(
+            (parameter([[0.5, 2.0, 1.0], [3.0, 0.1, 0.4]]), torch.tensor([2, 0])),
+            note="two states, three actions",
+        ),
+        Case(
+            (parameter(rng.normal(size=(3, 3))), torch.tensor([2, 0, 0])),
+            note="as many states as actions",
+        ),
+        Case((parameter(rng.normal(size=(6, 4))), torch.tensor([0, 3, 1, 1, 2, 3]))),
+        Case(
+            (parameter([[100.0, 101.0], [102.0, 101.5]]), torch.tensor([0, 1])),
+            note="large logits",
+        ),
+        Case(
+            (parameter([[200.0, 0.0, -200.0], [-150.0, 150.0, 0.0]]), torch.tensor([2, 0])),
+            note="actions that are all but impossible",
+        ),
+    ]
+
+
+LOG_PROB = exercise(
+    __file__,
+    "1.2",
+    reference=log_prob,
+    cases=log_prob_cases,
+    observe=observe_log_prob,
+)
+
+
+# --- 1.9 entropy ----------------------------------------------------------------------------------
+
+
+def observe_entropy(function, logits):
+    output = function(logits.clone())
+    return {"output": output, "gradient to the logits": gradient(output, logits)}
+
+
+def entropy_cases(rng: np.random.Generator) -> list[Case]:
+    return [
+        Case((parameter([[0.0, 0.0]]),), note="batch of one, undecided"),
+        Case((parameter([[0.5, 2.0, 1.0], [3.0, 0.1, 0.4]]),), note="two states, three actions"),
+        Case((parameter(rng.normal(size=(3, 3))),), note="as many states as actions"),
+        Case((parameter(rng.normal(size=(6, 4))),)),
+        Case((parameter([[100.0, 101.0], [102.0, 101.5]]),), note="large logits"),
+        Case((parameter([[200.0, 0.0, -200.0], [-150.0, 150.0, 0.0]]),), note="a policy all sure"),
+    ]
+
+
+ENTROPY = exercise(
+    __file__,
+    "1.9",
+    reference=entropy,
+    cases=entropy_cases,
+    observe=observe_entropy,
+)
+
+
+# --- 1.10 gaussian_log_prob -----------------------------------------------------------------------
+
+
+def observe_gaussian(function, mean, log_std, actions):
+    output = function(mean.clone(), log_std.clone(), actions)
+    return {
+        "output": output,
+        "gradient to the mean": gradient(output, mean),
+        "gradient to log_std": gradient(output, log_std),
+    }
+
+
+def gaussian_cases(rng: np.random.Generator) -> list[Case]:
+    def drawn(size: int, log_std: list[float]) -> tuple:
+        mean = rng.normal(size=(size, len(log_std)))
+        actions = mean + np.exp(log_std) * rng.normal(size=mean.shape)
+        return parameter(mean), parameter(log_std), torch.tensor(actions, dtype=torch.float32)
+
+    one = (parameter([[0.0]]), parameter([0.0]), torch.tensor([[1.0]]))
+    return [
+        Case(one, note="batch of one, std 1, one std from the mean"),
+        Case(drawn(3, [-0.7]), note="one action dimension"),
+        Case(drawn(1, [0.5, 1.0]), note="two action dimensions, wide"),
+        Case(drawn(3, [-1.0, 0.3, 0.8]), note="as many actions as action dimensions"),
+        Case(drawn(6, [-2.5, -0.4]), note="a narrow one"),
+    ]
+
+
+GAUSSIAN_LOG_PROB = exercise(
+    __file__,
+    "1.10",
+    reference=gaussian_log_prob,
+    cases=gaussian_cases,
+    observe=observe_gaussian,
+)

@@ -1,0 +1,215 @@
+"""Lesson 02's two networks: exercises 2.1 `DeterministicActor` and 2.3 `QNetwork`.
+
+With weights that are the same for everybody, values and gradients tell how a network is built. How
+it starts is a property, so that a wrong layout has its name whatever it starts with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import nn
+
+from helpers.agents.networks import DeterministicActor, QNetwork
+from helpers.checks.exercise import Case, Property, exercise
+from helpers.checks.observing import fill_parameters, gradient, linear_layers
+
+SMALL = 0.015  # five times the paper's bound: other small starts are right, too
+TINY = 0.02  # torch's own start of a hidden layer with 16 inputs reaches 0.25
+
+
+def drawn(rng: np.random.Generator, *shape: int) -> torch.Tensor:
+    return torch.tensor(rng.normal(size=shape), dtype=torch.float32)
+
+
+# --- What is looked at ----------------------------------------------------------------------------
+
+
+def seen_from_outside(network: nn.Module, *inputs: torch.Tensor) -> dict | None:
+    """Sizes, and outputs with weights that are the same for everybody."""
+    if isinstance(network, nn.Module) and not list(network.parameters()):
+        return {"chain of linear layers": "none that the network knows of", "output": None}
+    layers = linear_layers(network, *inputs)
+    fill_parameters(network, *inputs)
+    if layers:
+        sort_columns(network, layers[0], *inputs)
+    sizes = ", ".join(f"{layer.weight.shape[1]} -> {layer.weight.shape[0]}" for layer in layers)
+    output = network(*inputs)
+    if output is None:
+        return None
+    if isinstance(output, torch.Tensor) and any(
+        not torch.equal(output, network(*inputs)) for _ in range(8)
+    ):
+        return {"chain of linear layers": f"{sizes}, with another output each time", "output": None}
+    return {"chain of linear layers": sizes, "output": output}
+
+
+def sort_columns(network: nn.Module, first: nn.Linear, *inputs: torch.Tensor) -> None:
+    """Give the weights of the first layer to the inputs that they belong to.
+
+    Whether the action stands before the observation or after it makes no difference to what a
+    network can learn. So the columns follow the inputs, wherever the network put them.
+    """
+    arrived: list[torch.Tensor] = []
+    hook = first.register_forward_pre_hook(lambda _, given: arrived.append(given[0]))
+    with torch.no_grad():
+        network(*inputs)
+        hook.remove()
+        wanted, found = (x.reshape(-1, x.shape[-1]) for x in (joined(*inputs), arrived[0]))
+        if wanted.shape == found.shape:
+            same = (wanted.unsqueeze(-1) == found.unsqueeze(-2)).all(dim=0)
+            if (same.sum(dim=0) == 1).all() and (same.sum(dim=1) == 1).all():
+                first.weight.copy_(first.weight @ same.float())
+
+
+def joined(*inputs: torch.Tensor) -> torch.Tensor:
+    return torch.cat(inputs, dim=-1)
+
+
+# --- How a network starts -------------------------------------------------------------------------
+
+
+def largest(parameter: torch.Tensor | None) -> float:
+    return 0.0 if parameter is None else float(parameter.detach().abs().max())
+
+
+def starts(holds: Callable, sizes: tuple[int, ...]) -> Callable:
+    """The test of a property: `holds(first layers, last layer)` for a network just made.
+
+    `sizes` are those of the inputs; the network has two action dimensions.
+    """
+
+    def test(function, rng):
+        network = function(3, 2, 16)
+        *first, last = linear_layers(network, *(drawn(rng, 4, size) for size in sizes))
+        return holds(first, last)
+
+    return test
+
+
+def all_layers_learn(sizes: tuple[int, ...]) -> Callable:
+    """The test of a property: every parameter has a part in the output."""
+
+    def test(function, rng):
+        inputs = [drawn(rng, 4, size) for size in sizes]
+        network = fill_parameters(function(3, 2, 16), *inputs)
+        output = network(*inputs)
+        return all(gradient(output, parameter) is not None for parameter in network.parameters())
+
+    return test
+
+
+UNUSED = (
+    "Your network has a layer (or another parameter) that its output does not depend on: no "
+    "gradient reaches it, and the optimiser stops with an error. Use it, or leave it out."
+)
+
+
+def start_properties(sizes: tuple[int, ...], large_start: str) -> list[Property]:
+    return [
+        Property(
+            "weights of the last layer not small",
+            starts(lambda first, last: largest(last.weight) <= SMALL, sizes),
+            f"The weights of the last layer start too large. {large_start}",
+        ),
+        Property(
+            "biases of the last layer not small",
+            starts(lambda first, last: largest(last.bias) <= SMALL, sizes),
+            f"The biases of the last layer start too large. {large_start}",
+        ),
+        Property(
+            "weights of the last layer all 0",
+            starts(lambda first, last: largest(last.weight) > 0, sizes),
+            ZERO_START,
+        ),
+        Property(
+            "hidden layers next to 0",
+            starts(lambda first, last: all(largest(x.weight) > TINY for x in first), sizes),
+            TINY_START,
+        ),
+        Property("parameters without a part", all_layers_learn(sizes), UNUSED),
+    ]
+
+
+ZERO_START = (
+    "The last layer starts with weights that are exactly 0, so at first no gradient passes it and "
+    "the layers below learn nothing. Small is right, but random: uniform between -0.003 and 0.003."
+)
+TINY_START = (
+    "Your hidden layers start next to 0 as well, so hardly any of the input arrives at the end, "
+    "and hardly any gradient comes back. Only the last layer starts small."
+)
+
+
+# --- 2.1 DeterministicActor -----------------------------------------------------------------------
+
+
+def observe_actor(function, obs, action_dim, hidden):
+    return seen_from_outside(function(obs.shape[-1], action_dim, hidden), obs)
+
+
+def actor_cases(rng: np.random.Generator) -> list[Case]:
+    return [
+        Case((drawn(rng, 1, 3), 1, 5), note="a batch of one, Pendulum's sizes"),
+        Case((drawn(rng, 2, 3), 2, 5), note="two observations, two action dimensions"),
+        Case((drawn(rng, 3), 1, 5), note="one observation without a batch, as while acting"),
+        Case((drawn(rng, 6, 2), 1, 64), note="MountainCarContinuous' sizes"),
+        Case((drawn(rng, 8, 5), 7, 16), note="more action dimensions than observed numbers"),
+        Case((drawn(rng, 3, 2, 4), 3, 8), note="observations of shape (3, 2, 4)"),
+    ]
+
+
+ACTOR_START = (
+    "Draw them uniformly between -0.003 and 0.003: then the first actions lie near 0, where the "
+    "tanh is steep and lets a gradient through."
+)
+
+
+DETERMINISTIC_ACTOR = exercise(
+    __file__,
+    "2.1",
+    reference=DeterministicActor,
+    cases=actor_cases,
+    observe=observe_actor,
+    properties=start_properties((3,), ACTOR_START),
+)
+
+
+# --- 2.3 QNetwork ---------------------------------------------------------------------------------
+
+
+def observe_critic(function, obs, action, hidden):
+    network = function(obs.shape[-1], action.shape[-1], hidden)
+    seen = seen_from_outside(network, obs, action)
+    return seen and {**seen, "gradient to the action": gradient(seen["output"], action)}
+
+
+def critic_cases(rng: np.random.Generator) -> list[Case]:
+    def pair(rows: int, obs_size: int, action_dim: int) -> tuple[torch.Tensor, torch.Tensor]:
+        return drawn(rng, rows, obs_size), drawn(rng, rows, action_dim).requires_grad_()
+
+    return [
+        Case((*pair(2, 3, 1), 5), note="two steps, Pendulum's sizes"),
+        Case((*pair(1, 3, 1), 5), note="a batch of one"),
+        Case((*pair(4, 2, 3), 8), note="more action dimensions than observed numbers"),
+        Case((*pair(6, 4, 4), 64), note="as many of the one as of the other"),
+        Case((*pair(6, 1, 2), 16), note="one observed number"),
+    ]
+
+
+CRITIC_START = (
+    "Draw them uniformly between -0.003 and 0.003: then all values start near 0, and so do the "
+    "first targets, which are made of them."
+)
+
+
+Q_NETWORK = exercise(
+    __file__,
+    "2.3",
+    reference=QNetwork,
+    cases=critic_cases,
+    observe=observe_critic,
+    properties=start_properties((3, 2), CRITIC_START),
+)

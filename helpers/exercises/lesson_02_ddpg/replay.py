@@ -1,0 +1,297 @@
+"""Lesson 02's memory: exercise 2.5 `ReplayBuffer`.
+
+Right buffers draw their numbers in different ways, so what is compared is what comes up in many
+batches: which steps, in which parts, and whether the parts of a row belong together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import torch
+
+from helpers.checks.exercise import Case, Property, exercise
+from helpers.memory.buffers import Batch, ReplayBuffer
+
+BATCHES = 40
+PARTS = Batch._fields
+# The reward of step i: all different, in no order. An empty place has the reward 0.
+PRIME = 1009
+REWARDS = (np.arange(PRIME) * 389 % PRIME).astype(np.float32)
+STEP_OF = np.argsort(REWARDS)
+
+
+# --- What is looked at ----------------------------------------------------------------------------
+
+
+def steps(count: int, obs_shape: tuple[int, ...], action_shape: tuple[int, ...]) -> Batch:
+    """Steps 1, 2, ... in arrays. No two rows are alike, and the reward tells which step it is."""
+    number = np.arange(1, count + 1, dtype=np.float32)
+
+    def filled(shape: tuple[int, ...], scale: float, shift: float) -> np.ndarray:
+        entries = np.arange(np.prod(shape, dtype=int), dtype=np.float32).reshape(shape) / 100
+        return (scale * number.reshape(-1, *[1] * len(shape)) + entries + shift).astype(np.float32)
+
+    return Batch(
+        obs=filled(obs_shape, 1, 0),
+        action=filled(action_shape, -1, 0),
+        reward=REWARDS[1 : count + 1],
+        next_obs=filled(obs_shape, 1, 0.5),
+        terminated=number % 3 == 2,
+        truncated=number % 4 == 2,
+    )
+
+
+def added(buffer, given: Batch) -> list[int]:
+    """Add all steps one by one; returns the buffer's length after each."""
+    lengths = []
+    for obs, action, reward, next_obs, terminated, truncated in zip(*given, strict=True):
+        buffer.add(
+            obs.copy(), action.copy(), float(reward), next_obs.copy(),
+            bool(terminated), bool(truncated),
+        )  # fmt: skip
+        lengths.append(len(buffer))
+    return lengths
+
+
+def observe_buffer(function, capacity, obs_shape, action_shape, number_of_steps, batch_size):
+    """What a buffer says of its length, and what comes up in its batches (none for size 0)."""
+    given = steps(number_of_steps, obs_shape, action_shape)
+    buffer = function(capacity, obs_shape, action_shape, 7)
+    lengths = added(buffer, given)
+    seen = {"length after each of the last steps": lengths[-8:]}
+    if not batch_size:
+        return seen
+    try:
+        batches = [buffer.sample(batch_size) for _ in range(BATCHES)]
+    except TypeError as error:
+        if "missing 5 required positional arguments" not in str(error):
+            raise
+        return seen | {"type that `sample` returns": "none: `Batch` was given one part of six"}
+    if not all(hasattr(batches[0], name) for name in PARTS) and batches[0] is not None:
+        return seen | {"type that `sample` returns": type(batches[0]).__name__}
+    kinds = {f"type of the batch's {name}": kind_of(getattr(batches[0], name)) for name in PARTS}
+    rows = {name: all_rows([getattr(batch, name) for batch in batches]) for name in PARTS}
+    numbers = numbers_of(rows["reward"])
+    numbers = numbers.reshape(1 if len(numbers) % BATCHES else BATCHES, -1)
+    seen |= kinds
+    seen["list of steps that come up"] = steps_that_come_up(numbers, given)
+    seen |= {f"content of the batch's {name}": content(name, rows, given) for name in PARTS}
+    seen["length after drawing"] = len(buffer)
+    if number_of_steps > 100:
+        seen |= mixture(numbers, number_of_steps)
+    return seen
+
+
+def all_rows(parts: list) -> np.ndarray:
+    """One part of all batches, row by row; one conversion for all of them where that can be."""
+    if all(isinstance(part, torch.Tensor) and part.ndim for part in parts):
+        return torch.cat(parts).numpy()
+    return np.concatenate([np.atleast_1d(np.asarray(part)) for part in parts])
+
+
+def numbers_of(rewards: np.ndarray) -> np.ndarray:
+    """The steps that have these rewards; -1 for a reward that no step has."""
+    flat = rewards.reshape(len(rewards), -1)[:, 0].astype(float)
+    near = np.rint(flat).astype(int)
+    known = (near >= 0) & (near < PRIME) & (np.abs(flat - near) < 1e-3)
+    return np.where(known, STEP_OF[near % PRIME], -1)
+
+
+def kind_of(part) -> str:
+    kind = "tensor" if isinstance(part, torch.Tensor) else type(part).__name__
+    shape = f" {tuple(part.shape)}" if hasattr(part, "shape") else ""
+    return f"{kind}{shape} {str(getattr(part, 'dtype', '')).removeprefix('torch.')}".strip()
+
+
+def steps_that_come_up(numbers: np.ndarray, given: Batch) -> str:
+    """As "3, 4, 5", or how many of them there are."""
+    often, count = Counter(numbers.ravel().tolist()), len(given.reward)
+    known = sorted(number for number in often if 1 <= number <= count)
+    if count > 100:
+        return f"{'most' if len(known) > count / 2 else 'few'} of {count}"
+    words = [str(number) for number in known]
+    words += ["an empty place"] * (0 in often) + ["none of these"] * bool(set(often) - {0, *known})
+    # Over few draws, chance alone makes some come up more often.
+    even = numbers.size < 200 or max(often.values()) < 4 * min(often.values())
+    return ", ".join(words) + ("" if even else ", some much more often than others")
+
+
+def content(name: str, rows: dict[str, np.ndarray], given: Batch) -> str:
+    """What one part of the batches holds, when its rows are known by their rewards."""
+    number = numbers_of(rows["reward"])
+    known = (number >= 1) & (number <= len(given.reward))
+    if not known.any():
+        return "nothing that was added"
+    own = number[known] - 1
+    wanted = getattr(given, name)[own].astype(np.float32)
+    if rows[name].shape[0] != len(number) or rows[name][0].size != wanted[0].size:
+        return "another number of entries"
+    here = rows[name][known].reshape(wanted.shape).astype(np.float32)
+
+    def same(values: np.ndarray) -> bool:
+        return values.shape == here.shape and np.allclose(here, values, atol=1e-3)
+
+    if same(wanted):
+        return f"its {name}"
+    either = np.logical_or(given.terminated, given.truncated)[own]
+    flags = {
+        f"its {other}": getattr(given, other)[own] for other in PARTS
+    } | {
+        "terminated or truncated": either,
+        f"the opposite of its {name}": 1 - wanted,
+        "zeros": np.zeros_like(wanted),
+    }  # fmt: skip
+    for words, values in flags.items():
+        if same(np.asarray(values)):
+            return words
+    everything = getattr(given, name).reshape(len(given.reward), -1).astype(np.float32)
+    gaps = np.abs(here.reshape(len(here), 1, -1)[:200] - everything[None]).max(axis=-1)
+    return f"another step's {name}" if (gaps.min(axis=1) < 1e-3).all() else "something else"
+
+
+def mixture(numbers: np.ndarray, count: int) -> dict[str, str]:
+    """Whether the steps of a batch were drawn one by one."""
+    size, ordered = numbers.shape[1], np.sort(numbers, axis=1)
+    different = 1 + (np.diff(ordered, axis=1) > 0).sum(axis=1).mean()
+    # With the steps 1 to `count` laid out in a circle: the widest gap that a batch leaves.
+    gaps = np.diff(np.column_stack([ordered, ordered[:, 0] + count]), axis=1).max(axis=1)
+    runs = (gaps > count - size).mean()
+    share = "none" if runs == 0 else "some" if runs < 0.9 else "all"
+    return {
+        f"number of different steps in a batch of {size}": f"{different:.0f}",
+        "share of batches with consecutive steps": share,
+    }
+
+
+def buffer_cases(rng: np.random.Generator) -> list[Case]:
+    return [
+        Case((1, (2,), (1,), 1, 1), note="one place, one step"),
+        Case((3, (2,), (1,), 7, 0), note="seven steps in three places, only their number"),
+        Case((5, (3,), (1,), 2, 2), note="two steps in five places"),
+        Case((5, (3,), (2,), 5, 2), note="just full"),
+        Case((5, (3,), (2,), 7, 3), note="seven steps in five places"),
+        Case((5, (2, 2), (), 12, 5), note="twelve steps in five places; matrices observed"),
+        Case((150, (2,), (1,), 120, 8), note="many steps"),
+    ]
+
+
+# --- Properties -----------------------------------------------------------------------------------
+
+
+def filled_buffer(function, seed: int, count: int = 20, capacity: int = 25):
+    buffer = function(capacity, (3,), (1,), seed)
+    added(buffer, steps(count, (3,), (1,)))
+    return buffer
+
+
+def rewards_drawn(function, seed: int) -> list:
+    buffer = filled_buffer(function, seed)
+    return [np.ravel(buffer.sample(8).reward).tolist() for _ in range(3)]
+
+
+def follows_its_generator(function, rng):
+    return rewards_drawn(function, 1) == rewards_drawn(function, 1)
+
+
+def another_seed_other_batches(function, rng):
+    return rewards_drawn(function, 1) != rewards_drawn(function, 2)
+
+
+def batches_stay(function, rng):
+    """A batch is a copy: neither later steps nor later batches change it."""
+    buffer = filled_buffer(function, 3, count=5, capacity=5)
+    batches = [buffer.sample(4) for _ in range(3)]
+    before = [[np.asarray(part).copy() for part in batch] for batch in batches]
+    added(buffer, steps(25, (3,), (1,)))
+    buffer.sample(4)
+    return all(
+        np.array_equal(a, b)
+        for old, batch in zip(before, batches, strict=True)
+        for a, b in zip(old, batch, strict=True)
+    )
+
+
+def batches_may_be_changed(function, rng):
+    """And the other way round: who changes a batch does not change the memory."""
+    buffer = filled_buffer(function, 3, count=5, capacity=5)
+    for _ in range(10):
+        for part in buffer.sample(4):
+            part[...] = 0
+    return all(bool((buffer.sample(4).reward > 0).all()) for _ in range(10))
+
+
+def stops_at_one_too_many(function, rng):
+    """With a place more than the capacity: who goes round at all never gets beyond it.
+
+    Tells those who go round one place too late from those who never do.
+    """
+    buffer = function(4, (3,), (1,), 5)
+    if not hasattr(buffer, "arrays"):
+        return True
+    buffer.arrays = Batch(*(np.concatenate([part, part[:1]]) for part in buffer.arrays))
+    buffer.tensors = Batch(*map(torch.from_numpy, buffer.arrays))
+    try:
+        added(buffer, steps(12, (3,), (1,)))
+    except IndexError:
+        return False
+    return True
+
+
+def keeps_copies(function, rng):
+    """Environments may write each observation into the same array."""
+    buffer = function(10, (3,), (1,), 4)
+    obs, action, next_obs = np.ones(3, np.float32), np.ones(1, np.float32), np.ones(3, np.float32)
+    buffer.add(obs, action, 1.0, next_obs, False, False)
+    for array in (obs, action, next_obs):
+        array += 5
+    batch = buffer.sample(1)
+    return all(bool((part == 1).all()) for part in (batch.obs, batch.action, batch.next_obs))
+
+
+REPLAY_BUFFER = exercise(
+    __file__,
+    "2.5",
+    reference=ReplayBuffer,
+    cases=buffer_cases,
+    observe=observe_buffer,
+    properties=[
+        Property(
+            "does not draw from self.rng",
+            follows_its_generator,
+            "Two buffers with the same seed and the same steps give different batches: some of "
+            "your random numbers come from elsewhere. Draw them all from `self.rng`.",
+        ),
+        Property(
+            "the same batches from every seed",
+            another_seed_other_batches,
+            "Two buffers with different seeds give the same batches: draw from `self.rng`.",
+        ),
+        Property(
+            "goes on and on",
+            stops_at_one_too_many,
+            "You write beyond the last place. After it comes the first again: the position goes on "
+            "in a circle.",
+        ),
+        Property(
+            "batches change later",
+            batches_stay,
+            "The rows are right, but a batch that was given out changes later on: it shares its "
+            "memory with the buffer, or with the next batch. Give copies: `index_select` and "
+            "indexing with a list of rows make some.",
+        ),
+        Property(
+            "batches share the memory",
+            batches_may_be_changed,
+            "The rows are right, but whoever changes a batch changes the memory. Give copies: "
+            "`index_select` and indexing with a list of rows make some.",
+        ),
+        Property(
+            "keeps the caller's arrays",
+            keeps_copies,
+            "Your buffer keeps the very arrays that it was given, and somebody may change them "
+            "later. Write their numbers into your own arrays, or copy them.",
+        ),
+    ],
+)

@@ -1,0 +1,248 @@
+"""Lesson 03's pair of critics: exercise 3.2 `TwinQNetwork`.
+
+Which layers belong to which critic is told by what each output depends on, whatever they are called
+and in whatever order they run. With weights that are the same for everybody, values and gradients
+tell the rest. How the pair starts is a property.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+import torch
+from torch import nn
+
+from helpers.agents.networks import TwinQNetwork
+from helpers.checks.exercise import Case, Property, exercise
+from helpers.checks.observing import fill_parameters, gradient, linear_layers
+from helpers.exercises.lesson_02_ddpg.networks import SMALL, UNUSED, drawn, largest, sort_columns
+
+# --- What is looked at ----------------------------------------------------------------------------
+
+
+FORM, FORM_OF_Q1 = "form of what `forward` gives", "form of what `q1` gives"
+ONE, TWO = "a tensor (B,)", "two of them: a tensor (B,), a tensor (B,)"
+
+
+def observe_twin(function, obs, action, hidden):
+    network = function(obs.shape[-1], action.shape[-1], hidden)
+    try:
+        seen = seen_from_outside(network, obs, action)
+    except RecursionError:  # its text depends on how deep it was
+        seen = {FORM: "an endless recursion"}
+    return seen and {part: seen.get(part) for part in PARTS}
+
+
+PARTS = (
+    FORM,
+    "layers of the first critic",
+    "layers of the second critic",
+    "layers that are in both",
+    "first value",
+    "second value",
+    "gradient of the first value to the action",
+    "gradient of the second value to the action",
+    FORM_OF_Q1,
+    "value of q1",
+    "gradient of q1 to the action",
+)
+
+
+def seen_from_outside(network: nn.Module, obs: torch.Tensor, action: torch.Tensor) -> dict | None:
+    """As many of these parts as can be seen."""
+    if isinstance(network, nn.Module) and not list(network.parameters()):
+        return {FORM: f"not looked at: {without_parameters(network, obs, action)}"}
+    given = network(obs, action)
+    if given is None:
+        return None
+    form = described(given, len(obs))
+    if form != TWO:
+        return {FORM: form}
+    first, second = chains(network, obs, action)
+    common = [layer for layer in first if layer in second]
+    fill(network, (first, second), obs, action)
+    one, other = network(obs, action)
+    alone = network.q1(obs, action) if hasattr(network, "q1") else None
+    form_of_q1 = described(alone, len(obs)) if hasattr(network, "q1") else "no such method"
+    seen = (
+        form,
+        *(sizes(layers) for layers in (first, second, common)),
+        *(one, other, gradient(one, action), gradient(other, action)),
+        *(form_of_q1, alone if form_of_q1 == ONE else None, gradient(alone, action)),
+    )
+    return dict(zip(PARTS, seen, strict=True))
+
+
+def without_parameters(network: nn.Module, obs: torch.Tensor, action: torch.Tensor) -> str:
+    try:
+        network(obs, action)
+    except (NameError, AttributeError):
+        return "the network does not find its parts"
+    return "the network knows of no parameters"
+
+
+def described(given, rows: int) -> str:
+    """What comes out of a network, with "B" for the number of rows."""
+    if isinstance(given, torch.Tensor) and given.shape == (2, rows):
+        given = tuple(given)  # can be taken apart like a pair
+    if isinstance(given, torch.Tensor):
+        shape = "".join(f"{'B' if size == rows else size}, " for size in given.shape)
+        return f"a tensor ({shape[:-1] if given.ndim == 1 else shape[:-2]})"
+    if isinstance(given, tuple | list):
+        return f"{'two' if len(given) == 2 else len(given)} of them: " + ", ".join(
+            described(part, rows) for part in given
+        )
+    return f"something of type {type(given).__name__}"
+
+
+def chains(network: nn.Module, *inputs: torch.Tensor) -> tuple[list[nn.Linear], list[nn.Linear]]:
+    """For each of the two values the linear layers that it depends on, in the order they run in.
+
+    For a moment all weights and inputs are positive, so that no ReLU keeps a gradient back.
+    """
+    ran = list(dict.fromkeys(linear_layers(network, *inputs)))
+    parameters = [parameter for layer in ran for parameter in layer.parameters()]
+    before = [parameter.detach().clone() for parameter in parameters]
+    for parameter in parameters:
+        parameter.data.fill_(1 / parameter.shape[-1])
+    values = network(*(x.detach().abs() for x in inputs))
+    found = tuple([layer for layer in ran if depends(value, layer)] for value in values)
+    for parameter, old in zip(parameters, before, strict=True):
+        parameter.data.copy_(old)
+    return found
+
+
+def depends(value: torch.Tensor, layer: nn.Linear) -> bool:
+    slope = gradient(value, layer.weight)
+    return slope is not None and bool(slope.any())
+
+
+def sizes(layers: list[nn.Linear]) -> str:
+    return ", ".join(f"{x.weight.shape[1]} -> {x.weight.shape[0]}" for x in layers) or "none"
+
+
+def fill(network: nn.Module, both: tuple, *inputs: torch.Tensor) -> None:
+    """Known weights for each critic, the same for every right way to build the pair."""
+    fill_parameters(network, *inputs)
+    for number, layers in enumerate(both):
+        rng = np.random.default_rng(number)
+        for layer in layers:
+            for parameter in layer.parameters():
+                bound = 1 / sqrt(parameter.shape[-1]) if parameter.ndim > 1 else 1.0
+                numbers = rng.uniform(-bound, bound, size=tuple(parameter.shape))
+                parameter.data.copy_(torch.as_tensor(numbers))
+    for layer in dict.fromkeys(layers[0] for layers in both if layers):
+        sort_columns(network, layer, *inputs)
+
+
+def twin_cases(rng: np.random.Generator) -> list[Case]:
+    def pair(rows: int, obs_size: int, action_dim: int) -> tuple[torch.Tensor, torch.Tensor]:
+        return drawn(rng, rows, obs_size), drawn(rng, rows, action_dim).requires_grad_()
+
+    return [
+        Case((*pair(3, 3, 1), 5), note="three steps, Pendulum's sizes"),
+        Case((*pair(1, 3, 1), 5), note="a batch of one"),
+        Case((*pair(4, 2, 3), 8), note="more action dimensions than observed numbers"),
+        Case((*pair(6, 4, 4), 64), note="as many of the one as of the other"),
+        Case((*pair(7, 1, 2), 16), note="one observed number"),
+    ]
+
+
+# --- How a pair starts ----------------------------------------------------------------------------
+
+
+def new_pair(function, rng) -> tuple[nn.Module, tuple, list[torch.Tensor]]:
+    inputs = [drawn(rng, 4, 3), drawn(rng, 4, 2)]
+    network = function(3, 2, 16)
+    return network, chains(network, *inputs), inputs
+
+
+def starts_differ(function, rng):
+    _, (first, second), _ = new_pair(function, rng)
+    pairs = zip(first, second, strict=False)
+    return not any(torch.equal(one.weight, other.weight) for one, other in pairs)
+
+
+def starts_unrelated(function, rng):
+    _, (first, second), _ = new_pair(function, rng)
+    pairs = zip(first[:-1], second[:-1], strict=False)  # the last layer has few weights
+    pairs = [(one.weight, other.weight) for one, other in pairs]
+    return not any(alike(*pair) for pair in pairs if pair[0].shape == pair[1].shape)
+
+
+def alike(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether weights follow others, up to sign, size and a little noise; by chance they do not."""
+    both = torch.stack([one.detach().flatten(), other.detach().flatten()])
+    return bool(torch.corrcoef(both)[0, 1].abs() > 0.7)
+
+
+def another_start_every_time(function, rng):
+    """Torch's own stream stands where an agent's seed has put it."""
+
+    def born(seed: int) -> tuple[torch.Tensor, ...]:
+        torch.default_generator.manual_seed(seed)
+        _, both, _ = new_pair(function, np.random.default_rng(0))
+        return tuple(layers[0].weight for layers in both)
+
+    return not any(torch.equal(one, other) for one, other in zip(born(1), born(2), strict=True))
+
+
+def q1_asks_one(function, rng):
+    network, (first, _), inputs = new_pair(function, rng)
+    return all(layer in first for layer in linear_layers(network, *inputs, ask=network.q1))
+
+
+def last_layers_small(function, rng):
+    _, both, _ = new_pair(function, rng)
+    parameters = [p for layers in both for p in layers[-1].parameters()]
+    return all(largest(parameter) <= SMALL for parameter in parameters)
+
+
+def every_parameter_has_a_part(function, rng):
+    network, _, inputs = new_pair(function, rng)
+    fill_parameters(network, *inputs)
+    one, other = network(*inputs)
+    return all(gradient(one + other, p) is not None for p in network.parameters())
+
+
+SAME_START = (
+    "Both critics start with the same weights. They see the same batches and the same targets, so "
+    "they stay the same for ever, and the lower of two equal values protects from nothing. Let "
+    "each draw its own."
+)
+RELATED_START = (
+    "Your second critic starts as the first one, only a little changed (some noise, another sign, "
+    "another size). What one of them believes of states without data, the other then believes as "
+    "well, or just the opposite: let each draw weights of its own."
+)
+FIXED_START = (
+    "Every pair that is made starts with the same weights, whatever the agent's seed is: somebody "
+    "sets a seed inside the class (`torch.manual_seed`), for all random numbers that torch draws "
+    "afterwards. The agent has set one before; leave it alone."
+)
+BOTH_ASKED = (
+    "The value of `q1` is right, but both critics work for it, and one of them for nothing: the "
+    "actor asks at each of its steps. Ask the first network alone."
+)
+LARGE_START = (
+    "The last layer of at least one critic starts too large. Use lesson 02's `QNetwork`, or "
+    "`start_small`: then all values start near 0, and so do the first targets."
+)
+
+
+TWIN_Q_NETWORK = exercise(
+    __file__,
+    "3.2",
+    reference=TwinQNetwork,
+    cases=twin_cases,
+    observe=observe_twin,
+    properties=[
+        Property("both start alike", starts_differ, SAME_START),
+        Property("both start nearly alike", starts_unrelated, RELATED_START),
+        Property("the same start every time", another_start_every_time, FIXED_START),
+        Property("q1 asks both critics", q1_asks_one, BOTH_ASKED),
+        Property("a last layer not small", last_layers_small, LARGE_START),
+        Property("parameters without a part", every_parameter_has_a_part, UNUSED),
+    ],
+)

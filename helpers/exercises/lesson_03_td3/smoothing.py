@@ -1,0 +1,325 @@
+"""Lesson 03's smoothing: exercise 3.5 `smoothed_target_action`.
+
+Two right ways to smooth may draw their noise in another way. So what is compared is what every
+right one has in common: where there is nothing to draw, or so much that all of it is cut off, the
+numbers themselves, and else who has noise of its own and the spread of many values, within three
+percent. Wrong ones are told apart by the same, whatever they draw (a test draws otherwise).
+"""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import torch
+
+from helpers.agents.td3 import smoothed_target_action
+from helpers.checks.exercise import Case, Property, exercise
+from helpers.checks.observing import ANOTHER, gradient, no_mutation
+from helpers.exercises.lesson_02_ddpg.losses import INFERENCE, SmallActor, floats
+
+MANY = 40_000  # rows; from so many on their spread says something
+NO_LIMIT = 10.0  # a noise_clip that nothing reaches
+WEAK = 0.02  # a target_noise that reaches no bound
+OVERWHELMING = 1e10  # a target_noise that reaches any noise_clip
+OWN = "every entry has its own"
+
+
+class Endless(RuntimeError):
+    """Somebody draws again and again."""
+
+
+class Generator(np.random.Generator):
+    """`np.random.default_rng(seed)`, but whoever draws without end for one output is stopped."""
+
+    def __init__(self, seed: int, entries: int) -> None:
+        super().__init__(np.random.PCG64(seed))
+        self.left = 1000 + 10 * entries
+
+    def standard_normal(self, *args, **kwargs):
+        self._count()
+        return super().standard_normal(*args, **kwargs)
+
+    def normal(self, *args, **kwargs):
+        self._count()
+        return super().normal(*args, **kwargs)
+
+    def _count(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise Endless("numbers are drawn again and again for one output: does this loop end?")
+
+
+def generator(seed: int, obs: torch.Tensor) -> Generator:
+    """For actions in `obs`, of which no row has more numbers than one of `obs` and one."""
+    return Generator(seed, entries=obs.numel() + len(obs))
+
+
+def observe_smoothing(function, target_actor, next_obs, target_noise, noise_clip):
+    """What every right version has in common, and every wrong one of a kind, whatever it draws."""
+
+    def ask(obs: torch.Tensor, std: float, seed: int, clip: float = noise_clip):
+        return function(target_actor, obs, std, clip, generator(seed, obs))
+
+    with torch.no_grad():
+        plain = target_actor(next_obs).double().numpy()
+    given = ask(next_obs, target_noise, 5)
+    if given is None:
+        return None
+    action = values(given)
+    seen = {"type of the output": kind_of(given), "shape of the output": f"{action.shape}"}
+    comparable = action.shape == plain.shape
+    if target_noise == 0 or noise_clip == 0:
+        others = [values(ask(next_obs, target_noise, seed)) for seed in range(6, 12)]
+        alike = all(np.array_equal(action, other) for other in others)
+        actions = floats(action) if alike else ANOTHER
+        return seen | {"actions": actions if comparable else None}
+    if not comparable:
+        action = np.zeros_like(plain)
+    few = next_obs[:8]  # and noise so weak that nothing is cut off
+    sharing = shared(values(ask(few, WEAK, 5)) - plain[:8]) if comparable else None
+    rest: dict = {}
+    if target_noise == OVERWHELMING:
+        rest = {"distance from the actor's action": distances(action - plain)}
+    if len(plain) == MANY:
+        rest = spread_of(action - plain, action, noise_clip)
+        close = values(ask(few, OVERWHELMING, 5, clip=0.01)) - plain[:8] if comparable else None
+        if comparable and shrunk(close, 0.01):
+            rest |= dict.fromkeys(WIDTHS)
+    if sharing != OWN:  # then all else is a matter of chance
+        rest = dict.fromkeys(rest)
+    return seen | {"noise of a batch": sharing} | rest
+
+
+def shared(noise: np.ndarray) -> str:
+    """Who has noise of its own, (B, action_dim)."""
+    if not noise.any():
+        return "there is none"
+    found = []
+    if np.ptp(noise, axis=0).max() < 1e-5:
+        found.append("all rows have the same")
+    if noise.shape[1] > 1 and np.ptp(noise, axis=1).max() < 1e-5:
+        found.append("all dimensions have the same")
+    if not noise.any(axis=0).all():
+        found.append("a dimension has none")
+    return ", ".join(found) or OWN
+
+
+def shrunk(noise: np.ndarray, noise_clip: float) -> bool:
+    """Whether all of an overwhelming noise ends short of `noise_clip`, as a mean of draws does.
+
+    How many were drawn would decide about all widths.
+    """
+    size = np.abs(noise)
+    return bool((size > 1e-6).any() and (size < noise_clip - 1e-6).all())
+
+
+def distances(noise: np.ndarray) -> str:
+    """As "0.25", or "0.5 or 1.5"."""
+    different = sorted({rounded(size, 2) for size in np.abs(noise).ravel()})
+    return " or ".join(map(str, different)) if len(different) < 4 else "many different ones"
+
+
+def spread_of(noise: np.ndarray, action: np.ndarray, noise_clip: float) -> dict:
+    """Numbers that hold within a few percent whatever was drawn, or rounded ones."""
+    deviation, at = noise.std(axis=0), np.abs(np.abs(noise) - noise_clip) < 1e-5
+    widths = (
+        np.float32(deviation),
+        rounded(noise.mean() / (noise.std() or 1.0)),
+        shares(action, 1.0),
+        shares(noise, noise_clip),
+        [float(at.mean()), float((~at).mean())],
+    )
+    return dict(zip(WIDTHS, widths, strict=True)) | {
+        "correlation of two dimensions' noise": rounded(correlation(*noise.T)),
+        "mean distance of the noise from its mean, in standard deviations": distance(noise),
+    }
+
+
+WIDTHS = (
+    "standard deviation of the noise in each dimension",
+    "mean of the noise, in standard deviations",
+    "list of shares: actions below -1, in between, above 1",
+    "list of shares: noises below -noise_clip, in between, above",
+    "list of shares: noises at noise_clip, others",
+)
+
+
+def distance(noise: np.ndarray) -> float:
+    """0.80 where it is Gaussian, 0.87 where it is uniform, in whatever dimension."""
+    centred = noise - noise.mean(axis=0)
+    deviation = centred.std(axis=0)
+    return float((np.abs(centred).mean(axis=0) / np.where(deviation > 0, deviation, 1.0)).mean())
+
+
+def shares(of: np.ndarray, bound: float) -> list[float]:
+    """Below minus the bound, in between, above it."""
+    below, above = of < -bound - 1e-5, of > bound + 1e-5
+    return [float(x.mean()) for x in (below, ~below & ~above, above)]
+
+
+def correlation(one: np.ndarray, other: np.ndarray) -> float:
+    return float(np.corrcoef(one, other)[0, 1]) if one.std() and other.std() else 0.0
+
+
+def rounded(x: float, digits: int = 1) -> float:
+    return round(float(x), digits) + 0.0  # no -0.0
+
+
+def values(given) -> np.ndarray:
+    if isinstance(given, torch.Tensor):
+        given = given.detach().numpy()
+    return np.array(given, dtype=float)
+
+
+def kind_of(given) -> str:
+    kind = "tensor" if isinstance(given, torch.Tensor) else type(given).__name__
+    return f"{kind} {str(getattr(given, 'dtype', '')).removeprefix('torch.')}".strip()
+
+
+def smoothing_cases(rng: np.random.Generator) -> list[Case]:
+    def actor(*weights: float) -> SmallActor:
+        """For an observation of three ones."""
+        return SmallActor(np.tile(weights, (3, 1)))
+
+    one, two = SmallActor([[0.5]]), actor(0.25, -0.375)
+    still, middle = SmallActor([[0.0]]), SmallActor([[0.0, 0.0]])
+    ones, many = torch.ones(1, 1), torch.ones(MANY, 3)
+    return [
+        Case((one, ones, 0.0, 0.5), note="no noise: what the target actor itself does"),
+        Case((one, ones, 0.2, 0.0), note="a noise_clip of 0, which cuts all noise off"),
+        Case((two, floats(rng.normal(size=(4, 3))), 0.0, 0.25), note="no noise, four rows"),
+        Case((one, torch.ones(8, 1), 0.2, 0.5), note="eight rows"),
+        Case((two, torch.ones(8, 3), 0.2, 0.5), note="eight rows, two action dimensions"),
+        Case((still, torch.ones(30, 1), OVERWHELMING, 0.25), note="noise that is always cut off"),
+        Case((still, torch.ones(30, 1), OVERWHELMING, 2.0), note="always out of the bounds"),
+        Case((one, torch.ones(30, 1), OVERWHELMING, 0.25), note="always cut off, off the middle"),
+        Case((one, torch.ones(30, 1), OVERWHELMING, 0.9), note="always cut off, a wide noise_clip"),
+        Case((middle, torch.ones(30, 1), OVERWHELMING, 0.25), note="all cut off, two dimensions"),
+        Case((two, many, 0.04, NO_LIMIT), note="many rows, weak noise that is never cut off"),
+        Case((actor(0.125, -0.125), many, 0.8, 0.5), note="many rows, noise that is often cut off"),
+        Case((actor(0.5, -0.5), many, 0.3, 0.5), note="many rows, actions near their bounds"),
+    ]
+
+
+def drawn(function, seed: int, times: int = 1) -> list:
+    """What comes out when one generator is used several times."""
+    actor, rng = SmallActor([[0.2, -0.1]]), generator(seed, torch.ones(3, 1))
+    return [values(function(actor, torch.ones(3, 1), 0.2, 0.5, rng)).tolist() for _ in range(times)]
+
+
+def noise_for_a_batch_of_one(function, rng):
+    actor, obs = SmallActor([[0.2]]), torch.ones(1, 1)
+    rngs = generator(1, obs), generator(2, obs)
+    one, other = (values(function(actor, obs, WEAK, NO_LIMIT, rng)) for rng in rngs)
+    return not np.array_equal(one, other)
+
+
+def shared_streams() -> tuple:
+    """Where the random streams stand that a whole process shares: torch's, numpy's, Python's."""
+    _, keys, position, *_ = np.random.get_state()  # noqa: NPY002
+    state = torch.get_rng_state().numpy().tobytes()
+    return state, keys.tobytes(), position, random.getstate()
+
+
+def leaves_shared_streams_alone(function, rng):
+    before = shared_streams()
+    drawn(function, 1)
+    return shared_streams() == before
+
+
+def follows_the_generator(function, rng):
+    return drawn(function, 1) == drawn(function, 1)
+
+
+def another_seed_another_noise(function, rng):
+    return drawn(function, 1) != drawn(function, 2)
+
+
+def new_noise_at_each_call(function, rng):
+    first, second = drawn(function, 3, times=2)
+    return first != second
+
+
+def smoothed(function) -> torch.Tensor:
+    actor, obs = SmallActor([[0.5, -0.2]]), torch.ones(3, 1)
+    return function(actor, obs, 0.2, 0.5, generator(0, obs))
+
+
+def carries_no_gradient(function, rng):
+    return not smoothed(function).requires_grad
+
+
+def usable_in_a_graph(function, rng):
+    weights = torch.ones(2, requires_grad=True)
+    return gradient(smoothed(function).detach() @ weights, weights) is not None
+
+
+def few_smoothing_cases(rng):
+    return [case for case in smoothing_cases(rng) if len(case.args[1]) < MANY]
+
+
+def observe_for_mutation(function, target_actor, next_obs, target_noise, noise_clip):
+    function(target_actor, next_obs, target_noise, noise_clip, generator(0, next_obs))
+
+
+def normal(rng: np.random.Generator, shape) -> torch.Tensor:
+    return torch.from_numpy(rng.standard_normal(tuple(shape), dtype=np.float32))
+
+
+def centred(action, rng):
+    noise = normal(rng, action.shape)
+    return noise - noise.mean(0)
+
+
+OWN_STREAM = (
+    "Your noise does not come from `rng`, but from a random stream that the whole process shares "
+    "(`torch.randn_like`, `np.random`). Then the seed no longer decides how a training goes, and "
+    "no run can be repeated: draw from the generator that you are given."
+)
+SHARED_STREAM = (
+    "The noise follows `rng`, but on the way your function sets or uses a random stream that the "
+    "whole process shares (`torch.manual_seed`, `np.random`), and whoever draws from it next gets "
+    "other numbers. Draw from `rng` alone."
+)
+NO_NOISE_FOR_ONE = (
+    "A batch of one gets no noise: it looks as if the mean of the batch's noise were subtracted. "
+    "Each number is drawn for itself, with mean 0; that the numbers of a batch do not add up to 0 "
+    "is as it should be."
+)
+NOISE_GRADIENT = (
+    "The numbers are right, but your actions carry a gradient back to the target actor. They are "
+    "made for a target, which holds still: compute them under `torch.no_grad()`, or `.detach()` "
+    "them."
+)
+
+
+SMOOTHED_TARGET_ACTION = exercise(
+    __file__,
+    "3.5",
+    reference=smoothed_target_action,
+    cases=smoothing_cases,
+    observe=observe_smoothing,
+    rtol=0.03,
+    atol=0.01,
+    properties=[
+        Property("does not draw from rng", follows_the_generator, OWN_STREAM),
+        Property(
+            "the same from every seed",
+            another_seed_another_noise,
+            "Two generators with different seeds give the same noise: draw from `rng`, which is "
+            "handed to you.",
+        ),
+        Property(
+            "the same noise again",
+            new_noise_at_each_call,
+            "Called twice, your function gives the same noise again: draw new numbers from `rng` "
+            "each time.",
+        ),
+        Property("no noise for a batch of one", noise_for_a_batch_of_one, NO_NOISE_FOR_ONE),
+        Property("uses a shared stream", leaves_shared_streams_alone, SHARED_STREAM),
+        Property("no tensor in the graph", usable_in_a_graph, INFERENCE),
+        Property("gradient in the actions", carries_no_gradient, NOISE_GRADIENT),
+        no_mutation(few_smoothing_cases, observe_for_mutation),
+    ],
+)

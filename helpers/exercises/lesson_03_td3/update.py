@@ -1,0 +1,438 @@
+"""Lesson 03's agent: exercise 3.7, the `update` of `TD3`.
+
+The class is built on an environment that has nothing but spaces. Then its networks are replaced by
+small ones with given weights, and its optimisers by plain gradient descent: whatever the networks
+of a notebook are, the numbers can be worked out by hand and are the same for everybody. One case
+leaves the agent as it was built.
+
+Two right smoothings draw different numbers, so where weights are compared there is no noise (and
+the agent's generator draws nothing but 0, so that a wrong noise does not make them a matter of
+chance). What arrives of the noise is looked at apart, in the actions that the target critic is
+asked about.
+"""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Callable, Iterable, Mapping
+from copy import copy
+from functools import lru_cache
+from itertools import pairwise
+from math import prod
+
+import gymnasium as gym
+import numpy as np
+import torch
+
+from helpers.agents import td3
+from helpers.agents.base import gradient_step
+from helpers.agents.ddpg import polyak_update
+from helpers.agents.td3 import TD3
+from helpers.checks.exercise import Case, exercise
+from helpers.exercises.lesson_02_ddpg.losses import SmallActor, batch_of, floats
+from helpers.exercises.lesson_03_td3.losses import SmallTwin
+from helpers.exercises.lesson_03_td3.smoothing import shared, shared_streams
+from helpers.memory.buffers import Batch
+
+# --- What is looked at ----------------------------------------------------------------------------
+
+NETWORKS = ("critic", "actor", "target_critic", "target_actor")
+ROWS = 4000  # from so many on, shares of the noise say something
+WARM_UP = 7  # steps; the first updates come right after it
+
+
+class Spaces(gym.Env):
+    """Observations and actions of these sizes; nobody takes a step."""
+
+    def __init__(self, obs_size: int, action_dim: int) -> None:
+        self.observation_space = gym.spaces.Box(-np.inf, np.inf, (obs_size,))
+        self.action_space = gym.spaces.Box(-1, 1, (action_dim,))
+
+
+class ListeningTwin(SmallTwin):
+    """Remembers the actions that it is asked about."""
+
+    def forward(self, obs, action):
+        self.heard = [*getattr(self, "heard", []), action.detach().clone()]
+        return super().forward(obs, action)
+
+
+class Still(np.random.Generator):
+    """Draws nothing but the mean."""
+
+    def standard_normal(self, *args, **kwargs):
+        return 0 * super().standard_normal(*args, **kwargs)
+
+    def normal(self, loc=0.0, scale=1.0, size=None):
+        return loc + 0 * super().normal(loc, scale, size)
+
+
+def built(function, obs_size: int, action_dim: int, **settings):
+    small = {"hidden": 8, "learning_starts": WARM_UP, "batch_size": 1, "buffer_size": 8}
+    settings |= {"reward_scale": 0.1}  # which an update has no use for
+    return function(Spaces(obs_size, action_dim), seed=0, **small, **settings)
+
+
+def with_plain_twin(function):
+    """The same class, with critics that `faster` leaves as they are, whoever's they are."""
+    twin = getattr(function, "critic_class", None)
+    if not (inspect.isclass(function) and inspect.isclass(twin)):
+        return function
+    return type("TD3", (function,), {"critic_class": type("TwinQNetwork", (twin,), {})})
+
+
+@lru_cache(maxsize=1)
+def template(function):
+    """Built once: most of it is replaced, and building takes longer than a few updates."""
+    return built(function, 1, 1)
+
+
+def agent_with(function, networks: tuple, learning_rate: float, **settings):
+    """An agent with these networks: critic, actor, target critic, target actor."""
+    agent = copy(template(function))
+    bits = np.random.PCG64(0).spawn(2)
+    kind = np.random.Generator if settings["target_noise"] else Still
+    agent.rng, agent.predict_rng = map(kind, bits)
+    for name, value in {**settings, **dict(zip(NETWORKS, networks, strict=True))}.items():
+        setattr(agent, name, value)
+    for name in ("actor", "critic"):
+        optimizer = torch.optim.SGD(getattr(agent, name).parameters(), lr=learning_rate)
+        setattr(agent, f"{name}_optimizer", optimizer)
+    agent.online = [*agent.actor.parameters(), *agent.critic.parameters()]
+    agent.targets = [*agent.target_actor.parameters(), *agent.target_critic.parameters()]
+    return agent
+
+
+class Updates:
+    """Updates of an agent with one batch, and what they change beside the weights."""
+
+    def __init__(self, agent, batch: Batch) -> None:
+        self.agent, self.batch = agent, batch
+        self.count, self.settings, self.parts = 0, set(), set()
+
+    def learn(self):
+        """One update, counted as the agent itself does it; two of them for each step."""
+        self.agent.steps = WARM_UP + self.count // 2
+        self.agent.updates += 1
+        self.count += 1
+        before, batch = self.numbers(), Batch(*(part.clone() for part in self.batch))
+        try:
+            losses = self.agent.update(batch)
+        except RuntimeError as error:
+            add_evidence(error, self.agent)
+            raise
+        self.settings |= {
+            name for name, number in self.numbers().items() if number != before.get(name, number)
+        }
+        pairs = zip(Batch._fields, batch, self.batch, strict=True)
+        self.parts |= {name for name, part, before in pairs if not torch.equal(part, before)}
+        return losses
+
+    def numbers(self) -> dict[str, float]:
+        """The agent's settings and counts that are not for an update to change."""
+        names = {"updates", "steps", *self.agent.hyperparameters}
+        entries = vars(self.agent).items()
+        return {k: v for k, v in entries if k in names and isinstance(v, int | float)}
+
+    def changes(self) -> dict[str, str]:
+        return {
+            "list of the agent's numbers that were changed": listed(self.settings),
+            "list of the batch's parts that were changed": listed(self.parts),
+        }
+
+
+def listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names)) or "none"
+
+
+def add_evidence(error: RuntimeError, agent) -> None:
+    """Note on an error of `gradient_step` whose step it was and what the loss depends on."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    step = next((f.f_locals for f in frames if f.f_code is gradient_step.__code__), None)
+    if step is None or not isinstance(step["loss"], torch.Tensor):
+        return
+    names = ("critic_optimizer", "actor_optimizer")
+    whose = [name for name in names if getattr(agent, name) is step["optimizer"]]
+    leaves = graph_leaves(step["loss"])
+    shares = {name: [p in leaves for p in getattr(agent, name).parameters()] for name in NETWORKS}
+    parts = [("all of " * all(x)) + name for name, x in shares.items() if any(x)]
+    error.add_note(f"{listed(whose)}: {listed(parts)}")
+
+
+def graph_leaves(loss: torch.Tensor) -> set[torch.Tensor]:
+    """The tensors that a gradient of the loss would reach."""
+    seen, left = set(), [loss.grad_fn]
+    while left:
+        node = left.pop()
+        if node is not None and node not in seen:
+            seen.add(node)
+            left += [following for following, _ in node.next_functions]
+    return {node.variable for node in seen if hasattr(node, "variable")}
+
+
+def observe_agent(
+    function, critic, actor, target_critic, target_actor,
+    obs, action, reward, next_obs, terminated, truncated,
+    updates, policy_delay, gamma, tau, learning_rate, target_noise=0.0, noise_clip=0.5,
+):  # fmt: skip
+    """All weights after each update, and the losses returned; or, with noise, what arrives of it.
+
+    Without networks the agent keeps its own, and what is looked at is which of them move.
+    """
+    batch = Batch(obs, action, reward, next_obs, terminated, truncated)
+    settings = {"policy_delay": policy_delay, "gamma": gamma, "tau": tau}
+    settings |= {"target_noise": target_noise, "noise_clip": noise_clip}
+    if critic is None:
+        agent = built(with_plain_twin(function), obs.shape[1], action.shape[1], **settings)
+    else:
+        networks = critic, actor, target_critic, target_actor
+        agent = agent_with(function, networks, learning_rate, **settings)
+    trial = Updates(agent, batch)
+    if target_noise:
+        return what_arrives(trial, updates, noise_clip) | trial.changes()
+    states, returned = [weights(agent)], []
+    for _ in range(updates):
+        returned.append(trial.learn())
+        states.append(weights(agent))
+    if critic is None:
+        seen = {"list of what moves at each update": [moved(*pair) for pair in pairwise(states)]}
+    else:
+        each = "the update" if updates == 1 else "each update"
+        seen = {
+            f"{name.replace('_', ' ')} after {each}": np.squeeze(
+                np.stack([state[name] for state in states[1:]]), axis=0 if updates == 1 else ()
+            )
+            for name in NETWORKS
+        }
+        seen[f"text about what {each} returns"] = [
+            described(losses, acting=number % policy_delay == 0)
+            for number, losses in enumerate(returned, 1)
+        ]
+        seen[f"critic_loss of {each}"] = [loss_called("critic_loss", x) for x in returned]
+        acting = returned[policy_delay - 1 :: policy_delay]
+        seen["actor_loss where the actor moves"] = [loss_called("actor_loss", x) for x in acting]
+    return seen | {"list of what cannot be trained any more": frozen(agent)} | trial.changes()
+
+
+def weights(agent) -> dict[str, np.ndarray]:
+    """The weights of every network; those of a small twin are two rows."""
+    parameters = {name: list(getattr(agent, name).parameters()) for name in NETWORKS}
+    return {
+        name: as_rows([p.detach().numpy() for p in parts]) for name, parts in parameters.items()
+    }
+
+
+def as_rows(parts: list[np.ndarray]) -> np.ndarray:
+    if len(parts) == 2 and parts[0].ndim == 1:
+        return np.stack(parts)
+    return np.concatenate([part.ravel() for part in parts])
+
+
+def frozen(agent) -> str:
+    names = [
+        name
+        for name in ("actor", "critic")
+        if not all(p.requires_grad for p in getattr(agent, name).parameters())
+    ]
+    return ", ".join(names) or "none"
+
+
+def moved(before: dict, after: dict) -> str:
+    names = [name for name in before if not np.array_equal(before[name], after[name])]
+    return ", ".join(names).replace("_", " ") or "nothing"
+
+
+def described(losses, acting: bool) -> str:
+    """ "a dict" where the agent and its curves find all that they look for."""
+    if not isinstance(losses, Mapping):
+        return f"something of type {type(losses).__name__}"
+    needed = ("critic_loss", "actor_loss") if acting else ("critic_loss",)
+    missing = [f"without {name}" for name in needed if name not in losses]
+    idle = ["with an actor_loss while the actor rests"] * (not acting and "actor_loss" in losses)
+    # The agent asks every loss for its `.item()`, which works for a single number.
+    kinds = sorted({type(x).__name__ for x in losses.values() if not hasattr(x, "item")})
+    several = ["with several numbers in an entry"] * any(map(many, losses.values()))
+    unfit = [f"with an entry of type {kind}" for kind in kinds]
+    return ", ".join(["a dict", *missing, *idle, *unfit, *several])
+
+
+def many(loss) -> bool:
+    return prod(getattr(loss, "shape", ())) != 1
+
+
+def loss_called(name: str, losses) -> float | None:
+    found = losses.get(name) if isinstance(losses, Mapping) else None
+    if found is None or many(found):
+        return None
+    return float(found.item() if hasattr(found, "item") else found)
+
+
+def what_arrives(trial: Updates, updates: int, noise_clip: float) -> dict:
+    """How far from the target actor's actions the target critic is asked at each update."""
+    agent, batch = trial.agent, trial.batch
+    before = streams(agent)
+    with torch.no_grad():
+        plain = agent.target_actor(batch.next_obs).numpy()
+    heard = [heard_at(trial) for _ in range(updates)]
+    used = [name for name, state in streams(agent).items() if state != before[name]]
+    seen = {
+        "list of random streams that were used": listed(used),
+        "text about the target critic": "asked about an action for each row",
+    }
+    if any(actions.shape[1:] != batch.action.shape for actions in heard):
+        return seen | {"text about the target critic": "not asked about an action for each row"}
+    first, second = heard[0][0], heard[1][0]
+    several, again = np.ptp(heard[0], axis=0).any(), np.array_equal(first, second)
+    inside = np.abs(plain).max(axis=1) + noise_clip < 1  # where the bounds have no say
+    noise = (first - plain)[inside]
+    far = np.abs(noise)
+    return seen | {
+        "text about the next action of a row": "there are several" if several else "there is one",
+        "noise of the second update": "the same again" if again else "another one",
+        "noise of a batch": shared(noise),
+        "share of next actions without noise": share(far < 1e-6),
+        "share of noises beyond noise_clip": share(far > noise_clip + 1e-5),
+        "share of noises at noise_clip": share(np.abs(far - noise_clip) < 1e-5),
+        "text about the bounds": "kept" if np.abs(first).max() <= 1 else "some actions are beyond",
+    }
+
+
+def share(of: np.ndarray) -> float:
+    return round(float(of.mean()), 1)
+
+
+def heard_at(trial: Updates) -> np.ndarray:
+    """The actions that the target critic is asked about at an update, (times, B, action_dim)."""
+    listener = trial.agent.target_critic  # the update may put another one in its place
+    listener.heard = []
+    trial.learn()
+    heard, shape = listener.heard, trial.batch.action.shape
+    actions = torch.cat(heard) if heard else torch.zeros(0, *shape[1:])
+    whole = len(actions) > 0 and len(actions) % shape[0] == 0
+    return actions.numpy().reshape(-1, *shape) if whole else actions.numpy()[None]
+
+
+def streams(agent) -> dict[str, object]:
+    return {
+        "rng": str(agent.rng.bit_generator.state),
+        "predict_rng": str(agent.predict_rng.bit_generator.state),
+        "one that the whole process shares": shared_streams(),
+    }
+
+
+# --- Cases ----------------------------------------------------------------------------------------
+
+
+def update_cases(rng: np.random.Generator) -> list[Case]:
+    def by_hand(policy_delay: int) -> tuple:
+        """The target is 2, the critics say 1.75 and 0.25."""
+        networks = (
+            SmallTwin([1.0, 2.0], [0.0, 1.0]),
+            SmallActor([[0.5]]),
+            SmallTwin([1.0, 0.0], [3.0, 0.0]),
+            SmallActor([[0.0]]),
+        )
+        now, later = (floats([[1.0]]), floats([[0.5]])), (floats([1.0]), floats([[2.0]]))
+        numbers = 1, policy_delay, 0.5, 0.25, 0.1
+        return *networks, *now, *later, torch.zeros(1), torch.zeros(1), *numbers
+
+    def drawn(obs_size: int, action_dim: int, *numbers: float, own: bool = False) -> tuple:
+        def actor() -> SmallActor:
+            return SmallActor(rng.normal(size=(obs_size, action_dim)) / 2)
+
+        def twin() -> SmallTwin:
+            return SmallTwin(*rng.normal(size=(2, obs_size + action_dim)) / 2)
+
+        networks = [None] * 4 if own else [twin(), actor(), twin(), actor()]
+        flags = ["", "terminated", "", "truncated", ""]
+        return *networks, *batch_of(rng, obs_size, action_dim, flags), *numbers
+
+    def noisy() -> tuple:
+        """The target actor often goes to the bounds in one of two dimensions; no critic cares."""
+        nothing = [np.zeros(3), np.zeros(3)]
+        actors = SmallActor([[0.5, -0.5]]), SmallActor([[0.0, 2.0]])
+        networks = SmallTwin(*nothing), actors[0], ListeningTwin(*nothing), actors[1]
+        batch = batch_of(rng, 1, 2, [""] * ROWS)
+        # 70 % of such noise is cut off: chance does not round that share to another one.
+        return *networks, *batch, 2, 2, 0.9, 0.1, 0.05, 0.26, 0.1
+
+    return [
+        Case(by_hand(2), note="the first of every two updates: the critics' alone"),
+        Case(by_hand(1), note="no delay: everything moves"),
+        Case(drawn(2, 1, 4, 2, 0.9, 0.1, 0.05), note="four updates, all at every second"),
+        Case(drawn(3, 2, 6, 3, 0.9, 0.1, 0.05), note="six updates, all at every third"),
+        Case(drawn(1, 3, 2, 1, 1.0, 0.1, 0.05), note="two updates, three action dimensions"),
+        Case(drawn(3, 2, 4, 2, 0.9, 0.1, 0.05, own=True), note="the agent's own networks"),
+        Case(noisy(), note="many rows, noise that is often cut off"),
+    ]
+
+
+class Parts(TD3):
+    """The course's update in parts, so that wrong versions can replace one of them."""
+
+    def update(self, batch):
+        target = self.target(batch, self.next_action(batch))
+        losses = {"critic_loss": self.critic_step(batch, target)}
+        if self.is_time():
+            losses["actor_loss"] = self.actor_step(batch)
+            self.move_targets()
+        return losses
+
+    def is_time(self):
+        return self.updates % self.policy_delay == 0
+
+    def next_action(self, batch):
+        return self.smoothed(self.target_actor, batch.next_obs)
+
+    def smoothed(self, actor, obs):
+        return td3.smoothed_target_action(
+            actor, obs, self.target_noise, self.noise_clip, self.rng
+        )  # fmt: skip
+
+    def target(self, batch, next_action):
+        return td3.clipped_double_q_target(batch, next_action, self.target_critic, self.gamma)
+
+    def critic_step(self, batch, target):
+        return self.step(self.critic_optimizer, td3.twin_critic_loss(self.critic, batch, target))
+
+    def actor_step(self, batch):
+        return self.step(self.actor_optimizer, self.actor_loss(batch))
+
+    def actor_loss(self, batch):
+        return td3.actor_loss_by_q1(self.actor, self.critic, batch.obs)
+
+    def step(self, optimizer, loss):
+        gradient_step(optimizer, loss)
+        return loss
+
+    def move_targets(self):
+        polyak_update(self.targets, self.online, self.tau)
+
+    def move(self, target, online):
+        polyak_update(target.parameters(), online.parameters(), self.tau)
+
+
+def td3_with(**methods) -> type[Parts]:
+    """A wrong version: some parts replaced."""
+    return type("TD3", (Parts,), methods)
+
+
+def noisy(draw: Callable, bound: float = 1.0) -> type[Parts]:
+    """A wrong version: smoothing in place, by `draw(self, action)`, standard normal numbers."""
+
+    def smoothed(self, actor, obs):
+        action = actor(obs).detach()
+        noise = torch.as_tensor(draw(self, action)).float() * self.target_noise
+        return (action + noise.clamp(-self.noise_clip, self.noise_clip)).clamp(-bound, bound)
+
+    return td3_with(smoothed=smoothed)
+
+
+TD3_UPDATE = exercise(
+    __file__,
+    "3.7",
+    reference=TD3,
+    cases=update_cases,
+    observe=observe_agent,
+)

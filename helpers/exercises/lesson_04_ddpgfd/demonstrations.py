@@ -1,0 +1,256 @@
+"""Lesson 04's file: exercise 4.1 `read_episodes`.
+
+Each case is written to a file of its own. What a reader must refuse stands in files that would
+raise a flag if they were trusted, and do nothing else.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from helpers.checks.exercise import Case, Property, exercise
+from helpers.demos.files import ARRAYS, read_episodes
+
+# --- Files ----------------------------------------------------------------------------------------
+
+
+def in_a_file(function: Callable, write: Callable[[Path], None]):
+    """What `function` makes of a file that `write` makes."""
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # Windows: if it is left open
+        path = Path(folder) / "demos.npz"
+        write(path)
+        return function(path)
+
+
+@contextmanager
+def loading(listen: Callable) -> Iterator[None]:
+    """Calls `listen` with all that `np.load` is called with, before it is."""
+    load = np.load
+
+    def listening(*args, **kwargs):
+        listen(*args, **kwargs)
+        return load(*args, **kwargs)
+
+    np.load = listening
+    try:
+        yield
+    finally:
+        np.load = load
+
+
+def another(asked: list, given: list[Path]) -> bool:
+    """Whether a file was asked for by its path, and it is not the one that was given."""
+    return any(isinstance(file, str | Path) and Path(file) not in given for file in asked)
+
+
+def saved(about, **arrays) -> Callable[[Path], None]:
+    return lambda path: np.savez(path, about=np.array(json.dumps(about)), **arrays)
+
+
+def observe_reader(function, about, obs, action, reward, next_obs, terminated, truncated):
+    parts = (obs, action, reward, next_obs, terminated, truncated)
+    write = saved(about, **dict(zip(ARRAYS, parts, strict=True)))
+    given, asked = [], []
+
+    def reader(path):
+        given.append(path)
+        with loading(lambda file, *args, **kwargs: asked.append(file)):
+            return function(path)
+
+    try:
+        about, episodes = in_a_file(reader, write)
+    except FileNotFoundError:
+        if not another(asked, given):
+            raise
+        about = episodes = None
+    if another(asked, given):
+        return {"about": "what another file says", "number of episodes": "not known"}
+    if not hasattr(episodes, "__len__"):
+        return {"about": about, "number of episodes": "not known", "episodes": None}
+    return {"about": about, "number of episodes": len(episodes), "episodes": episodes}
+
+
+def steps(rng: np.random.Generator, *ends: str, obs_shape=(1,), discrete=False) -> list:
+    """Six arrays: episodes as long as the words in `ends`, whose last letter says how each ended.
+
+    "..x": three steps, the last of which (t)erminated, was (c)ut off or (b)oth.
+    """
+    flags = "".join(ends)
+    count = len(flags)
+    path = rng.normal(size=(count + 1, *obs_shape)).round(2).astype(np.float32)
+    obs, next_obs = path[:-1].copy(), path[1:].copy()
+    for stop in np.cumsum([len(end) for end in ends]):
+        next_obs[stop - 1] = rng.normal(size=obs_shape).round(2)  # the next one begins elsewhere
+    action = rng.normal(size=(count, 2)).round(2).astype(np.float32)
+    if discrete:
+        action = rng.integers(0, 3, size=count)
+    reward = rng.normal(size=count).round(2).astype(np.float32)
+    terminated, truncated = (np.array([flag in kind for flag in flags]) for kind in ("tb", "cb"))
+    return [obs, action, reward, next_obs, terminated, truncated]
+
+
+def reader_cases(rng: np.random.Generator) -> list[Case]:
+    def told(lengths: list[int], **more) -> dict:
+        return {"env_id": "Walk-v0", "maker": "a test", "lengths": lengths, **more}
+
+    return [
+        Case((told([1]), *steps(rng, "t")), note="one episode of one step"),
+        Case((told([2, 2]), *steps(rng, ".c", ".c")), note="two episodes, both cut off"),
+        Case((told([3, 2]), *steps(rng, "..t", ".t")), note="two episodes that terminated"),
+        Case(
+            (told([1, 3, 2, 1, 1]), *steps(rng, "t", "..c", ".b", "c", "t", obs_shape=(2, 3))),
+            note="five episodes of all kinds, observations with two axes",
+        ),
+        Case(
+            (told([4, 2], reviewed=True, note=None), *steps(rng, "...t", ".c", discrete=True)),
+            note="discrete actions, and a text with `true` and `null` in it",
+        ),
+        Case(
+            (told([3, 3]), *steps(rng, "..c", ".t", "c")),
+            note="a text that names other lengths than the flags",
+        ),
+    ]
+
+
+# --- What values cannot show ----------------------------------------------------------------------
+
+RAISED: list[str] = []  # flags, by whoever ran code from a file
+
+
+def raise_flag() -> dict:
+    RAISED.append("code from the file was run")
+    return {}
+
+
+class Trap:
+    """Whoever unpickles it raises a flag."""
+
+    def __reduce__(self) -> tuple:
+        return raise_flag, ()
+
+
+def raises(function: Callable, write: Callable[[Path], None]) -> bool:
+    """Whether `function` stops with an error at a file. `RAISED` then says what it ran."""
+    RAISED.clear()
+    try:
+        in_a_file(function, write)
+    except Exception:
+        return True
+    return False
+
+
+def with_pickles(rng) -> list[Callable[[Path], None]]:
+    arrays = dict(zip(ARRAYS, steps(rng, ".t"), strict=True))
+    trap = np.empty(2, dtype=object)
+    trap[:] = Trap()
+    return [
+        saved({}, **arrays | {"obs": trap}),
+        lambda path: np.savez(path, about=np.array(Trap(), dtype=object), **arrays),
+        lambda path: path.write_bytes(pickle.dumps(Trap())),
+    ]
+
+
+def with_code(rng) -> Callable[[Path], None]:
+    arrays = dict(zip(ARRAYS, steps(rng, ".t"), strict=True))
+    text = f"__import__({__name__!r}, fromlist=['x']).raise_flag()"
+    return lambda path: np.savez(path, about=text, **arrays)
+
+
+def lets_errors_pass(function, rng):
+    """Whoever runs what is in the file has no error to let pass: that is another mistake."""
+    return all(raises(function, file) or RAISED for file in [*with_pickles(rng), with_code(rng)])
+
+
+def refuses_pickles(function, rng):
+    for write in with_pickles(rng):
+        raises(function, write)
+        if RAISED:
+            return False
+    return True
+
+
+def believes_no_code_in_the_text(function, rng):
+    raises(function, with_code(rng))
+    return not RAISED
+
+
+def closes_the_file(function, rng):
+    opened, load = [], np.load
+
+    def listening(*args, **kwargs):
+        opened.append(load(*args, **kwargs))
+        return opened[-1]
+
+    np.load = listening
+    try:
+        in_a_file(function, saved({}, **dict(zip(ARRAYS, steps(rng, ".t"), strict=True))))
+    finally:
+        np.load = load
+        left = [file for file in opened if is_open(file)]
+        for file in left:
+            file.close()
+    return not left
+
+
+def is_open(archive) -> bool:
+    """Whether what `np.load` gave still holds a file; one that was copied to memory does not."""
+    file = getattr(getattr(archive, "zip", None), "fp", None)
+    return file is not None and not file.closed and not isinstance(file, io.BytesIO)
+
+
+def gives_arrays(function, rng):
+    for case in reader_cases(rng):
+        parts = dict(zip(ARRAYS, case.args[1:], strict=True))
+        _, episodes = in_a_file(function, saved(case.args[0], **parts))
+        if not all(isinstance(part, np.ndarray) for e in episodes for part in e.values()):
+            return False
+    return True
+
+
+CODE = "A text from somebody else is data, not code: `json.loads` reads it and can do nothing else."
+PICKLE = (
+    "With `allow_pickle=True` your function unpickles whatever the file holds, and to unpickle is "
+    "to run what its author put there. Plain numbers and a text need no pickle: leave it at "
+    "`False`."
+)
+SWALLOWED = (
+    "Where a file holds pickles, or a text that is no JSON, numpy and `json` stop with a "
+    "`ValueError`, and your function catches it and returns as if all were well. Let it pass: "
+    "whoever called has to hear that these are no episodes."
+)
+OPEN = (
+    "The episodes are right, but the file stays open when your function is done, until Python "
+    "happens to tidy up. Open it in a `with`, which closes it whatever happens."
+)
+NO_ARRAYS = (
+    "The numbers are right, but they are no numpy arrays any more. Everything that works on "
+    "episodes computes with arrays: take slices of the six."
+)
+
+
+READ_EPISODES = exercise(
+    __file__,
+    "4.1",
+    reference=read_episodes,
+    cases=reader_cases,
+    observe=observe_reader,
+    properties=[
+        Property("error swallowed", lets_errors_pass, SWALLOWED),
+        Property("unpickles what the file holds", refuses_pickles, PICKLE),
+        Property(
+            "runs the text in the file",
+            believes_no_code_in_the_text,
+            f"Your function runs code that stands in the text of the file. {CODE}",
+        ),
+        Property("leaves the file open", closes_the_file, OPEN),
+        Property("no arrays", gives_arrays, NO_ARRAYS),
+    ],
+)

@@ -1,0 +1,116 @@
+"""Lesson 04's formulas of prioritized replay: exercises 4.3 `sampling_probabilities`, 4.4
+`importance_weights` and 4.5 `linear_schedule`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from helpers.checks.exercise import Case, Property, as_case, exercise
+from helpers.checks.observing import no_mutation
+from helpers.memory.buffers import importance_weights, linear_schedule, sampling_probabilities
+
+# --- 4.3 sampling_probabilities -------------------------------------------------------------------
+
+
+def probability_cases(rng: np.random.Generator) -> list[Case]:
+    return [
+        Case((np.array([3.0]), 0.6), note="a single step"),
+        Case((np.array([1.0, 4.0]), 0.5), note="two steps"),
+        Case((np.array([2.0, 6.0, 0.5, 1.5]), 1.0), note="alpha 1, in proportion"),
+        Case((np.array([2.0, 6.0, 0.5, 1.5]), 0.0), note="alpha 0, all equally likely"),
+        Case((np.array([0.01, 0.02, 50.0, 0.03]), 0.6), note="one priority far above the others"),
+        Case((np.round(rng.exponential(size=6) + 0.1, 2), 0.3)),
+        Case((rng.exponential(size=200), 0.6), note="many steps"),
+    ]
+
+
+def shares(scaled: np.ndarray) -> np.ndarray:
+    return scaled / scaled.sum()
+
+
+OVERWRITES = (
+    "The numbers are right, but you compute them in the caller's own array, and its priorities are "
+    "gone. `**=` and `/=` change an array in place: use `**` and `/`, which make a new one."
+)
+
+
+SAMPLING_PROBABILITIES = exercise(
+    __file__,
+    "4.3",
+    reference=sampling_probabilities,
+    cases=probability_cases,
+    properties=[no_mutation(probability_cases, message=OVERWRITES)],
+)
+
+
+# --- 4.4 importance_weights -----------------------------------------------------------------------
+
+
+def weight_cases(rng: np.random.Generator) -> list[Case]:
+    everywhere = shares(rng.exponential(size=1000) + 0.05)
+    drawn = rng.choice(everywhere, size=32)
+    return [
+        Case((np.array([0.5]), 0.25, 3, 1.0), note="a batch of one"),
+        Case((np.array([0.5, 0.25]), 0.25, 3, 1.0), note="the rarest step is in the batch"),
+        Case((np.array([0.4, 0.2, 0.2]), 0.1, 5, 1.0), note="the rarest step is not in the batch"),
+        Case((np.array([0.4, 0.2, 0.2]), 0.1, 5, 0.5), note="half of the correction"),
+        Case((np.array([0.4, 0.2, 0.2]), 0.1, 5, 0.0), note="beta 0, no correction"),
+        Case((np.array([0.3, 0.3]), 0.2, 3, 0.4), note="the same step twice"),
+        Case((np.array([1.0]), 1.0, 1, 0.7), note="the only step in the buffer"),
+        Case((drawn, float(everywhere.min()), 1000, 0.6), note="many steps"),
+    ]
+
+
+IMPORTANCE_WEIGHTS = exercise(
+    __file__,
+    "4.4",
+    reference=importance_weights,
+    cases=weight_cases,
+    properties=[no_mutation(weight_cases)],
+)
+
+
+# --- 4.5 linear_schedule --------------------------------------------------------------------------
+
+
+def schedule_cases(rng: np.random.Generator) -> list[tuple | Case]:
+    """The first is step 0: there those who count their own calls begin again."""
+    return [
+        Case((0, 10, 0.4, 1.0), note="the beginning"),
+        Case((5, 10, 0.4, 1.0), note="half of the way"),
+        Case((10, 10, 0.4, 1.0), note="the end"),
+        Case((11, 10, 0.4, 1.0), note="one step after the end"),
+        (3, 7, 0.4, 1.0),
+        Case((1000, 10, 0.4, 1.0), note="long after the end"),
+        Case((2, 8, 1.0, 0.2), note="a schedule that falls"),
+        Case((13, 8, 1.0, 0.2), note="a schedule that falls, after its end"),
+        Case((5, 20, 2.0, 6.0), note="numbers above 1"),
+        Case((1, 4, 0.0, 1.0), note="from 0"),
+        Case((2, 5, 0.5, 0.5), note="from a number to itself"),
+    ]
+
+
+def always_the_same(function, rng):
+    """Asked again and again, in any order: the same answers."""
+    asked = [case.args for case in map(as_case, schedule_cases(rng))]
+    first = [function(*args) for args in asked]
+    back = [function(*args) for args in reversed(asked)][::-1]
+    often = [[function(*args) for _ in range(3)][-1] for args in asked]
+    return np.allclose(first, back) and np.allclose(first, often)
+
+
+COUNTS_CALLS = (
+    "Your schedule goes on with every call: it remembers what it gave last and adds to that. Then "
+    "whoever only looks at beta changes it. `step` says where we are, so nothing has to be "
+    "remembered."
+)
+
+
+LINEAR_SCHEDULE = exercise(
+    __file__,
+    "4.5",
+    reference=linear_schedule,
+    cases=schedule_cases,
+    properties=[Property("changes from call to call", always_the_same, COUNTS_CALLS)],
+)

@@ -1,0 +1,288 @@
+"""Lesson 04's trees: exercises 4.6, `set` of `SegmentTree`, and 4.7, `retrieve` of `SumTree`.
+
+Each method is tried on its own. What was in the tree before is written into `nodes` by the check,
+so that `retrieve` is judged whatever `set` is, and one call of `set` is looked at, row by row. A
+`SegmentTree` has no operation yet: the check makes sum and minimum trees of it. Cases have the
+textbooks' form (`top=1`), in which a mistake is the same mistake however it is written; properties
+see to wider top levels.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from helpers.checks.exercise import Case, Property, exercise
+from helpers.checks.observing import no_mutation
+from helpers.memory.segment_tree import SegmentTree, SumTree
+
+NEUTRAL = {np.add: 0.0, np.minimum: np.inf}
+
+
+def fill(tree: SegmentTree, priorities: list | np.ndarray) -> SegmentTree:
+    """Write priorities for the places from 0 on, and all that lies above them."""
+    nodes, operation = tree.nodes, tree.operation
+    nodes[tree.first_leaf : tree.first_leaf + len(priorities)] = priorities
+    for k in range(tree.first_leaf - 1, tree.first_node - 1, -1):
+        nodes[k] = operation(nodes[2 * k], nodes[2 * k + 1])
+    return tree
+
+
+# --- 4.6 SegmentTree.set --------------------------------------------------------------------------
+
+
+def built(function, operation: np.ufunc, capacity: int, top: int | None) -> SegmentTree:
+    """An empty tree of somebody's class, with an operation."""
+    if not isinstance(function, type):
+        function()  # a function in place of the class: it says itself what is wrong with that
+    settings = {"operation": operation, "neutral": NEUTRAL[operation], "usual_top": 8192}
+    return type("Tree", (function,), settings)(capacity, top)
+
+
+def observe_set(function, operation, capacity, before, indices, values):
+    """All levels after one call; `before` are the priorities that are there already."""
+    tree = fill(built(function, operation, capacity, top=1), before)
+    tree.set(indices, values)
+    return levels(tree)
+
+
+def levels(tree: SegmentTree) -> dict[str, np.ndarray]:
+    """From the leaves up to the root."""
+    seen = {"row of the leaves": tree.nodes[tree.first_leaf :]}
+    start = tree.first_leaf // 2
+    while start > 1:
+        seen[f"row of nodes {start} to {2 * start - 1}"] = tree.nodes[start : 2 * start]
+        start //= 2
+    return seen | {"root, node 1,": tree.nodes[1]}
+
+
+def set_cases(rng: np.random.Generator) -> list[Case]:
+    def case(operation, before, indices, values, note: str) -> Case:
+        """`before` is an array of priorities, or how many places an empty tree has."""
+        empty = isinstance(before, int)
+        capacity, there = (before, np.zeros(0)) if empty else (len(before), np.array(before))
+        given = np.array(indices), np.array(values, dtype=float)
+        return Case((operation, capacity, there, *given), note=note)
+
+    five = [3.0, 1.0, 4.0, 1.0, 5.0]
+    return [
+        case(np.add, 2, [0], [3.0], "two places, one of them set"),
+        case(np.add, five, [2], [7.0], "a batch of one"),
+        case(np.add, five, [4], [2.0], "the last place"),
+        case(np.add, 5, [0, 1, 2, 3, 4], five, "all places at once"),
+        case(np.add, five, [3, 0, 1], [6.0, 2.0, 9.0], "places in no order"),
+        case(np.add, five, [2, 3, 2, 2], [9.0, 4.0, 1.0, 5.0], "a place that comes three times"),
+        case(np.minimum, five, [1, 3], [2.0, 6.0], "a minimum that grows"),
+        case(np.minimum, five, [1, 0], [0.5, 2.0], "a minimum that falls"),
+        case(np.minimum, 6, [4, 1], [2.0, 8.0], "a minimum of an empty tree"),
+        case(np.add, [0.1] * 3 + [1e16, 0.1], [3], [0.1], "a huge number that goes"),
+        case(np.add, 1, [0], [2.0], "one place: the leaf is the root"),
+        case(
+            np.add,
+            rng.uniform(1, 9, 21).round(1),
+            rng.integers(0, 21, 32),
+            rng.uniform(1, 9, 32).round(1),
+            "21 places, and more values than places",
+        ),
+    ]
+
+
+def climbs_only_where_needed(function, rng):
+    """What lies on no path from the leaf to the root stays, even if it is not what it should be."""
+    tree = fill(built(function, np.add, 8, 1), np.ones(8))
+    tree.nodes[5] = tree.nodes[10] = 77.0
+    tree.set(np.array([7]), np.array([3.0]))
+    return tree.nodes[5] == tree.nodes[10] == 77 and tree.nodes[1] == 10
+
+
+def with_any_top_level(function, rng):
+    """Also where the levels end below a single root, and where there is nothing but leaves."""
+    for capacity, top in ((10, 3), (10, 4), (6, None)):
+        tree = built(function, np.add, capacity, top)
+        values = rng.integers(1, 9, capacity).astype(float)
+        tree.set(np.arange(capacity), values)
+        right = fill(built(SegmentTree, np.add, capacity, top), values)
+        if not np.array_equal(tree.nodes[tree.first_node :], right.nodes[right.first_node :]):
+            return False
+    return True
+
+
+EVERYTHING = (
+    "The numbers are right, but you compute the whole tree anew for every batch: with a million "
+    "places a million operations in place of twenty a place. Only the parents on the way up from "
+    "the leaves that were set can have changed."
+)
+CHANGES_INPUTS = (
+    "The numbers are right, but you change the arrays that you were given. `+=` and `//=` work in "
+    "place, and the caller hands the same places to the next tree: make new arrays, "
+    "`nodes = nodes // 2`."
+)
+
+
+SEGMENT_TREE = exercise(
+    __file__,
+    "4.6",
+    reference=SegmentTree,
+    cases=set_cases,
+    observe=observe_set,
+    properties=[
+        no_mutation(set_cases, observe_set, CHANGES_INPUTS),
+        Property(
+            "wrong below a wider top level",
+            with_any_top_level,
+            "Your method is right for a tree with a single root, and wrong where the top level has "
+            "more nodes, as it usually has. The leaves begin at `self.first_leaf`, and "
+            "`self.depth` levels lie above them, none for a small tree.",
+        ),
+        Property("computes the whole tree", climbs_only_where_needed, EVERYTHING),
+    ],
+)
+
+
+# --- 4.7 SumTree.retrieve -------------------------------------------------------------------------
+
+
+def observe_retrieve(function, priorities, prefix_sums, top=1):
+    return fill(function(len(priorities), top), priorities).retrieve(prefix_sums)
+
+
+def retrieve_cases(rng: np.random.Generator) -> list[Case]:
+    def case(priorities, prefix_sums, note: str) -> Case:
+        return Case((np.array(priorities, float), np.array(prefix_sums, float)), note=note)
+
+    def drawn(capacity: int, size: int) -> Case:
+        """Quarters, so that all sums are exact; borders, and what lies between them."""
+        priorities = rng.integers(0, 20, capacity) / 4
+        prefix_sums = rng.integers(0, int(8 * priorities.sum()), size) / 8
+        return case(priorities, prefix_sums, f"{capacity} places")
+
+    five = [3.0, 1.0, 4.0, 1.0, 5.0]
+    gaps = [0.0, 2.0, 0.0, 0.0, 3.0, 0.0]
+    return [
+        case([3.0, 1.0], [3.5], "two places, a batch of one"),
+        case([3.0, 1.0], [0.0, 2.5, 3.0, 3.5], "two places, and the border between them"),
+        case(five, [8.5], "five places, a batch of one"),
+        case(five, [0.0, 3.0, 4.0, 8.0, 9.0], "each border of five places"),
+        case(five, [13.5, 2.5, 7.5, 8.5, 3.5, 2.5], "between the borders, in no order"),
+        case(gaps, [0.0, 1.5, 2.0, 4.5], "places without priority"),
+        case(five, [14.0, 20.0], "the total, and beyond it"),
+        case(gaps, [5.0, 7.0], "the total, with an empty place at the end"),
+        case([2.0], [0.0, 1.5], "one place"),
+        drawn(21, 12),
+        drawn(100, 32),
+    ]
+
+
+def never_without_priority(function, rng):
+    """0.3 + 0.7 is 1, and the largest number below 1, less 0.3, is rounded to 0.7."""
+    below = np.array([math.nextafter(1.0, 0)])
+    trees = [0.0, 0.3, 0.7], [0.3, 0.0, 0.7, 0.0]
+    return all(
+        list(observe_retrieve(function, priorities, below.copy())) == [2] for priorities in trees
+    )
+
+
+def walks_down(function, rng):
+    """What lies on no path from the root to the place does not matter."""
+    tree = fill(function(8, 1), np.ones(8))
+    tree.nodes[8:12] = 100.0
+    return list(tree.retrieve(np.array([7.5, 6.5]))) == [7, 6]
+
+
+def from_any_top_level(function, rng):
+    """Also where the levels end below a single root, and where there is nothing but leaves."""
+    priorities = np.array([3.0, 1.0, 4.0, 0.0, 1.0, 5.0, 2.0, 6.0, 5.0, 3.0])
+    ends = priorities.cumsum()
+    asked = np.concatenate([[0.0], ends[:-1], ends - 0.5])
+    places = ends.searchsorted(asked, side="right")
+    return all(
+        list(observe_retrieve(function, priorities, asked.copy(), top)) == list(places)
+        for top in (2, 3, None)
+    )
+
+
+def leaves_the_tree_alone(function, rng):
+    tree = fill(function(5, 1), [3.0, 1.0, 4.0, 1.0, 5.0])
+    before = tree.nodes.copy()
+    tree.retrieve(np.array([8.5, 0.5, 13.5]))
+    return np.array_equal(before, tree.nodes)
+
+
+def refuses_what_cannot_be(function, rng):
+    """An empty tree, and numbers that are no prefix sums."""
+    for priorities, prefix_sums in (([0.0, 0.0], [0.5]), ([1.0, 2.0], [-0.5]), ([1.0], [math.nan])):
+        try:
+            observe_retrieve(function, priorities, np.array(prefix_sums))
+        except ValueError:
+            continue
+        return False
+    return True
+
+
+def first_found(function):
+    return observe_retrieve(function, [3.0, 1.0, 4.0], np.array([3.5, 0.5]))
+
+
+def gives_an_array(function, rng):
+    return isinstance(first_found(function), np.ndarray)
+
+
+def gives_whole_numbers(function, rng):
+    return np.asarray(first_found(function)).dtype.kind in "iu"
+
+
+NO_LEAVES = (
+    "The places are right, but you add up all the leaves: with a million places a million "
+    "additions for every batch. The tree knows these sums already: walk down, and look at two "
+    "children a level."
+)
+WIDER_TOP = (
+    "Your walk is right from a single root, node 1, and wrong where the top level has more nodes, "
+    "as it usually has. `self.enter` says in which of them a draw lies, and what is left to find "
+    "there; `self.depth` levels lie below."
+)
+ROUNDING = (
+    "Rounding leads your walk to a place without priority: with priorities 0.3, 0, 0.7 and 0 the "
+    "draw 0.9999999999999999, less 0.3, is 0.7 exactly, and the walk goes on to the last place, "
+    "which is empty. Never go right into an empty child."
+)
+
+
+SUM_TREE = exercise(
+    __file__,
+    "4.7",
+    reference=SumTree,
+    cases=retrieve_cases,
+    observe=observe_retrieve,
+    properties=[
+        Property("rounding", never_without_priority, ROUNDING),
+        Property("wrong below a wider top level", from_any_top_level, WIDER_TOP),
+        Property("adds up the leaves", walks_down, NO_LEAVES),
+        no_mutation(retrieve_cases, observe_retrieve),
+        Property(
+            "changes the tree",
+            leaves_the_tree_alone,
+            "The places are right, but the tree is another one afterwards. Who looks for a place "
+            "must leave the sums as they are.",
+        ),
+        Property(
+            "accepts what cannot be",
+            refuses_what_cannot_be,
+            "An empty tree, a negative prefix sum and NaN must raise a `ValueError`, before "
+            "somebody learns from an empty place. `self.enter` does that: start with it.",
+        ),
+        Property(
+            "no array",
+            gives_an_array,
+            "The places are right, but they stand in a list or a tensor, and the buffer computes "
+            "with arrays: return a numpy array.",
+        ),
+        Property(
+            "no whole numbers",
+            gives_whole_numbers,
+            "The places are right, but nothing can be indexed with numbers that have a decimal "
+            "point. Keep whole numbers: `//` in place of `/`, and no `np.zeros` without a type.",
+        ),
+    ],
+)

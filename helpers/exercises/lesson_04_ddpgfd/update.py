@@ -1,0 +1,210 @@
+"""Lesson 04's agent: exercise 4.12, the `update` of `DDPGfD`.
+
+As for lesson 03's agent: small networks with given weights and plain gradient descent take the
+place of the agent's own, so that the numbers can be worked out by hand. The memory has a few steps,
+all with priority 1, and counts priorities as they are (alpha = 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+import torch
+
+from helpers.agents.ddpgfd import DDPGfD
+from helpers.checks.exercise import Case, exercise
+from helpers.exercises.lesson_02_ddpg.losses import SmallActor, SmallCritic, floats
+from helpers.exercises.lesson_03_td3.update import (
+    NETWORKS,
+    Spaces,
+    frozen,
+    loss_called,
+    moved,
+    weights,
+)
+from helpers.exercises.lesson_04_ddpgfd.losses import n_step_batch
+from helpers.memory.buffers import PrioritizedBatch, PrioritizedReplayBuffer
+
+# --- What is looked at ----------------------------------------------------------------------------
+
+PLACES = 12  # in the memory
+RETURNED = ("critic_loss", "actor_loss", "demonstrations")
+
+
+def built(function, obs_size: int, action_dim: int, **settings):
+    small = {"hidden": 8, "learning_starts": 1, "batch_size": 1, "buffer_size": PLACES}
+    return function(Spaces(obs_size, action_dim), seed=0, alpha=1.0, **small, **settings)
+
+
+@lru_cache(maxsize=1)
+def template(function):
+    """Built once: most of it is replaced, and building takes longer than a few updates."""
+    return built(function, 1, 1)
+
+
+def filled(buffer):
+    """The memory with a step in each of its places."""
+    obs, action = (np.zeros(getattr(buffer.arrays, name).shape[1:]) for name in ("obs", "action"))
+    for _ in range(PLACES):
+        buffer.add(obs, action, 0.0, obs, False, False)
+    return buffer
+
+
+def agent_with(function, networks: tuple, learning_rate: float, weight_decay: float, **settings):
+    """An agent with these networks: critic, actor, target critic, target actor."""
+    agent = copy(template(function))
+    for name, value in {**settings, **dict(zip(NETWORKS, networks, strict=True))}.items():
+        setattr(agent, name, value)
+    for name in ("actor", "critic"):
+        parameters = getattr(agent, name).parameters()
+        optimizer = torch.optim.SGD(parameters, lr=learning_rate, weight_decay=weight_decay)
+        setattr(agent, f"{name}_optimizer", optimizer)
+    agent.online = [*agent.actor.parameters(), *agent.critic.parameters()]
+    agent.targets = [*agent.target_actor.parameters(), *agent.target_critic.parameters()]
+    agent.buffer = PrioritizedReplayBuffer(PLACES, (1,), (1,), 0, alpha=1.0)
+    return agent
+
+
+def observe_agent(
+    function, critic, actor, target_critic, target_actor,
+    obs, action, reward, next_obs, terminated, truncated, n_reward, n_next_obs, n_terminated,
+    n_discount, importance_weights, is_demo, indices,
+    updates, learning_rate, weight_decay, **settings,
+):  # fmt: skip
+    """All weights and priorities after each update, and what it returned.
+
+    Without networks the agent keeps its own, and what is looked at is which of them move.
+    """
+    batch = PrioritizedBatch(
+        obs, action, reward, next_obs, terminated, truncated, n_reward, n_next_obs, n_terminated,
+        n_discount, importance_weights, is_demo, indices,
+    )  # fmt: skip
+    if critic is None:
+        agent = built(function, obs.shape[1], action.shape[1], **settings)
+    else:
+        networks = critic, actor, target_critic, target_actor
+        agent = agent_with(function, networks, learning_rate, weight_decay, **settings)
+    filled(agent.buffer)
+    drawn = indices.numpy()
+    states, returned = [state(agent, drawn)], []
+    before = agent.updates
+    for _ in range(updates):
+        agent.updates += 1  # as the agent itself counts
+        returned.append(agent.update(PrioritizedBatch(*(part.clone() for part in batch))))
+        states.append(state(agent, drawn))
+    if critic is None:
+        seen = {"list of what moves at each update": [moved(*pair) for pair in pairwise(states)]}
+    else:
+        each = "the update" if updates == 1 else "each update"
+        seen = {
+            f"{name.replace('_', ' ')} after {each}": np.squeeze(
+                np.stack([state[name] for state in states[1:]]), axis=0 if updates == 1 else ()
+            )
+            for name in states[0]
+        }
+        seen[f"text about what {each} returns"] = [described(values) for values in returned]
+        for name in RETURNED:
+            seen[f"{name} of {each}"] = [loss_called(name, values) for values in returned]
+    return seen | {
+        "number of updates counted": agent.updates - before,
+        "list of targets that are the online network itself": shared(agent),
+        "list of what cannot be trained any more": frozen(agent),
+    }
+
+
+def shared(agent) -> str:
+    pairs = [(name, getattr(agent, name)) for name in ("actor", "critic")]
+    names = [name for name, network in pairs if getattr(agent, f"target_{name}") is network]
+    return ", ".join(names) or "none"
+
+
+def state(agent, drawn: np.ndarray) -> dict[str, np.ndarray]:
+    """The weights of every network; in the memory the priorities of the steps that were drawn, of
+    all others, and of the next new one.
+    """
+    memory = agent.buffer
+    return weights(agent) | {
+        "priorities_of_the_batch": memory.sums.leaves[drawn],
+        "priorities_of_all_other_steps": np.delete(memory.sums.leaves, drawn),
+        "priority_of_new_steps": np.array([memory.max_priority]),
+    }
+
+
+def described(values) -> str:
+    """ "a dict" where the agent and its curves find all that they look for."""
+    if not isinstance(values, Mapping):
+        return f"something of type {type(values).__name__}"
+    missing = [f"without {name}" for name in RETURNED if name not in values]
+    # The agent asks each of them for its `.item()`.
+    unfit = [
+        f"its {name} is of type {type(value).__name__}"
+        for name, value in values.items()
+        if not hasattr(value, "item")
+    ]
+    return ", ".join(["a dict", *missing, *unfit])
+
+
+# --- Cases ----------------------------------------------------------------------------------------
+
+
+def update_cases(rng: np.random.Generator) -> list[Case]:
+    def by_hand(is_demo: float) -> tuple:
+        """Q is 2.75; the target is 2 one step ahead and 4 two steps ahead; the slope is 1."""
+        networks = (
+            SmallCritic([2.0, 2.0]),
+            SmallActor([[0.5]]),
+            SmallCritic([1.0, 0.0]),
+            SmallActor([[0.0]]),
+        )
+        now, later = (floats([[1.0]]), floats([[0.5]])), (floats([1.0]), floats([[2.0]]))
+        window = floats([3.0]), floats([[4.0]]), torch.zeros(1), floats([0.25])
+        drawn = floats([0.5]), floats([is_demo]), torch.tensor([3])
+        flags = torch.zeros(1), torch.zeros(1)
+        return *networks, *now, *later, *flags, *window, *drawn, 1, 0.1, 0.0
+
+    def drawn(
+        obs_size: int, action_dim: int, updates: int, *windows: str,
+        own: bool = False, decay: float = 0.0,
+    ) -> tuple:  # fmt: skip
+        def actor() -> SmallActor:
+            return SmallActor(rng.normal(size=(obs_size, action_dim)) / 2)
+
+        def critic() -> SmallCritic:
+            return SmallCritic(rng.normal(size=obs_size + action_dim) / 2)
+
+        networks = [None] * 4 if own else [critic(), actor(), critic(), actor()]
+        batch = n_step_batch(rng, obs_size, action_dim, 0.9, *windows)
+        return *networks, *batch, updates, 0.05, decay
+
+    def large_weights() -> tuple:
+        """Q is 0, but the critic's weights are large enough for any penalty on them to show."""
+        one, demo = floats([[1.0]]), by_hand(1.0)
+        return SmallCritic([1000.0, -1000.0]), *demo[1:4], one, one, *demo[6:]
+
+    def case(args: tuple, note: str, gamma=0.9, tau=0.1) -> Case:
+        numbers = {"n_step_weight": 0.25, "gradient_weight": 0.4, "eps": 0.125, "demo_bonus": 3.0}
+        return Case(args, {"gamma": gamma, "tau": tau, **numbers}, note)
+
+    windows = ["...", ".t", "..c", "t", "..", "c"]
+    return [
+        case(by_hand(0.0), "one step of the agent's own", gamma=0.5, tau=0.25),
+        case(by_hand(1.0), "the same step, demonstrated", gamma=0.5, tau=0.25),
+        case(drawn(2, 1, 1, *windows[:4]), "four steps"),
+        case(drawn(2, 2, 2, *windows), "two updates, two action dimensions"),
+        case(drawn(3, 3, 3, *windows[:3], decay=0.2), "three updates with weight decay"),
+        case(large_weights(), "a critic with large weights", gamma=0.5, tau=0.25),
+        case(drawn(3, 2, 2, *windows[:5], own=True), "the agent's own networks"),
+    ]
+
+
+DDPGFD_UPDATE = exercise(
+    __file__,
+    "4.12",
+    reference=DDPGfD,
+    cases=update_cases,
+    observe=observe_agent,
+)

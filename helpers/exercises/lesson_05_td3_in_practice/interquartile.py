@@ -1,0 +1,80 @@
+"""Lesson 05's statistic: exercise 5.2 `interquartile_mean`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from helpers.checks.exercise import Case, Property, exercise
+from helpers.checks.observing import no_mutation
+from helpers.training.statistics import interquartile_mean
+
+# --- Cases ----------------------------------------------------------------------------------------
+
+
+def runs_cases(rng: np.random.Generator) -> list[Case]:
+    def drawn(*shape: int) -> np.ndarray:
+        """Returns like a study's, skewed: some seeds fail badly."""
+        return (100 - 40 * rng.exponential(size=shape)).round(1)
+
+    return [
+        Case((np.array([7.0]),), note="a single run"),
+        Case((np.array([5.0, -40.0, 8.0]),), note="three runs: a quarter of them is less than one"),
+        Case((np.array([9.0, 1.0, 4.0, -90.0]),), note="four runs"),
+        Case((drawn(5),), note="five runs"),
+        Case((drawn(6),), note="six runs"),
+        Case((drawn(7),), note="seven runs"),
+        Case((np.array([3.0, 9.0, 3.0, 3.0, 9.0, 5.0, 9.0, 9.0]),), note="eight runs, many alike"),
+        Case((drawn(10),), note="ten runs"),
+        Case((drawn(17),), note="seventeen runs"),
+        Case((np.array([12, 3, 50, 8, 1]),), note="whole numbers"),
+        Case((drawn(5, 3),), note="five runs, three points each"),
+        Case((drawn(3, 8), 1), note="the runs along axis 1"),
+        Case((drawn(2, 6, 3), 1), note="three axes, the runs along the middle one"),
+        Case((drawn(4, 2, 9), -1), note="three axes, the runs along the last one, called -1"),
+    ]
+
+
+# --- What other inputs show -----------------------------------------------------------------------
+
+
+def refuses_no_runs(function, rng):
+    for values, axis in [(np.zeros(0), 0), (np.zeros((3, 0)), 1)]:
+        try:
+            function(values, axis)
+        except ValueError:
+            continue
+        return False
+    return True
+
+
+def takes_lists(function, rng):
+    return np.isclose(function([12, 3, 50, 8, 1]), 23 / 3)
+
+
+NOT_REFUSED = (
+    "The numbers are right, but without any runs your function does not stop with a `ValueError`. "
+    "Numpy's mean of nothing is NaN, which spreads through everything that is worked out from it: "
+    "raise the error yourself, with a sentence that says what is missing."
+)
+NO_LIST = (
+    "Arrays work, but `values` may be a plain list, too, and that has neither a `.shape` nor an "
+    "axis. `np.asarray` makes an array of whatever is like one."
+)
+
+
+INTERQUARTILE_MEAN = exercise(
+    __file__,
+    "5.2",
+    reference=interquartile_mean,
+    cases=runs_cases,
+    properties=[
+        Property("no error without runs", refuses_no_runs, NOT_REFUSED),
+        Property("no plain lists", takes_lists, NO_LIST),
+        no_mutation(
+            lambda rng: [case for case in runs_cases(rng) if np.size(case.args[0])],
+            message="The numbers are right, but your function changes the array that it was given, "
+            "and whoever called still needs the runs as they were. Sort a copy: `np.sort` makes "
+            "one.",
+        ),
+    ],
+)

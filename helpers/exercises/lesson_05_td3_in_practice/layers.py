@@ -1,0 +1,103 @@
+"""Lesson 05's network of any depth: exercise 5.5 `hidden_layers`.
+
+With weights that are the same for everybody, values tell where the normalisation stands: its own
+weights count like any other's.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import nn
+
+from helpers.agents.layers import hidden_layers
+from helpers.checks.exercise import Case, Property, exercise
+from helpers.checks.observing import fill_parameters, linear_layers
+
+# --- What is looked at ----------------------------------------------------------------------------
+
+NETWORK = "a network"
+
+
+def observe_layers(function, x, sizes, layer_norm):
+    """The default of `layer_norm` where it is None."""
+    asked = [] if layer_norm is None else [layer_norm]
+    network = function(x.shape[-1], sizes, *asked)
+    if network is None:
+        return None
+    form = form_of(network)
+    seen = {"form of the result": form, "linear layers": None, "output": None}
+    if form != NETWORK:
+        return seen
+    fill_parameters(network, x)
+    seen["linear layers"] = sizes_of(linear_layers(network, x))
+    seen["output"] = network(x)
+    return seen
+
+
+def form_of(network) -> str:
+    if isinstance(network, nn.ModuleList):
+        return "a ModuleList"
+    if isinstance(network, nn.Module):
+        return NETWORK if list(network.parameters()) else "a network without parameters"
+    return f"something of type {type(network).__name__}"
+
+
+def sizes_of(layers: list[nn.Linear]) -> str:
+    return ", ".join(f"{x.weight.shape[1]} -> {x.weight.shape[0]}" for x in layers) or "none"
+
+
+def layer_cases(rng: np.random.Generator) -> list[Case]:
+    def drawn(*shape: int) -> torch.Tensor:
+        return torch.as_tensor(rng.normal(size=shape), dtype=torch.float32)
+
+    return [
+        Case((drawn(3, 2), [4], None), note="one hidden layer, nothing said of normalisation"),
+        Case((drawn(3, 2), [4], True), note="one hidden layer with normalisation"),
+        Case((drawn(1, 4), (4, 4), False), note="two layers of four without, a batch of one"),
+        Case((drawn(2, 4), (4, 4), True), note="two layers of four with normalisation"),
+        Case((drawn(5, 3), [8, 6, 4], False), note="three layers, each smaller, without"),
+        Case((drawn(5, 3), [8, 6, 4], True), note="three layers, each smaller, with normalisation"),
+        Case((drawn(3), [5, 7], True), note="a single observation, without the axis of a batch"),
+        Case((drawn(2, 3, 4), [6, 5], True), note="a batch with two axes"),
+    ]
+
+
+# --- What values of one network cannot show -------------------------------------------------------
+
+
+def a_new_network_each_time(function, rng):
+    one, other = function(3, [8, 8], True), function(3, [8, 8], True)
+    mine = {id(parameter) for parameter in one.parameters()}
+    return not any(id(parameter) in mine for parameter in other.parameters())
+
+
+def another_start_each_time(function, rng):
+    starts = []
+    for seed in (1, 2):  # torch's own stream stands where an agent's seed has put it
+        torch.default_generator.manual_seed(seed)
+        starts.append(linear_layers(function(3, [8], True), torch.zeros(1, 3))[0].weight)
+    return not torch.equal(*starts)
+
+
+FIXED_START = (
+    "Every network that is made starts with the same weights, whatever the agent's seed is: "
+    "somebody sets a seed inside the function. The agent has set one before; leave it alone."
+)
+SAME_NETWORK = (
+    "Two calls give networks that share weights, so that the two critics of TD3 would be one. Make "
+    "all layers, and the list that holds them, anew at each call."
+)
+
+
+HIDDEN_LAYERS = exercise(
+    __file__,
+    "5.5",
+    reference=hidden_layers,
+    cases=layer_cases,
+    observe=observe_layers,
+    properties=[
+        Property("two calls share weights", a_new_network_each_time, SAME_NETWORK),
+        Property("the same start every time", another_start_each_time, FIXED_START),
+    ],
+)

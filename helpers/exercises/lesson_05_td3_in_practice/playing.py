@@ -1,0 +1,234 @@
+"""Lesson 05's evaluation: exercise 5.1 `play_episodes`.
+
+It is given an environment that writes down what is done to it, and so to its copies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import gymnasium as gym
+import numpy as np
+
+from helpers.checks.exercise import Case, Property, exercise
+from helpers.evaluation import play_episodes
+from helpers.exercises.lesson_05_td3_in_practice.watched_env import ENV_ID, LOG, TooFarError
+
+# --- What is looked at ----------------------------------------------------------------------------
+
+BY_ID, IN_USE = "its id", "one in the middle of an episode"
+TRAINED = "what happens to the environment that was given"
+COURSE = "course of the episodes"
+SEEDS = "seeds of the episodes"
+ASKED = "list of what the policy is asked about"
+ACTIONS = "actions taken"
+OPEN = "number of environments left open"
+FORM = "form of the result"
+NOT_ITS_OWN = "not the policy's"
+OBS = "the newest observation"
+
+
+def observe_episodes(function, env, episodes, seed):
+    LOG.clear()  # it may be full, from a loop without end
+    given = the_given(env)
+    LOG.clear()
+    policy = Policy()
+    result, stopped = None, False
+    try:
+        result = function(policy.act, ENV_ID if env == BY_ID else given, episodes, seed)
+    except TooFarError:
+        stopped = True
+    log = list(LOG)  # closing what was given is not the student's
+    mine = given.unwrapped
+    if result is None and not stopped:
+        return None
+    played = [entry for entry in log if entry[0] is not mine] or log
+    seen = {
+        TRAINED: done_to(mine, log),
+        COURSE: course(played, stopped),
+        SEEDS: ", ".join(sorted(str(seed) for seed, _ in episodes_of(played))),
+        ASKED: policy.about(),
+        ACTIONS: "the policy's" if own_actions(policy, played) else NOT_ITS_OWN,
+        FORM: "not known" if stopped else form(result, episodes),
+        "returns": None,
+        "lengths": None,
+        OPEN: len(left_open(log, mine)),
+    }
+    if not stopped and seen[FORM] == PAIR:
+        returns, seen["lengths"] = result
+        # With actions of chance the numbers are anybody's.
+        seen["returns"] = returns if seen[ACTIONS] != NOT_ITS_OWN else None
+    return seen
+
+
+def the_given(env: str) -> gym.Env:
+    """Two steps of its episode of three are done, if it is in use."""
+    given = gym.make(ENV_ID)
+    if env == IN_USE:
+        given.reset(seed=9)
+        for _ in range(2):
+            given.step(np.zeros(1))
+    return given
+
+
+class Policy:
+    """Goes by the observation, and remembers what it was asked and what it said."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.said: list[float] = []
+
+    def act(self, obs):
+        if not isinstance(obs, np.ndarray):
+            self.asked.append(f"something of type {type(obs).__name__}")
+            return np.zeros(1)
+        numbers = obs.astype(float)
+        newest = [env for env, what, _ in LOG if what in ("reset", "step")][-1:]
+        if numbers.shape != (2,):
+            about = f"something of shape {numbers.shape}"
+        elif newest and np.allclose(numbers, newest[0].seen, atol=1e-5):
+            about = OBS
+        else:
+            about = "an older observation"
+        self.asked.append(about)
+        action = numbers[..., :1] - numbers[..., 1:] / 4
+        self.said.append(float(action.ravel()[0]))
+        return action
+
+    def about(self) -> str:
+        return ", ".join(sorted(set(self.asked))) or "nothing"
+
+
+def done_to(mine: gym.Env, log: list) -> str:
+    """What is done to the environment that was given; nobody should notice anything."""
+    words = {"reset": "it is reset", "step": "it makes steps", "close": "it is closed"}
+    seen = {words[what] for env, what, _ in log if env is mine and what in words}
+    return ", ".join(sorted(seen)) or "nothing"
+
+
+def episodes_of(log: list) -> list[tuple]:
+    """(seed of the last reset before it, its steps), for all that had a step.
+
+    A step is what was done, what was gained, and whether it was the last.
+    """
+    found: list[tuple] = []
+    for _, what, more in log:
+        if what == "reset":
+            found.append((more, []))
+        elif what == "step" and found:
+            found[-1][1].append(more)
+    return [(seed, steps) for seed, steps in found if steps]
+
+
+def course(log: list, stopped: bool) -> str:
+    late = next((more for _, what, more in log if what == "late"), "")
+    if late:
+        how = {"both": "terminated and was truncated", "truncated": "was truncated"}
+        return f"goes on after an episode {how.get(late, late)}"
+    if stopped:
+        return "without end"
+    whole = all(steps[-1][2] for _, steps in episodes_of(log))
+    return "whole ones" if whole else "broken off"
+
+
+def own_actions(policy: Policy, log: list) -> bool:
+    """Whether what was done is what the policy said, in its order."""
+    done = [action for _, steps in episodes_of(log) for action, _, _ in steps]
+    said = iter(policy.said)  # it may have been asked more often
+    return all(any(np.isclose(action, word) for word in said) for action in done)
+
+
+PAIR = "a pair, one entry for each episode"
+
+
+def form(result, episodes: int) -> str:
+    if isinstance(result, dict):
+        return "a dict"
+    if not hasattr(result, "__len__"):
+        return f"a single value of type {type(result).__name__}"
+    if len(result) != 2:
+        each = {np.ndim(part) for part in result}
+        return f"{len(result)} {'numbers' if each == {0} else 'things'}, and not a pair"
+    if all(np.ndim(part) == 1 and len(part) == episodes for part in result):
+        return PAIR
+    shapes = [np.shape(part) for part in result]
+    return f"a pair with parts of shape {' and '.join(map(str, shapes))}"
+
+
+def left_open(log: list, mine: gym.Env) -> set[int]:
+    """Those in which something was done and that were not closed afterwards."""
+    used = {id(env) for env, what, _ in log if what != "close" and env is not mine}
+    return used - {id(env) for env, what, _ in log if what == "close"}
+
+
+def episode_cases(rng: np.random.Generator) -> list[Case]:
+    return [
+        Case((BY_ID, 1, 30), note="an episode of one step, terminated"),
+        Case((BY_ID, 1, 38), note="an episode of two steps, truncated"),
+        Case((IN_USE, 1, 24), note="an episode of two steps, terminated"),
+        Case((BY_ID, 1, 8), note="an episode of four steps, terminated"),
+        Case((BY_ID, 1, 3), note="an episode of five steps, terminated"),
+        Case((BY_ID, 3, 24), note="three episodes: two terminated, one truncated"),
+        Case((IN_USE, 5, 21), note="five episodes of all kinds"),
+    ]
+
+
+# --- What no result shows -------------------------------------------------------------------------
+
+
+class PolicyError(Exception):
+    """By a policy that fails in the middle of an episode."""
+
+
+def failing_policy() -> Callable:
+    asked = []
+
+    def act(obs):
+        asked.append(obs)
+        if len(asked) > 2:
+            raise PolicyError("The policy fails.")
+        return np.zeros(1)
+
+    return act
+
+
+def closes_in_any_case(function, rng):
+    LOG.clear()
+    with suppress(PolicyError):
+        function(failing_policy(), ENV_ID, 2, 3)
+    return not left_open(LOG, None)
+
+
+def lets_errors_pass(function, rng):
+    LOG.clear()
+    try:
+        function(failing_policy(), ENV_ID, 2, 3)
+    except PolicyError:
+        return True
+    return False
+
+
+CLOSE_ANYWAY = (
+    "Where the policy stops with an error, your environment stays open, with its window or its "
+    "simulator. `try` and `finally`, or a `with`, close it whatever happens."
+)
+SWALLOWED = (
+    "The policy stopped with an error, and your function goes on as if all were well. Let the "
+    "error pass (a `return` inside `finally` holds it back, too): made-up returns are worse than "
+    "none."
+)
+
+
+PLAY_EPISODES = exercise(
+    __file__,
+    "5.1",
+    reference=play_episodes,
+    cases=episode_cases,
+    observe=observe_episodes,
+    output=("returns", "lengths"),
+    properties=[
+        Property("left open after an error", closes_in_any_case, CLOSE_ANYWAY),
+        Property("errors do not pass", lets_errors_pass, SWALLOWED),
+    ],
+)

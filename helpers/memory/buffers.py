@@ -1,0 +1,468 @@
+"""Replay buffers: a memory of steps to learn from again and again."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from helpers.memory.segment_tree import MinTree, SumTree, check_places, check_priorities
+
+
+class Batch(NamedTuple):
+    """Steps, one a row, as float32 tensors: observations (B, *obs shape), actions (B, *action
+    shape), all else (B,). `terminated` and `truncated` are 1.0 or 0.0. Pictures are uint8.
+    """
+
+    obs: torch.Tensor
+    action: torch.Tensor
+    reward: torch.Tensor
+    next_obs: torch.Tensor
+    terminated: torch.Tensor
+    truncated: torch.Tensor
+
+
+class ReplayBuffer:
+    """The last `capacity` steps, in arrays that are made once; the oldest step is overwritten.
+
+    Observations and actions may have any shape. `rng` is a generator or a seed. With `obs_dtype`
+    torch.uint8, observations are pictures, stored and sampled as such: a quarter of the memory.
+    """
+
+    def __init__(
+        self,
+        capacity: int,
+        obs_shape: tuple[int, ...],
+        action_shape: tuple[int, ...],
+        rng: np.random.Generator | int | None = None,
+        obs_dtype: torch.dtype = torch.float32,
+    ) -> None:
+        if capacity < 1:
+            raise ValueError(f"A buffer holds at least one step, capacity cannot be {capacity}.")
+        self.capacity, self.rng = capacity, np.random.default_rng(rng)
+        shapes = (obs_shape, action_shape, (), obs_shape, (), ())
+        dtypes = (obs_dtype, torch.float32, torch.float32, obs_dtype, torch.float32, torch.float32)
+        parts = zip(shapes, dtypes, strict=True)
+        self.tensors = Batch(*(torch.zeros(capacity, *shape, dtype=each) for shape, each in parts))
+        # The same memory seen by numpy, which writes a single row several times faster than torch.
+        self.arrays = Batch(*(tensor.numpy() for tensor in self.tensors))
+        self.position = self.size = 0
+
+    def __setstate__(self, state: dict) -> None:
+        """In a copy as well, both views must see one memory."""
+        self.__dict__.update(state)
+        self.arrays = Batch(*(tensor.numpy() for tensor in self.tensors))
+
+    def __len__(self) -> int:
+        return self.size
+
+    def add(
+        self,
+        obs: np.ndarray,
+        action: np.ndarray,
+        reward: float,
+        next_obs: np.ndarray,
+        terminated: bool,
+        truncated: bool,
+    ) -> None:
+        """Store one step, in the place of the oldest one if the buffer is full."""
+        # 1. Let `self.check` look at the six parts of the step, in the order of a Batch.
+        step = (obs, action, reward, next_obs, terminated, truncated)
+        self.check(step)
+        # 2. Write each part into its array, at the present position.
+        for array, part in zip(self.arrays, step, strict=True):
+            array[self.position] = part
+        # 3. Move on, back to 0 after the last place.
+        self.position = (self.position + 1) % self.capacity
+        # 4. One step more is stored, up to the capacity.
+        self.size = min(self.size + 1, self.capacity)
+
+    def sample(self, batch_size: int) -> Batch:
+        """`batch_size` of the stored steps, drawn with equal chance; one may come up twice."""
+        if self.size == 0:
+            raise ValueError("The buffer is empty: add steps before you sample from it.")
+        # 1. Draw indices among the places that are filled.
+        indices = torch.from_numpy(self.rng.integers(0, self.size, batch_size))
+        # 2. Take these rows of every array: copies, which later steps do not overwrite.
+        return Batch(*(tensor.index_select(0, indices) for tensor in self.tensors))
+
+    def check(self, step: tuple) -> None:
+        """Raise `ValueError` if a part has another shape than its place: numpy may stretch it."""
+        for name, part, array in zip(Batch._fields, step, self.arrays, strict=True):
+            if np.shape(part) != array.shape[1:]:
+                raise ValueError(
+                    f"This buffer stores {name} of shape {array.shape[1:]}, got {np.shape(part)}."
+                )
+
+
+def sampling_probabilities(priorities: np.ndarray, alpha: float) -> np.ndarray:
+    """How likely each step is drawn: P(i) = p_i^alpha / sum_k p_k^alpha.
+
+    `priorities` (N,), all above 0; `alpha` from 0 (all equally likely) to 1 (in proportion).
+    Returns (N,), their sum is 1. Source: Schaul et al. 2016, equation 1.
+    """
+    # 1. An alpha below 1 brings the priorities closer together.
+    scaled = priorities**alpha
+    # 2. Each one's share of the sum.
+    return scaled / scaled.sum()
+
+
+def importance_weights(
+    probabilities: np.ndarray, smallest: float, size: int, beta: float
+) -> np.ndarray:
+    """What a step counts for, w_i = (N P(i))^-beta / max_j (N P(j))^-beta: less the more often it
+    is drawn.
+
+    `probabilities` (B,) of the steps that were drawn, `smallest` the smallest one of all `size`
+    steps in the buffer, `beta` from 0 (no correction) to 1 (full). Returns (B,), none above 1.
+    Source: Schaul et al. 2016, section 3.4 and algorithm 1. The paper does not say among which
+    steps the maximum is taken; here it is the whole buffer, as in OpenAI's Baselines: a step's
+    weight then does not depend on which others are in the batch.
+    """
+    # 1. With beta = 1 this undoes the prioritization: twice as often, half as much.
+    weights = (size * probabilities) ** -beta
+    # 2. The largest weight belongs to the step with the smallest probability.
+    largest = (size * smallest) ** -beta
+    # 3. Divided by it, weights only ever make an update smaller.
+    return weights / largest
+
+
+def linear_schedule(step: int, steps: int, start: float, end: float) -> float:
+    """From `start` at step 0 to `end` at step `steps`, on a straight line, and `end` from then on.
+
+    It depends on `step` alone: calling it once more changes nothing.
+    """
+    # 1. How much of the way is done; after the end it is all of it.
+    done = min(step / steps, 1.0)
+    # 2. That much of the difference is added to where it began.
+    return start + done * (end - start)
+
+
+def n_step_return(
+    rewards: np.ndarray, ends: np.ndarray, gamma: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """The discounted rewards of up to n steps, r_0 + gamma r_1 + ... + gamma^(k-1) r_(k-1).
+
+    `rewards` (B, n) and `ends` (B, n) of n steps in a row, B times: an end (True) is the last step
+    of its episode, whatever follows belongs to another one and does not count. Returns the sums
+    (B,) and how many rewards each has, k (B,): what comes after is worth gamma^k.
+    """
+    # 1. How far each row counts: up to its first end, or to the last of the n steps.
+    n = rewards.shape[1]
+    stops = ends.copy()
+    stops[:, -1] = True
+    lengths = stops.argmax(axis=1) + 1
+    # 2. Rewards beyond it do not count.
+    counted = np.where(np.arange(n) < lengths[:, None], rewards, 0.0)
+    # 3. The i-th reward is worth gamma^i.
+    return counted @ gamma ** np.arange(n), lengths
+
+
+class PrioritizedBatch(NamedTuple):
+    """A Batch, the same steps seen n steps ahead, and what prioritization adds; all are tensors.
+
+    `n_reward` (B,) is the discounted sum of up to n rewards, k of them: fewer than n where the
+    episode ends or the memory does. `n_next_obs` and `n_terminated` come from the last of these
+    steps, and `n_discount` (B,) is gamma^k, so that a step's n-step target is
+    n_reward + n_discount * (1 - n_terminated) * Q(n_next_obs, ...).
+
+    `weights` (B,) are the importance weights, `is_demo` (B,) is 1.0 for demonstrations and 0.0
+    otherwise, `indices` (B,) are the places (int64) that `update_priorities` asks for.
+    """
+
+    obs: torch.Tensor
+    action: torch.Tensor
+    reward: torch.Tensor
+    next_obs: torch.Tensor
+    terminated: torch.Tensor
+    truncated: torch.Tensor
+    n_reward: torch.Tensor
+    n_next_obs: torch.Tensor
+    n_terminated: torch.Tensor
+    n_discount: torch.Tensor
+    weights: torch.Tensor
+    is_demo: torch.Tensor
+    indices: torch.Tensor
+
+
+class PrioritizedReplayBuffer(ReplayBuffer):
+    """Steps drawn by priority, demonstrations that stay, and returns over `n_steps` steps.
+
+    Step i is drawn with probability p_i^`alpha` / sum_k p_k^`alpha`. A new step has the largest
+    priority there was so far (1 at the beginning), until `update_priorities` knows better.
+    Importance weights correct with `beta`, which grows to 1 in a straight line over the first
+    `beta_samples` batches. Demonstrations are stored first, and only later steps are overwritten.
+    Sources: Schaul et al. 2016, whose alpha and beta are the defaults; Vecerik et al. 2017, who
+    use alpha = 0.3 and beta = 1.
+    """
+
+    def __init__(
+        self,
+        capacity: int,
+        obs_shape: tuple[int, ...],
+        action_shape: tuple[int, ...],
+        rng: np.random.Generator | int | None = None,
+        *,
+        alpha: float = 0.6,
+        beta: float = 0.4,
+        beta_samples: int = 100_000,
+        n_steps: int = 1,
+        gamma: float = 0.99,
+        obs_dtype: torch.dtype = torch.float32,
+    ) -> None:
+        super().__init__(capacity, obs_shape, action_shape, rng, obs_dtype)
+        for name, value in {"alpha": alpha, "beta": beta, "gamma": gamma}.items():
+            if not 0 <= value <= 1:
+                raise ValueError(f"{name} must be between 0 and 1, got {value}.")
+        for name, value in {"beta_samples": beta_samples, "n_steps": n_steps}.items():
+            if value < 1:
+                raise ValueError(f"{name} must be at least 1, got {value}.")
+        self.alpha, self.first_beta, self.beta_samples = alpha, beta, beta_samples
+        self.n_steps, self.gamma = n_steps, gamma
+        self.sums, self.minima = SumTree(capacity), MinTree(capacity)  # of p_i^alpha
+        self.max_priority = 1.0
+        self.samples = self.demos = 0  # batches drawn, demonstrations stored
+        # Whether a step is the last one known of its episode: no window goes beyond it.
+        self.ends = np.zeros(capacity, dtype=bool)
+        self.newest: int | None = None
+
+    @property
+    def beta(self) -> float:
+        """The beta of the next batch."""
+        return linear_schedule(self.samples, self.beta_samples, self.first_beta, 1.0)
+
+    def add(
+        self,
+        obs: np.ndarray,
+        action: np.ndarray,
+        reward: float,
+        next_obs: np.ndarray,
+        terminated: bool,
+        truncated: bool,
+    ) -> None:
+        """Store one step, in the place of the oldest one that is no demonstration if it is full."""
+        if self.size == self.demos:
+            self.newest = None  # the agent does not go on where the demonstrations stopped
+        self.store(obs, action, reward, next_obs, terminated, truncated)
+
+    def add_demonstration(
+        self,
+        obs: np.ndarray,
+        action: np.ndarray,
+        reward: float,
+        next_obs: np.ndarray,
+        terminated: bool,
+        truncated: bool,
+    ) -> None:
+        """Store one step for good. Raises `ValueError` once the agent's own steps are there."""
+        self.check_room(1)
+        self.store(obs, action, reward, next_obs, terminated, truncated)
+        self.demos += 1
+
+    def add_demonstrations(
+        self,
+        obs: Sequence[np.ndarray],
+        action: Sequence[np.ndarray],
+        reward: Sequence[float],
+        next_obs: Sequence[np.ndarray],
+        terminated: Sequence[bool],
+        truncated: Sequence[bool],
+    ) -> None:
+        """Store many steps for good, in their order: arrays with one step a row."""
+        parts = (obs, action, reward, next_obs, terminated, truncated)
+        lengths = [len(part) for part in parts]
+        if len(set(lengths)) > 1:
+            raise ValueError(
+                f"All parts of demonstrations are as long as each other, got {lengths}."
+            )
+        self.check_room(lengths[0])
+        for step in zip(*parts, strict=True):
+            self.add_demonstration(*step)
+
+    def sample(self, batch_size: int) -> PrioritizedBatch:
+        """`batch_size` steps, drawn by priority; one may come up twice."""
+        if self.size == 0:
+            raise ValueError("The buffer is empty: add steps before you sample from it.")
+        if batch_size < 1:
+            raise ValueError(f"A batch has at least one step, batch_size cannot be {batch_size}.")
+        # 1. Split the total into equal ranges and draw a number from each: every batch then has
+        #    steps of high and of low priority (Schaul et al. 2016, section 3.3 and appendix B.2.1).
+        total = self.sums.total
+        prefix_sums = (np.arange(batch_size) + self.rng.random(batch_size)) * (total / batch_size)
+        # 2. The tree finds the steps.
+        indices = self.sums.retrieve(prefix_sums)
+        # 3. What was drawn too often counts for less.
+        weights = importance_weights(
+            self.sums.leaves[indices] / total, self.minima.min / total, self.size, self.beta
+        )
+        self.samples += 1
+        # 4. The same steps, seen n steps ahead.
+        n_reward, last, n_discount = self.look_ahead(indices)
+        # 5. Copies of the rows, which later steps do not overwrite.
+        arrays = (
+            *(array.take(indices, axis=0) for array in self.arrays),
+            n_reward.astype(np.float32),
+            self.arrays.next_obs.take(last, axis=0),
+            self.arrays.terminated.take(last),
+            n_discount.astype(np.float32),
+            weights.astype(np.float32),
+            (indices < self.demos).astype(np.float32),
+            indices,
+        )
+        return PrioritizedBatch(*map(torch.from_numpy, arrays))
+
+    def update_priorities(
+        self, indices: torch.Tensor | np.ndarray, priorities: torch.Tensor | np.ndarray
+    ) -> None:
+        """Give the steps at `indices` (B,) new priorities (B,), numbers above 0, without gradient.
+
+        Raises `IndexError` or `ValueError`, and changes nothing, if that cannot be.
+        """
+        # 1. Look at both as numpy arrays, and refuse what would harm the trees.
+        indices, priorities = check_places(indices, self.size), np.asarray(priorities, np.float64)
+        self.check_new(indices, priorities)
+        # 2. The trees hold p_i^alpha: probabilities are shares of their sum.
+        self.set_priorities(indices, priorities)
+        # 3. New steps will have the largest priority there was.
+        self.max_priority = float(priorities.max(initial=self.max_priority))
+
+    def set_priorities(self, indices: np.ndarray, priorities: np.ndarray) -> None:
+        """Let both trees know, without any checks."""
+        scaled = priorities**self.alpha
+        self.sums.set(indices, scaled)
+        self.minima.set(indices, scaled)
+
+    def store(self, *step: Any) -> None:
+        """Write a step where it belongs, connect it to the one before, make it likely."""
+        place = self.position
+        super().add(*step)
+        self.position = max(self.position, self.demos)  # after the last place not 0: demos stay
+        self.connect(place)
+        self.set_priorities(np.array([place]), np.array([self.max_priority]))
+
+    def look_ahead(self, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """For the steps at `indices` (B,): n-step returns, place of the last step, gamma^k; (B,).
+
+        Computed when drawn: nothing is stored twice, and a step can be drawn as soon as it is
+        there, with as many steps as have followed it so far.
+        """
+        if self.n_steps == 1:
+            return self.arrays.reward.take(indices), indices, np.full(len(indices), self.gamma)
+        # 1. The places of the n steps from each on, (B, n): after the last place comes the oldest
+        #    of the agent's own steps. Where no step follows, `ends` says so.
+        places = indices[:, None] + np.arange(self.n_steps)
+        beyond = places >= self.capacity
+        if beyond.any():
+            own = self.capacity - self.demos
+            places[beyond] = self.demos + (places[beyond] - self.demos) % own
+        # 2. Rewards up to the end of the episode, or of what is known of it.
+        rewards, ends = self.arrays.reward.take(places), self.ends.take(places)
+        returns, lengths = n_step_return(rewards, ends, self.gamma)
+        # 3. The step at which each return stops.
+        return returns, places[np.arange(len(places)), lengths - 1], self.gamma**lengths
+
+    def connect(self, place: int) -> None:
+        """Note that the step at `place` follows the one that was stored before it, if it does.
+
+        It does not after an episode's end, nor where an episode was broken off: then it begins
+        elsewhere than the step before it led to.
+        """
+        before, steps = self.newest, self.arrays
+        if before is not None:
+            over = steps.terminated[before] or steps.truncated[before]
+            follows = np.array_equal(steps.next_obs[before], steps.obs[place])
+            self.ends[before] = over or not follows
+        self.ends[place] = True  # nothing follows it yet
+        self.newest = place
+
+    def check_room(self, steps: int) -> None:
+        """Raise `ValueError` if so many demonstrations cannot be added."""
+        if self.size > self.demos:
+            raise ValueError("Demonstrations come first: add them before the agent's own steps.")
+        if self.demos + steps >= self.capacity:
+            raise ValueError(
+                f"{self.demos + steps} demonstrations leave no room for other steps in a buffer of "
+                f"{self.capacity}: make it larger."
+            )
+
+    def check_new(self, indices: np.ndarray, priorities: np.ndarray) -> None:
+        """Raise `ValueError` for priorities that the steps at `indices` cannot have."""
+        if indices.shape != priorities.shape or indices.ndim != 1:
+            raise ValueError(
+                f"Indices and priorities have one shape (B,), got {indices.shape} and "
+                f"{priorities.shape}."
+            )
+        if priorities.size and not (priorities.min() > 0 and priorities.max() < np.inf):
+            check_priorities(priorities)
+            raise ValueError(
+                "A step of priority 0 would never be drawn again: add a small positive number."
+            )
+
+
+# ---- what an agent's file keeps of a buffer ------------------------------------------------------
+
+
+def stored_memory(buffer: ReplayBuffer) -> dict[str, Any]:
+    """All that is stored in a buffer of either kind: tensors of the filled part, plain values.
+
+    The tensors look into the buffer: what is to outlast its next step must be copied or written.
+    """
+    size = len(buffer)
+    # By way of numpy: the tensor of a part is then written as that part, not as the whole buffer.
+    memory = {
+        "steps": [torch.from_numpy(array[:size]) for array in buffer.arrays],
+        "position": buffer.position,
+    }
+    if hasattr(buffer, "sums"):
+        memory |= {name: getattr(buffer, name) for name in PRIORITIZED}
+        memory["ends"] = torch.from_numpy(buffer.ends[:size])
+        memory["priorities"] = torch.from_numpy(buffer.sums.leaves[:size])
+    return memory
+
+
+PRIORITIZED = ("max_priority", "samples", "demos", "newest")
+
+
+def restore_memory(buffer: ReplayBuffer, memory: dict[str, Any]) -> None:
+    """Put into an empty buffer what `stored_memory` took from one with the same settings.
+
+    Raises `ValueError` for what such a buffer cannot have held.
+    """
+    steps, position = memory["steps"], memory["position"]
+    size = len(steps[0])
+    for part, tensor in zip(steps, buffer.tensors, strict=True):
+        same_rows = part.shape[1:] == tensor.shape[1:] and part.dtype == tensor.dtype
+        _require(same_rows and len(part) == size <= buffer.capacity)
+    full = size == buffer.capacity
+    _require(_is_count(position) and (position < size if full else position == size))
+    for part, tensor in zip(steps, buffer.tensors, strict=True):
+        tensor[:size] = part
+    buffer.size, buffer.position = size, position
+    if hasattr(buffer, "sums"):
+        _restore_priorities(buffer, memory)
+
+
+def _restore_priorities(buffer: PrioritizedReplayBuffer, memory: dict[str, Any]) -> None:
+    size, demos, newest = buffer.size, memory["demos"], memory["newest"]
+    ends, priorities = memory["ends"].numpy(), memory["priorities"].numpy()
+    _require(ends.dtype == bool and ends.shape == (size,))
+    _require(priorities.dtype == np.float64 and priorities.shape == (size,))
+    _require(((priorities > 0) & (priorities < np.inf)).all())
+    _require(_is_count(memory["samples"]) and _is_count(demos) and demos <= buffer.position)
+    _require(newest is None or (_is_count(newest) and newest < size))
+    _require(type(memory["max_priority"]) is float and 0 < memory["max_priority"] < np.inf)
+    for name in PRIORITIZED:
+        setattr(buffer, name, memory[name])
+    buffer.ends[:size] = ends
+    # Every node is computed from the leaves: the same leaves, the same trees.
+    for tree in (buffer.sums, buffer.minima):
+        tree.set(np.arange(size), priorities)
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _require(fits: bool) -> None:
+    if not fits:
+        raise ValueError("its replay memory does not fit")

@@ -1,0 +1,257 @@
+"""Drive an environment yourself: a slider for the action, the environment in real time."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import threading
+import time
+from math import ceil
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from helpers.show.notebook import in_kernel, png_bundle, publish
+from helpers.show.video import render, rgb_env
+
+PICTURES_PER_SECOND = 25
+SPEEDS = {"real time": 1.0, "half speed": 0.5, "slow motion": 0.2}
+DEFAULT_SPEED = {"CartPole-v1": "slow motion"}  # the pole falls faster than a person reacts
+ACTION_NAMES = {
+    "CartPole-v1": ("push left", "push right"),
+    "MountainCar-v0": ("push left", "coast", "push right"),
+    "Acrobot-v1": ("torque −1", "no torque", "torque +1"),
+    "LunarLander-v3": ("coast", "left engine", "main engine", "right engine"),
+    "Pendulum-v1": ("torque, + is ↺",),
+    "SparsePendulum-v0": ("torque, + is ↺",),
+    "MountainCarContinuous-v0": ("force",),
+}
+FINAL = {
+    "CartPole-v1": "the pole fell too far or the cart left the track",
+    "MountainCar-v0": "the car reached the flag",
+    "MountainCarContinuous-v0": "the car reached the flag",
+}
+
+
+def drive(env: str | gym.Env = "CartPole-v1", seed: int | None = None) -> Drive:
+    """Show the environment with a slider for the action, and Start, Stop and Reset.
+
+    Nothing runs before Start. Click the slider once, then the arrow keys move it too.
+
+    Args:
+        env: an environment id, or an environment made with `render_mode="rgb_array"`.
+        seed: of the first episode's start; later episodes go on from there.
+
+    Returns:
+        the `Drive`: its `episodes` hold what you did, ready to be saved as demonstrations.
+    """
+    Drive.stop_all()  # the cell was run again: the old game must not go on behind it
+    game = Drive(env, seed)
+    game.show()
+    return game
+
+
+class Drive:
+    """One environment under a person's hand. Made by `drive`.
+
+    Attributes:
+        episodes: one dictionary for each episode that came to its end, of arrays with one row for
+            each step: obs, action, reward, next_obs, terminated, truncated. An episode that is
+            left by Reset is thrown away.
+    """
+
+    _playing: Drive | None = None
+
+    def __init__(self, env: str | gym.Env, seed: int | None = None) -> None:
+        self.env = rgb_env(env)
+        self.id = self.env.spec.id if self.env.spec else ""
+        self.episodes: list[dict[str, NDArray]] = []
+        self.box: Any = None
+        self._fps = float(self.env.metadata.get("render_fps") or 30)
+        self._task: asyncio.Task | None = None
+        self._lock = threading.RLock()  # Reset may come from another thread than the game's
+        self._run: object | None = None  # stands for one press of Start
+        self._reset_env(seed)
+
+    # What is shown ------------------------------------------------------------------------
+
+    def show(self) -> None:
+        """Display the controls, beside a picture of the first state for pages without widgets."""
+        if not in_kernel():
+            return
+        frame = render(self.env)
+        data, metadata = png_bundle(_encode(frame, "PNG"), f"{self.id}: the first state.")
+        try:
+            self._build(frame)
+        except ImportError:
+            pass  # without ipywidgets the picture is all there is
+        else:
+            from helpers.show.figures.explore import view
+
+            data |= view(self.box)
+        publish(data, metadata)
+
+    def _ipython_display_(self) -> None:
+        """Nothing: as a cell's last value it is on the page already."""
+
+    def _build(self, frame: NDArray) -> None:
+        import ipywidgets as w
+
+        self._image = w.Image(value=_encode(frame, "JPEG"), format="jpeg")
+        self._image.layout = w.Layout(width=f"{frame.shape[1]}px", border="1px solid #D0D7DE")
+        self._inputs = self._sliders(frame.shape[1])
+        names = list(SPEEDS)
+        self._speed = w.Dropdown(options=names, value=DEFAULT_SPEED.get(self.id, names[0]))
+        self._speed.layout.width = "120px"
+        buttons = []
+        for text, icon, act in (
+            ("Start", "play", self.start),
+            ("Stop", "pause", self.stop),
+            ("Reset", "refresh", self.reset),
+        ):
+            button = w.Button(description=text, icon=icon, layout=w.Layout(width="92px"))
+            button.on_click(lambda _, act=act: act())
+            buttons.append(button)
+        self._status = w.HTML("Press Start.")
+        row = w.HBox([*buttons, self._speed])
+        self.box = w.VBox([self._image, *self._inputs, row, self._status])
+
+    def _sliders(self, width: int) -> list[Any]:
+        """One for a discrete action, one for each dimension of a continuous one."""
+        import ipywidgets as w
+
+        space, names = self.env.action_space, ACTION_NAMES.get(self.id, ())
+        common = {
+            "style": {"description_width": "initial"},
+            "layout": w.Layout(width=f"{max(width, 480)}px"),
+        }
+        if isinstance(space, gym.spaces.Discrete):
+            if len(names) != space.n:
+                names = [str(a) for a in range(int(space.n))]
+            options = [(text, i + int(space.start)) for i, text in enumerate(names)]
+            return [w.SelectionSlider(options=options, description="action", **common)]
+        if not isinstance(space, gym.spaces.Box) or not space.is_bounded():
+            raise ValueError(f"drive needs discrete or bounded continuous actions, not {space}.")
+        low, high = space.low.ravel(), space.high.ravel()
+        if len(names) != len(low):
+            names = [f"action {i + 1}" for i in range(len(low))]
+        return [
+            w.FloatSlider(
+                value=(a + b) / 2, min=a, max=b, step=(b - a) / 40, description=text, **common
+            )
+            for text, a, b in zip(names, low.tolist(), high.tolist(), strict=True)
+        ]
+
+    # What the buttons do ------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Play on, from a new start if the episode is over."""
+        if Drive._playing is self:
+            return
+        Drive.stop_all()
+        if self._over:
+            self._reset_env()
+        Drive._playing, self._run = self, object()
+        # The loop that called this handler: the kernel's own, or that of the thread in which
+        # JupyterLab has widget messages handled. Both go on handling sliders between two steps.
+        self._task = asyncio.get_running_loop().create_task(self._play(self._run))
+
+    def stop(self) -> None:
+        """Pause; Start goes on from here."""
+        if self._halt():
+            self._tell("Stopped. Start goes on, Reset begins a new episode.")
+
+    def reset(self) -> None:
+        """Stop, and go to the start of a new episode."""
+        self._halt()
+        with self._lock:
+            self._reset_env()
+            self._image.value = _encode(render(self.env), "JPEG")
+            self._status.value = "Press Start."
+
+    @classmethod
+    def stop_all(cls) -> None:
+        """Pause whatever game is being played."""
+        if cls._playing is not None:
+            cls._playing.stop()
+
+    def _halt(self) -> bool:
+        """End the run, at its next step; whether there was one."""
+        self._run = None
+        if Drive._playing is not self:
+            return False
+        Drive._playing = None
+        return True
+
+    # The game -----------------------------------------------------------------------------
+
+    async def _play(self, run: object) -> None:
+        """Step at the environment's own clock, or slower, until the run is halted or it is over."""
+        due = time.monotonic()
+        try:
+            while self._run is run and not self._over:
+                period = 1 / (self._fps * SPEEDS[self._speed.value])
+                with self._lock:
+                    if self._run is run:
+                        self._step(draw_every=ceil(1 / period / PICTURES_PER_SECOND))
+                due = max(due + period, time.monotonic())  # behind: go slower, never catch up
+                await asyncio.sleep(due - time.monotonic())
+        except Exception as error:
+            self._status.value = f"{type(error).__name__}: {error}"
+        finally:
+            if self._run is run:
+                self._halt()
+
+    def _reset_env(self, seed: int | None = None) -> None:
+        self._obs, _ = self.env.reset(seed=seed)
+        self._episode: list[tuple] = []
+        self._terminated = self._truncated = False
+
+    def _step(self, draw_every: int = 1) -> None:
+        action = self._action()
+        next_obs, reward, terminated, truncated, _ = self.env.step(action)
+        self._episode.append((self._obs, action, float(reward), next_obs, terminated, truncated))
+        self._obs, self._terminated, self._truncated = next_obs, bool(terminated), bool(truncated)
+        if self._over:
+            names = ("obs", "action", "reward", "next_obs", "terminated", "truncated")
+            columns = zip(*self._episode, strict=True)
+            self.episodes.append({n: np.asarray(c) for n, c in zip(names, columns, strict=True)})
+
+        if self._over or len(self._episode) % draw_every == 0:
+            self._image.value = _encode(render(self.env), "JPEG")
+            self._tell()
+
+    def _action(self) -> Any:
+        space = self.env.action_space
+        values = [slider.value for slider in self._inputs]
+        if isinstance(space, gym.spaces.Discrete):
+            return np.int64(values[0])
+        return np.asarray(values, dtype=space.dtype).reshape(space.shape)
+
+    @property
+    def _over(self) -> bool:
+        return self._terminated or self._truncated
+
+    def _tell(self, then: str = "") -> None:
+        """The state of the game in words."""
+        total = sum(step[2] for step in self._episode)
+        text = f"<b>step {len(self._episode)}, return {round(total, 1):g}.</b> {then}"
+        if self._terminated:
+            why = FINAL.get(self.id, "the environment counts this state as final")
+            text += f"<b>terminated</b>: {why}. Nothing comes after this state: its value is 0."
+        elif self._truncated:
+            text += (
+                "<b>truncated</b>: the time limit ended the episode, not the state. "
+                "It could have gone on, so its value is not 0."
+            )
+        self._status.value = text
+
+
+def _encode(frame: NDArray, kind: str) -> bytes:
+    buffer = io.BytesIO()
+    options = {"quality": 85} if kind == "JPEG" else {}
+    Image.fromarray(frame).save(buffer, kind, **options)
+    return buffer.getvalue()

@@ -1,0 +1,457 @@
+"""Figures, learning curves that grow while an agent trains, and progress bars.
+
+Everything is drawn with `matplotlib.figure.Figure`, never pyplot: there is no hidden current
+figure, nothing to close, and no global setting is changed.
+"""
+
+from __future__ import annotations
+
+import io
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+from numpy.typing import ArrayLike, NDArray
+from PIL import Image
+
+from helpers.show.notebook import (
+    UPDATES_PER_SECOND,
+    ProgressBar,
+    current_cell,
+    in_kernel,
+    png_bundle,
+    progress,
+    publish,
+)
+from helpers.training.statistics import bootstrap_interval, interquartile_mean
+
+__all__ = [
+    "LiveCurves",
+    "band",
+    "label",
+    "legend_above",
+    "margins",
+    "new_figure",
+    "progress",
+    "show",
+    "to_png",
+]
+
+# The colour-blind-safe palette of Okabe and Ito (2008), most distinct first.
+BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
+VERMILLION, PURPLE, SKY = "#D55E00", "#CC79A7", "#56B4E9"
+COLOURS = (BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY)
+INK, GREY, GRID = "#24292F", "#6E7781", "#E6E8EB"
+
+DPI = 100  # one inch of figure is this many CSS pixels wide on the page
+SCALE = 1.5  # image pixels for each CSS pixel: sharp on a high-density screen, small in the file
+WIDTH, HEIGHT = 7.6, 3.1  # inches: what a notebook cell holds beside its margins
+WINDOW = 50  # episodes in the moving average of the return
+DRAWING_SHARE = 0.1  # of the time at most: drawing must not slow the training down
+
+# JupyterLab may have sliders answered in a thread of its own while a cell trains and draws.
+_drawing = threading.RLock()
+
+
+# --- Figures --------------------------------------------------------------------------------------
+
+
+def new_figure(
+    ncols: int = 1,
+    nrows: int = 1,
+    width: float = WIDTH,
+    height: float = HEIGHT,
+    layout: str | None = "constrained",
+    **subplots: Any,
+) -> tuple[Figure, Any]:
+    """A themed figure and its axes: one `Axes`, or an array of them as `plt.subplots` gives.
+
+    Args:
+        width, height: in inches; an inch is 100 pixels on the page.
+        layout: "constrained" finds the margins by itself; None leaves them to `margins`, which is
+            twice as fast and keeps panels where they are from one picture to the next.
+        subplots: goes to `Figure.subplots`: `sharex`, `width_ratios`, ...
+    """
+    fig = Figure(figsize=(width, height), dpi=DPI, layout=layout, facecolor="white")
+    FigureCanvasAgg(fig)
+    axes = fig.subplots(nrows, ncols, **subplots)
+    for ax in np.ravel(axes):
+        style(ax)
+    return fig, axes
+
+
+def style(ax: Axes) -> Axes:
+    """Give axes the theme. It is set here and not in rcParams, which other figures share."""
+    ax.set_facecolor("white")
+    ax.set_prop_cycle(color=COLOURS)
+    ax.grid(True, color=GRID, linewidth=0.8)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color("#C4C9CF")
+    ax.tick_params(labelsize=9, labelcolor=GREY, color="#C4C9CF", length=3)
+    ax.xaxis.set_major_locator(MaxNLocator(6))
+    ax.yaxis.set_major_locator(MaxNLocator(5))
+    return ax
+
+
+def label(
+    ax: Axes,
+    title: str = "",
+    x: str = "",
+    y: str = "",
+    legend: str | bool | None = None,
+    size: float = 10.5,
+) -> Axes:
+    """Name a panel in the theme's type. `legend`: a place ("lower right") or True for the best."""
+    if title:
+        # With y given, matplotlib need not look for room: a quarter of the drawing time saved.
+        ax.set_title(title, loc="left", fontsize=size, color=INK, pad=8, y=1.0)
+    if x:
+        ax.set_xlabel(x, fontsize=9.5, color=GREY)
+    if y:
+        ax.set_ylabel(y, fontsize=9.5, color=GREY)
+    if legend:
+        place = legend if isinstance(legend, str) else "best"
+        box = ax.legend(loc=place, fontsize=9, labelcolor=INK, handlelength=1.6)
+        box.get_frame().set(facecolor="white", edgecolor="none", alpha=0.8)
+    return ax
+
+
+def legend_above(ax: Axes, handles: Sequence[Any] | None = None) -> None:
+    """A legend in one row above the panel's right end, where it hides nothing."""
+    ax.legend(
+        handles=handles, loc="lower right", bbox_to_anchor=(1.01, 1.005), ncols=4, frameon=False,
+        fontsize=8.5, labelcolor=GREY, handlelength=1.4, columnspacing=1.2, borderaxespad=0,
+    )  # fmt: skip
+
+
+def margins(
+    fig: Figure,
+    left: float = 0.65,
+    right: float = 0.15,
+    bottom: float = 0.52,
+    top: float = 0.38,
+    between: float = 0.6,
+) -> None:
+    """Fix the margins and the gap between columns, in inches; for figures with `layout=None`."""
+    width, height = fig.get_size_inches()
+    columns = fig.axes[0].get_gridspec().ncols
+    panel = (width - left - right - (columns - 1) * between) / columns
+    fig.subplots_adjust(
+        left / width, bottom / height, 1 - right / width, 1 - top / height, wspace=between / panel
+    )
+
+
+def thousands(ax: Axes) -> None:
+    """Write 20000 on the x axis as 20k."""
+    ax.xaxis.set_major_formatter(
+        FuncFormatter(lambda v, _: f"{v / 1000:g}k" if abs(v) >= 1000 else f"{v:g}")
+    )
+
+
+def to_png(fig: Figure, scale: float = SCALE, compress_level: int = 6) -> bytes:
+    """The figure as a PNG of `width * 100 * scale` pixels, on white."""
+    return _encode(_pixels(fig, scale), compress_level)
+
+
+def show(fig: Figure, alt: str = "A figure.") -> None:
+    """Display a figure once, with `alt` as its text. Without a Jupyter kernel nothing happens."""
+    if in_kernel():
+        publish(*png_bundle(to_png(fig), alt, width=fig.get_figwidth() * DPI))
+
+
+def _pixels(fig: Figure, scale: float) -> NDArray[np.uint8]:
+    canvas, dpi = fig.canvas, fig.dpi
+    if not isinstance(canvas, FigureCanvasAgg):
+        canvas = FigureCanvasAgg(fig)
+    with _drawing:
+        if scale != 1:
+            fig.dpi = dpi * scale
+        try:
+            canvas.draw()
+            return np.asarray(canvas.buffer_rgba())[..., :3]
+        finally:
+            if scale != 1:
+                fig.dpi = dpi
+
+
+def _encode(pixels: NDArray[np.uint8], compress_level: int) -> bytes:
+    buffer = io.BytesIO()
+    Image.fromarray(pixels).save(buffer, "png", compress_level=compress_level)
+    return buffer.getvalue()
+
+
+# --- Live learning curves -------------------------------------------------------------------------
+
+
+class LiveCurves:
+    """A training callback that draws learning curves while the agent learns.
+
+        agent.learn(10_000, callback=LiveCurves(bar=-200))
+
+    One picture of fixed size and one progress bar are renewed in place. The picture is drawn at
+    most 5 times a second and for at most a tenth of the time; a call that has nothing to draw takes
+    well under a microsecond. Given to `learn` again, the same object goes on with the same curves.
+
+    Args:
+        bar: the return at which the task counts as learned: a dashed line.
+        keys: which entries of `agent.history` to draw. "return" and "length" hold one value for
+            each finished training episode; losses and the like one for each update. The first key
+            gets the large panel.
+        title: stands above the picture.
+        window: how many episodes the moving average of the return takes in; few where a training
+            has few episodes.
+    """
+
+    def __init__(
+        self,
+        bar: float | None = None,
+        keys: Sequence[str] = ("return",),
+        title: str | None = None,
+        window: int = WINDOW,
+    ) -> None:
+        if window < 1:
+            raise ValueError(f"window is a number of episodes, from 1 on; got {window}.")
+        self.bar, self.keys, self.title, self.window = bar, tuple(keys), title, window
+        self.agent: Any = None
+        self.png: bytes | None = None  # the last picture
+        self._handle: Any = None
+        self._progress: ProgressBar | None = None
+        self._cell: Any = None
+        self._due = self._picture_due = 0.0
+
+    def start(self, agent: Any, total_steps: int) -> None:
+        """Called by `learn` before the first step."""
+        if agent is not self.agent:  # another agent: its curves begin at its own first step
+            self.agent = agent
+            self._figure = _CurvesFigure(self.keys, self.bar, self.title, self.window)
+        same_cell = current_cell() is not None and current_cell() == self._cell
+        self._cell = current_cell()
+        self._first, self._total = agent.steps, total_steps
+        if not same_cell:
+            self._handle = None
+        if self._progress is None:
+            self._progress = ProgressBar(total_steps)
+        else:
+            self._progress.restart(total_steps, fresh=not same_cell)
+        self._draw()
+
+    def __call__(self, agent: Any) -> None:
+        """Called by `learn` after every update: almost always only a look at the clock."""
+        if time.perf_counter() < self._due:
+            return
+        self._progress.update(agent.steps - self._first, self._note())
+        if time.perf_counter() >= self._picture_due:
+            self._draw()
+        self._due = time.perf_counter() + 1 / UPDATES_PER_SECOND
+
+    def stop(self, agent: Any) -> None:
+        """Called by `learn` at its end, also when it was interrupted."""
+        self._draw(scale=SCALE)
+        advice = "call learn again to go on"
+        self._progress.finish(agent.steps - self._first, self._note(), advice)
+
+    def _note(self) -> str:
+        returns = self.agent.history.get("return") or []
+        last = [value for _, value in returns[-self.window :]]
+        return f"average return {np.mean(last):,.1f}" if last else ""
+
+    def _draw(self, scale: float = 1) -> None:
+        if not in_kernel():
+            self._picture_due = float("inf")
+            return
+        began = time.perf_counter()
+        self._figure.update(self.agent.history, self._first + self._total)
+        self.png = self._figure.png(scale)
+        data, metadata = png_bundle(self.png, self._alt(), self._figure.width * DPI)
+        self._handle = publish(data, metadata, self._handle)
+        now = time.perf_counter()
+        pause = max(1 / UPDATES_PER_SECOND, (now - began) * (1 / DRAWING_SHARE - 1))
+        self._picture_due = now + pause
+
+    def _alt(self) -> str:
+        note = self._note() or "no episode has ended yet"
+        return f"Learning curves after {self.agent.steps:,} steps: {note}."
+
+
+class _CurvesFigure:
+    """The picture of `LiveCurves`: made once, its lines renewed, so that a picture is quick."""
+
+    width, height = WIDTH, 3.2
+
+    def __init__(
+        self,
+        keys: Sequence[str],
+        bar: float | None,
+        title: str | None,
+        window: int = WINDOW,
+    ) -> None:
+        self.fig = Figure(figsize=(self.width, self.height), dpi=DPI, facecolor="white")
+        FigureCanvasAgg(self.fig)
+        self.panels = []
+        for key, rect in zip(keys, self._rects(len(keys), 0.62 if title else 0.36), strict=True):
+            ax = style(self.fig.add_axes(rect))
+            own_bar = bar if key == "return" else None
+            if key in ("return", "length"):
+                self.panels.append(_EpisodePanel(ax, key, own_bar, window))
+            else:
+                self.panels.append(_UpdatePanel(ax, key, own_bar))
+            if len(self.panels) > 1:
+                _shrink(ax)
+        label(self.panels[0].ax, x="environment steps")
+        if title:
+            self.fig.suptitle(title, x=0.008, ha="left", fontsize=11.5, color=INK)
+
+    def _rects(self, n: int, top: float) -> list[tuple[float, float, float, float]]:
+        """The first panel large, on the left; the others small, in columns of two beside it."""
+        columns = n // 2
+        left, right, bottom, gap = 0.62, 0.15, 0.5, 0.56
+        small = 1.6 if columns < 2 else 1.3
+        large = self.width - left - right - columns * (small + gap)
+        rects = [(left, bottom, large, self.height - bottom - top)]
+        for i in range(n - 1):
+            column, row = divmod(i, 2)
+            x = left + large + gap + column * (small + gap)
+            rows = 1 if i == n - 2 and row == 0 else 2  # the last one alone: the full height
+            height = (self.height - bottom - top - (rows - 1) * gap) / rows
+            y = self.height - top - (row + 1) * height - row * gap
+            rects.append((x, y, small, height))
+        w, h = self.width, self.height
+        return [(x / w, y / h, dx / w, dy / h) for x, y, dx, dy in rects]
+
+    def update(self, history: dict[str, list], last_step: int) -> None:
+        for panel in self.panels:
+            panel.take(history.get(panel.key) or [])
+            panel.ax.set_xlim(0, max(1, last_step))
+            low, high = panel.limits()
+            if np.isfinite([low, high]).all():
+                room = 0.06 * (high - low) or 0.5
+                panel.ax.set_ylim(low - room, high + room)
+
+    def png(self, scale: float) -> bytes:
+        return _encode(_pixels(self.fig, scale), compress_level=1 if scale == 1 else 6)
+
+
+def _shrink(ax: Axes) -> None:
+    """Make room: smaller type, fewer ticks, no legend."""
+    ax.tick_params(labelsize=8)
+    label(ax, ax.get_title(loc="left"), size=9.5)
+    ax.xaxis.set_major_locator(MaxNLocator(2))
+    ax.yaxis.set_major_locator(MaxNLocator(3))
+    if ax.get_legend():
+        ax.get_legend().remove()
+
+
+class _EpisodePanel:
+    """A faint dot for each episode, a bold moving average, the bar."""
+
+    limit = 2000  # dots; when so many are there every second one goes, again and again
+
+    def __init__(self, ax: Axes, key: str, bar: float | None, window: int = WINDOW) -> None:
+        self.ax, self.key, self.bar = ax, key, bar
+        self.x, self.y, self.mean = [], [], []
+        self.seen, self.stride, self.recent = 0, 1, deque(maxlen=window)
+        (self.dots,) = ax.plot([], [], ".", ms=4, mew=0, alpha=0.4, color=BLUE, label="episode")
+        (self.line,) = ax.plot([], [], lw=2.2, color=BLUE, label=f"mean of last {window}")
+        if bar is not None:
+            ax.axhline(bar, ls=(0, (5, 3)), lw=1.4, color=VERMILLION, label=f"bar: {bar:g}")
+        label(ax, key)
+        narrow = ax.get_position().width * WIDTH < 3.6
+        legend_above(ax, [line for line in ax.lines if not (narrow and line is self.dots)])
+        thousands(ax)
+
+    def take(self, entries: list[tuple[int, float]]) -> None:
+        for step, value in entries[self.seen :]:
+            self.seen += 1
+            self.recent.append(value)
+            if self.seen % self.stride == 0:
+                self.x.append(step)
+                self.y.append(value)
+                self.mean.append(sum(self.recent) / len(self.recent))
+            if len(self.x) == self.limit:
+                self.x, self.y, self.mean = self.x[1::2], self.y[1::2], self.mean[1::2]
+                self.stride *= 2
+        self.dots.set_data(self.x, self.y)
+        self.line.set_data(self.x, self.mean)
+
+    def limits(self) -> tuple[float, float]:
+        values = [*self.y, *([] if self.bar is None else [self.bar])] or [0, 1]
+        return min(values), max(values)
+
+
+class _UpdatePanel:
+    """One line: each point is the mean of as many updates as keep the line below `limit` points."""
+
+    limit = 400
+
+    def __init__(self, ax: Axes, key: str, bar: float | None) -> None:
+        self.ax, self.key = ax, key
+        self.x, self.y = [], []
+        self.seen, self.stride = 0, 1
+        (self.line,) = ax.plot([], [], lw=1.3, color=GREEN)
+        label(ax, key.replace("_", " "))
+        thousands(ax)
+
+    def take(self, entries: list[tuple[int, float]]) -> None:
+        while self.seen + self.stride <= len(entries):
+            chunk = entries[self.seen : self.seen + self.stride]
+            self.seen += self.stride
+            self.x.append(chunk[-1][0])
+            self.y.append(sum(value for _, value in chunk) / self.stride)
+            if len(self.x) == self.limit:  # an even number: merge neighbours
+                self.x = self.x[1::2]
+                self.y = [(a + b) / 2 for a, b in zip(self.y[::2], self.y[1::2], strict=True)]
+                self.stride *= 2
+        self.line.set_data(self.x, self.y)
+
+    def limits(self) -> tuple[float, float]:
+        """All but the outermost hundredth, so that one early spike does not flatten the rest."""
+        finite = np.asarray(self.y)[np.isfinite(self.y)]
+        return tuple(np.percentile(finite, [1, 99])) if len(finite) else (0, 1)
+
+
+# --- Several seeds --------------------------------------------------------------------------------
+
+
+def band(
+    ax: Axes,
+    x: ArrayLike,
+    ys: ArrayLike,
+    label: str = "",
+    color: str = BLUE,
+    interval: str = "bootstrap",
+    resamples: int = 500,
+) -> None:
+    """Learning curves of several seeds as one line with a band.
+
+    The line is the interquartile mean over seeds (Agarwal et al. 2021). The band is its 95 %
+    bootstrap interval - where the line might lie with other seeds - or, with
+    `interval="quartiles"`, the middle half of the seeds themselves.
+
+    Args:
+        x: shape `(points,)`.
+        ys: shape `(seeds, points)`.
+
+    Raises:
+        ValueError: `ys` is not `(seeds, points)`, or `interval` is neither of the two.
+    """
+    x, ys = np.asarray(x), np.asarray(ys, dtype=np.float64)
+    if ys.ndim != 2 or ys.shape[1] != len(x):
+        raise ValueError(
+            f"band needs ys of shape (seeds, {len(x)} points), one row a seed, not {ys.shape}."
+        )
+    if interval == "bootstrap":
+        low, high = bootstrap_interval(ys, interquartile_mean, resamples=resamples)
+    elif interval == "quartiles":
+        low, high = np.percentile(ys, [25, 75], axis=0)
+    else:
+        raise ValueError(f'interval is "bootstrap" or "quartiles", not {interval!r}.')
+    ax.fill_between(x, low, high, color=color, alpha=0.18, linewidth=0)
+    ax.plot(x, interquartile_mean(ys), color=color, lw=2, label=label)

@@ -1,0 +1,370 @@
+"""Rollouts to look at: record an agent, show the video in a notebook, save it to a file.
+
+A video is shown twice in one output: as an H.264 `<video>` with controls for the live page, and as
+an animated PNG, which also plays where a page may not hold a `<video>` (GitHub, nbviewer).
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import io
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from math import ceil
+from pathlib import Path
+from typing import Any, Literal
+
+import gymnasium as gym
+import numpy as np
+from matplotlib import get_data_path
+from numpy.typing import ArrayLike, NDArray
+from PIL import Image, ImageDraw, ImageFont
+
+from helpers.envs.make import make_env
+from helpers.envs.pixels import draw, without_screen
+from helpers.evaluation import as_function
+
+BOX = (480, 360)  # frames are scaled to fit: 400 frames of CartPole then take 180 MB, not 290
+MAX_FPS = 30  # environments that run at 50 frames a second are thinned to 25
+APNG_FRAMES, APNG_BYTES = 150, 250_000  # at most: a notebook with its outputs stays below 1.5 MB
+BORDER = "border: 1px solid #D0D7DE; max-width: 100%"  # frames are white, and so may be the page
+STRIP = 28  # pixels above a rollout for its label
+NO_FFMPEG = "(For a player with controls: pip install imageio-ffmpeg, then restart the kernel.)"
+
+Playback = Literal["loop", "once", "reflect"]
+
+
+# --- Recording --------------------------------------------------------------------------------
+
+
+@dataclass
+class Recording:
+    """One episode as seen and as scored.
+
+    Attributes:
+        frames: `(T, H, W, 3)` uint8: the first state, then every `stride`-th one, and the last.
+        fps: frames a second at which the environment's clock runs at its own speed.
+        rewards: one for each step, whatever the frames were thinned to.
+        terminated, truncated: how it ended; both False when `max_steps` ran out.
+    """
+
+    frames: NDArray[np.uint8]
+    fps: float
+    rewards: list[float]
+    terminated: bool = False
+    truncated: bool = False
+
+    @property
+    def total_return(self) -> float:
+        """The undiscounted sum of rewards."""
+        return float(sum(self.rewards))
+
+
+def record(
+    policy: Any,
+    env: str | gym.Env,
+    seed: int = 0,
+    max_steps: int = 1000,
+) -> Recording:
+    """Run `policy` for one episode and keep the pictures.
+
+    Args:
+        policy: an agent (`policy.predict(obs, deterministic=True)`) or a function `obs -> action`.
+        env: an environment id, or an environment made with `render_mode="rgb_array"`, which is left
+            open.
+        seed: of the episode's start.
+
+    Raises:
+        ValueError: the environment renders nothing that can be recorded.
+        RuntimeError: what draws it is not installed, or finds no graphics library.
+    """
+    act = as_function(policy)
+    made = rgb_env(env)
+    try:
+        return _record(act, made, seed, max_steps)
+    finally:
+        if made is not env:
+            made.close()
+
+
+def rgb_env(env: str | gym.Env) -> gym.Env:
+    """An environment that renders to arrays: made from an id, or the given one, checked."""
+    without_screen()
+    if isinstance(env, str):
+        return make_env(env, render_mode="rgb_array")
+    if env.render_mode != "rgb_array":
+        raise ValueError(
+            f'To record it, make the environment with render_mode="rgb_array", '
+            f"not {env.render_mode!r}."
+        )
+    return env
+
+
+def render(env: gym.Env) -> NDArray[np.uint8]:
+    """One picture of the environment, scaled to fit `BOX`."""
+    return fit(draw(env), *BOX)
+
+
+def fit(frame: NDArray[np.uint8], width: int, height: int) -> NDArray[np.uint8]:
+    """`frame`, scaled down to fit into `width` x `height`, to an even size (H.264 wants that)."""
+    h, w = frame.shape[:2]
+    scale = min(1, width / w, height / h)
+    size = (int(w * scale) // 2 * 2, int(h * scale) // 2 * 2)
+    if size == (w, h):
+        return frame
+    return np.asarray(Image.fromarray(frame).resize(size, Image.Resampling.BOX))
+
+
+def _record(act: Callable, env: gym.Env, seed: int, max_steps: int) -> Recording:
+    clock = env.metadata.get("render_fps") or MAX_FPS
+    stride = ceil(clock / MAX_FPS)
+    obs, _ = env.reset(seed=seed)
+    frames, rewards = [render(env)], []
+    terminated = truncated = False
+    while not (terminated or truncated) and len(rewards) < max_steps:
+        obs, reward, terminated, truncated, _ = env.step(act(obs))
+        rewards.append(float(reward))
+        last = terminated or truncated or len(rewards) == max_steps
+        if last or len(rewards) % stride == 0:
+            frames.append(render(env))
+    return Recording(np.stack(frames), clock / stride, rewards, bool(terminated), bool(truncated))
+
+
+# --- Showing ----------------------------------------------------------------------------------
+
+
+class Video:
+    """Frames that play in a notebook: give it as a cell's last expression, or to `display`.
+
+    Args:
+        frames: `(T, H, W, 3)` uint8, or a `Recording`.
+        fps: frames a second; needed for plain frames, a recording knows its own.
+        playback: "loop", "once", or "reflect" (forward, then backward, again and again).
+        width: at most so many pixels on the page; the height is at most three quarters of it.
+        caption: a line below.
+    """
+
+    def __init__(
+        self,
+        frames: Recording | ArrayLike,
+        fps: float | None = None,
+        playback: Playback = "loop",
+        width: int = BOX[0],
+        caption: str = "",
+    ) -> None:
+        if isinstance(frames, Recording):
+            frames, fps = frames.frames, fps or frames.fps
+        self.frames = np.asarray(frames)
+        self.fps, self.playback, self.caption = float(fps or MAX_FPS), playback, caption
+        if self.frames.ndim != 4 or self.frames.shape[3] != 3 or self.frames.dtype != np.uint8:
+            raise ValueError(
+                "Video needs frames of shape (T, height, width, 3) and type uint8, "
+                f"not {self.frames.shape} and {self.frames.dtype}."
+            )
+        if playback not in ("loop", "once", "reflect"):
+            raise ValueError(f'playback is "loop", "once" or "reflect", not {playback!r}.')
+        h, w = fit(self.frames[0], width, width * 3 // 4).shape[:2]
+        self.size = (w, h)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict, dict]:
+        png = base64.b64encode(self.apng).decode("ascii")
+        data = {"image/png": png, "text/plain": repr(self)}
+        if self.mp4:
+            data["text/html"] = self._html()
+        else:
+            image = (
+                f'<img src="data:image/png;base64,{png}" width="{self.size[0]}" style="{BORDER}">'
+            )
+            data["text/html"] = _figure(image, f"{self.caption} {NO_FFMPEG}".strip())
+        return data, {"image/png": {"width": self.size[0]}}
+
+    def __repr__(self) -> str:
+        seconds = len(self.frames) / self.fps
+        about = f": {self.caption}" if self.caption else ""
+        return f"<Video of {seconds:.1f} s{about}>"
+
+    def save(self, path: str | Path) -> Path:
+        """Write an .mp4, an (animated) .png or a .gif, by the path's suffix."""
+        path = Path(path)
+        make = {".mp4": self._to_mp4, ".png": self._to_apng, ".gif": self._to_gif}
+        if path.suffix not in make:
+            raise ValueError(f"A video is saved as .mp4, .png or .gif, not {path.suffix!r}.")
+        path.write_bytes(make[path.suffix]())
+        return path
+
+    @cached_property
+    def mp4(self) -> bytes | None:
+        """H.264 in an .mp4, or None where there is no ffmpeg."""
+        return self._to_mp4() if find_ffmpeg() else None
+
+    @cached_property
+    def apng(self) -> bytes:
+        """The animated PNG, made small enough to be committed in a notebook."""
+        return self._to_apng()
+
+    def _html(self) -> str:
+        src = base64.b64encode(self.mp4 or b"").decode("ascii")
+        loop = "" if self.playback == "once" else " loop"
+        # The source stands on the tag itself: JupyterLab's sanitizer drops a <source> inside.
+        return _figure(
+            f'<video src="data:video/mp4;base64,{src}" width="{self.size[0]}" style="{BORDER}" '
+            f"controls autoplay muted playsinline{loop}></video>",
+            self.caption,
+        )
+
+    def _sequence(self, stride: int = 1) -> list[NDArray[np.uint8]]:
+        """Every `stride`-th frame in the order of play. These are views: nothing is copied."""
+        forward = list(self.frames)
+        backward = forward[-2:0:-1] if self.playback == "reflect" else []
+        return (forward + backward)[::stride]
+
+    def _to_mp4(self) -> bytes:
+        h, w = (n // 2 * 2 for n in self.frames.shape[1:3])  # yuv420p wants even sizes
+        frames = (np.ascontiguousarray(f[:h, :w]).data for f in self._sequence())
+        return _encode_h264(frames, w, h, self.fps)
+
+    def _to_apng(self) -> bytes:
+        """Thin and shrink until it fits: both a little, so that neither suffers much."""
+        width, count = self.size[0], APNG_FRAMES
+        for _ in range(6):
+            stride = ceil(len(self._sequence()) / count)
+            png = self._animate("png", stride, width)
+            if len(png) <= APNG_BYTES:
+                break
+            shrink = max(0.5, (APNG_BYTES / len(png)) ** 0.4)
+            width, count = int(width * shrink), max(12, int(count * shrink))
+        return png
+
+    def _to_gif(self) -> bytes:
+        return self._animate("gif", ceil(len(self._sequence()) / APNG_FRAMES), self.size[0])
+
+    def _animate(self, kind: str, stride: int, width: int) -> bytes:
+        frames = [_framed(fit(f, width, 2 * width)) for f in self._sequence(stride)]
+        palette = _shared_palette(frames)
+        frames = [f.quantize(palette=palette, dither=Image.Dither.NONE) for f in frames]
+        ends = np.arange(1, len(frames) + 1) * stride * 1000 / self.fps
+        durations = np.diff(np.round(ends), prepend=0).astype(int).tolist()  # no drift
+        forever = {"loop": 0} if self.playback != "once" else {"loop": 1} if kind == "png" else {}
+        buffer = io.BytesIO()
+        frames[0].save(
+            buffer, kind, save_all=True, append_images=frames[1:], duration=durations, **forever
+        )
+        return buffer.getvalue()
+
+
+def side_by_side(
+    recordings: Sequence[Recording],
+    labels: Sequence[str] | None = None,
+    columns: int = 3,
+    playback: Playback = "loop",
+    caption: str = "",
+) -> Video:
+    """Several rollouts in one video, each under its label (by default: its return).
+
+    A rollout that is over before the others stays at its last frame, in pale.
+
+    Raises:
+        ValueError: no recordings, another number of labels, or different speeds.
+    """
+    labels = labels or [f"return {r.total_return:.0f}" for r in recordings]
+    if not recordings or len(labels) != len(recordings):
+        raise ValueError(
+            f"side_by_side needs a label for each recording: there are {len(recordings)} "
+            f"recordings and {len(labels)} labels."
+        )
+    if len({r.fps for r in recordings}) > 1:
+        raise ValueError("side_by_side needs recordings of the same speed (fps).")
+    columns = min(columns, len(recordings))
+    rows = ceil(len(recordings) / columns)
+    box = (760 // columns - 8, 300)
+    tiles = [_tile(r.frames, text, box) for r, text in zip(recordings, labels, strict=True)]
+    h, w = max(t.shape[1] for t in tiles), max(t.shape[2] for t in tiles)
+    page = np.full((max(map(len, tiles)), rows * h, columns * (w + 8), 3), 255, np.uint8)
+    for i, tile in enumerate(tiles):
+        y, x = i // columns * h, i % columns * (w + 8)
+        part = page[:, y : y + tile.shape[1], x : x + tile.shape[2]]
+        part[: len(tile)] = tile
+        part[len(tile) :] = tile[-1]
+        part[len(tile) :, STRIP:] = 255 - (255 - tile[-1, STRIP:]) // 3  # over: pale
+    return Video(page, recordings[0].fps, playback, page.shape[2], caption)
+
+
+def _tile(frames: NDArray[np.uint8], text: str, box: tuple[int, int]) -> NDArray[np.uint8]:
+    """Frames scaled to fit `box`, below a strip with the label."""
+    small = np.stack([fit(frame, *box) for frame in frames])
+    strip = Image.new("RGB", (small.shape[2], STRIP), "white")
+    font = ImageFont.truetype(f"{get_data_path()}/fonts/ttf/DejaVuSans.ttf", 14)
+    ImageDraw.Draw(strip).text((4, 6), text, fill="#24292F", font=font)
+    strips = np.broadcast_to(np.asarray(strip), (len(small), STRIP, small.shape[2], 3))
+    return np.concatenate([strips, small], axis=1)
+
+
+# --- Encoding ---------------------------------------------------------------------------------
+
+
+def find_ffmpeg() -> str | None:
+    """The ffmpeg program: imageio-ffmpeg's own, else the system's, else None."""
+    try:
+        import imageio_ffmpeg
+
+        return imageio_ffmpeg.get_ffmpeg_exe()
+    except (ImportError, RuntimeError):
+        return shutil.which("ffmpeg")
+
+
+def _encode_h264(frames: Iterator[memoryview], width: int, height: int, fps: float) -> bytes:
+    ffmpeg = find_ffmpeg()
+    if ffmpeg is None:
+        raise RuntimeError("Writing an .mp4 needs ffmpeg: pip install imageio-ffmpeg.")
+    # A file and not a pipe: an .mp4 that starts at once has its index written in front at the end.
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "video.mp4")
+        command = [
+            ffmpeg, "-y", "-loglevel", "error",
+            "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", f"{fps:g}",
+            "-i", "-", "-an", "-c:v", "libx264", "-preset", "veryfast", "-crf", "23",
+            "-pix_fmt", "yuv420p", "-movflags", "+faststart", str(path),
+        ]  # fmt: skip
+        with (
+            Path(folder, "log").open("w+b") as log,
+            subprocess.Popen(command, stdin=subprocess.PIPE, stderr=log) as process,
+        ):
+            with contextlib.suppress(BrokenPipeError):  # ffmpeg gave up: its log says why
+                for frame in frames:
+                    process.stdin.write(frame)
+            process.communicate()
+            log.seek(0)
+            if process.returncode:
+                raise RuntimeError(f"ffmpeg could not write the video: {log.read().decode()}")
+        return path.read_bytes()
+
+
+def _shared_palette(frames: Sequence[Image.Image], colours: int = 128) -> Image.Image:
+    """One palette for all frames (an animated PNG has only one), from a few of them."""
+    some = frames[:: ceil(len(frames) / 8)]
+    sheet = Image.new("RGB", (some[0].width, some[0].height * len(some)))
+    for i, frame in enumerate(some):
+        sheet.paste(frame, (0, i * frame.height))
+    sheet = sheet.quantize(colours, method=Image.Quantize.MEDIANCUT)
+    table = np.reshape(sheet.getpalette(), (-1, 3))
+    table[table.min(axis=1) > 245] = 255  # averaging has greyed the white: it should meet the page
+    sheet.putpalette(table.ravel().tolist())
+    return sheet
+
+
+def _framed(frame: NDArray[np.uint8]) -> Image.Image:
+    """The frame with a thin border, as the page's style gives to a video."""
+    image = Image.fromarray(frame)
+    ImageDraw.Draw(image).rectangle((0, 0, image.width - 1, image.height - 1), outline="#D0D7DE")
+    return image
+
+
+def _figure(inner: str, caption: str) -> str:
+    line = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
+    return f'<figure style="margin: 0">{inner}{line}</figure>'

@@ -1,0 +1,273 @@
+"""What happens beside training: evaluations, checkpoints, an early end, logs for TensorBoard.
+
+    evaluations = Evaluate(every=1000)
+    callbacks = CallbackList(evaluations, StopAtReturn(-150, evaluations=evaluations))
+    agent.learn(20_000, callback=callbacks)
+
+A callback is any function: `learn` calls it with the agent after every step of training, and ends
+if it gives False. If it has `start(agent, total_steps)` and `stop(agent)`, they are called before
+the first step and after the last. None of these here changes the training: they draw no random
+numbers of the agent's and act in environments of their own.
+"""
+
+import copy
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from helpers.agents import checkpoint
+from helpers.agents.base import Agent, Callback
+from helpers.envs.make import EnvLike, make_env
+from helpers.evaluation import Evaluation, evaluate
+
+LOG_SECONDS = 5.0  # between two looks at the history
+
+
+class CallbackList:
+    """Several callbacks as one. All are called, in their order; the first False ends training.
+
+    What only looks at others, such as a `Checkpoint`, comes after them.
+    """
+
+    def __init__(self, *callbacks: Callback) -> None:
+        self.callbacks = callbacks
+
+    def start(self, agent: Agent, total_steps: int) -> None:
+        self._tell("start", agent, total_steps)
+
+    def __call__(self, agent: Agent) -> bool | None:
+        # A list, so that the others are called as well when one gives False.
+        answers = [callback(agent) for callback in self.callbacks]
+        return False if any(answer is False for answer in answers) else None
+
+    def stop(self, agent: Agent) -> None:
+        self._tell("stop", agent)
+
+    def _tell(self, hook: str, *arguments: Any) -> None:
+        for callback in self.callbacks:
+            if hasattr(callback, hook):
+                getattr(callback, hook)(*arguments)
+
+
+class Milestones:
+    """Says when another multiple of `every` steps is reached; agents may make many steps at once.
+
+    Raises `ValueError` unless `every` is at least 1.
+    """
+
+    def __init__(self, every: int) -> None:
+        if every < 1:
+            raise ValueError(f"A number of steps is at least 1, it cannot be {every}.")
+        self.every, self.steps = every, 0
+
+    def start(self, steps: int) -> None:
+        """`steps` are behind us."""
+        self.steps = steps
+
+    def reached(self, steps: int) -> bool:
+        before, self.steps = self.steps, steps
+        return steps // self.every > before // self.every
+
+
+class Evaluate:
+    """Evaluates the greedy policy every `every` steps, in an environment of its own.
+
+    Each time from the same `episodes` starts (`helpers.evaluation.evaluate`), in `env` or in a copy
+    of the environment that the agent was given. `curve` holds (step, Evaluation) pairs, `best` the
+    one with the highest mean. The agent as it was then is kept: `restore_best` puts its weights
+    back, and with `path` it is written to a file whenever there is a new best.
+    """
+
+    def __init__(
+        self,
+        every: int,
+        episodes: int = 10,
+        env: EnvLike | None = None,
+        seed: int = 10_000,
+        path: str | os.PathLike | None = None,
+    ) -> None:
+        if episodes < 1:
+            raise ValueError(f"episodes must be at least 1, got {episodes}.")
+        self.milestones, self.episodes = Milestones(every), episodes
+        self.env, self.seed, self.path = env, seed, path
+        self.curve: list[tuple[int, Evaluation]] = []
+        self.best: tuple[int, Evaluation] | None = None
+        self.best_contents: dict | None = None  # what `agent.save` would have written then
+
+    def start(self, agent: Agent, total_steps: int) -> None:
+        """Raises `ValueError` now, not after `every` steps, if there can be no environment."""
+        make_env(agent.env_source if self.env is None else self.env).close()
+        self.milestones.start(agent.steps)
+
+    def __call__(self, agent: Agent) -> None:
+        # 1. Only when another multiple of `every` steps is reached: `milestones` knows.
+        if self.milestones.reached(agent.steps):
+            self.evaluate(agent)
+
+    def evaluate(self, agent: Agent) -> Evaluation:
+        """Evaluate now."""
+        # 2. From the same starts each time, in an environment of its own.
+        result = evaluate(agent, self.env, self.episodes, self.seed)
+        # 3. A point of the curve: (step, result).
+        self.curve.append((agent.steps, result))
+        if self.best is None or result.mean > self.best[1].mean:
+            # 4. The best so far: note the point, and a *copy* of what `checkpoint.contents(agent,
+            # replay=False)` gives. The weights themselves are other ones after the next update.
+            self.best = self.curve[-1]
+            self.best_contents = copy.deepcopy(checkpoint.contents(agent, replay=False))
+            # 5. With `path` it is also written there, by `checkpoint.write`.
+            if self.path is not None:
+                checkpoint.write(self.path, self.best_contents)
+        return result
+
+    def restore_best(self, agent: Agent) -> None:
+        """Give the agent the networks and optimisers of the best evaluation."""
+        if self.best_contents is None:
+            raise ValueError(
+                f"There was no evaluation yet: the first comes after {self.milestones.every:,} "
+                "steps."
+            )
+        agent.set_parameters(self.best_contents["state"])
+
+
+class Checkpoint:
+    """Saves the agent every so many `steps` or `minutes`, and when `learn` ends.
+
+    With `replay` all that training needs is in the file: `TD3.load(path).learn(...)` goes on as if
+    nothing had happened. The file appears whole or not at all, in the place of the one before.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike,
+        *,
+        steps: int | None = None,
+        minutes: float | None = None,
+        replay: bool = True,
+    ) -> None:
+        if (steps is None) == (minutes is None):
+            raise ValueError("A checkpoint comes every so many steps or every so many minutes.")
+        if minutes is not None and not minutes > 0:
+            raise ValueError(f"minutes must be above 0, got {minutes}.")
+        self.path, self.replay, self.minutes = Path(path), replay, minutes
+        self.milestones = None if steps is None else Milestones(steps)
+        self._due = 0.0
+
+    def start(self, agent: Agent, total_steps: int) -> None:
+        self._plan(agent)
+
+    def __call__(self, agent: Agent) -> None:
+        if self._is_due(agent):
+            self.save(agent)
+            self._plan(agent)
+
+    def stop(self, agent: Agent) -> None:
+        self.save(agent)
+
+    def save(self, agent: Agent) -> None:
+        """Save now."""
+        agent.save(self.path, self.replay)
+
+    def _plan(self, agent: Agent) -> None:
+        if self.milestones:
+            self.milestones.start(agent.steps)
+        else:
+            self._due = time.monotonic() + 60 * self.minutes
+
+    def _is_due(self, agent: Agent) -> bool:
+        if self.milestones:
+            return self.milestones.reached(agent.steps)
+        return time.monotonic() >= self._due
+
+
+class StopAtReturn:
+    """Ends training once the mean return reaches `target`; `reached` is then the step.
+
+    The mean is that of the last training `episodes`, which explore, or that of the last of the
+    given `evaluations`, which do not.
+    """
+
+    def __init__(
+        self, target: float, episodes: int = 10, evaluations: Evaluate | None = None
+    ) -> None:
+        if episodes < 1:
+            raise ValueError(f"episodes must be at least 1, got {episodes}.")
+        self.target, self.episodes, self.evaluations = target, episodes, evaluations
+        self.reached: int | None = None
+        self._seen = 0
+
+    def __call__(self, agent: Agent) -> bool | None:
+        # Not by [...], which would give a history without episodes an empty entry.
+        curve = self.evaluations.curve if self.evaluations else agent.history.get("return", [])
+        if len(curve) == self._seen:  # almost always
+            return None
+        self._seen = len(curve)
+        if self.evaluations:
+            last = [result.mean for _, result in curve[-1:]]
+        else:
+            last = [value for _, value in curve[-self.episodes :]]
+        enough = len(last) == (1 if self.evaluations else self.episodes)
+        if not enough or sum(last) / len(last) < self.target:
+            return None
+        self.reached = agent.steps
+        return False
+
+
+class TensorBoard:
+    """Writes the agent's history, and the given `evaluations`, for TensorBoard to show.
+
+    `tensorboard --logdir runs` shows what is in `logdir`, say runs/td3, while training goes on. If
+    there are logs already, of this training before it was broken off, the whole history is written
+    once more, and TensorBoard forgets the old ones: no gap and nothing twice.
+
+    Raises `ImportError` with one sentence if tensorboard is not installed.
+    """
+
+    def __init__(self, logdir: str | os.PathLike, evaluations: Evaluate | None = None) -> None:
+        self.logdir, self.evaluations = Path(logdir), evaluations
+        self._new_writer = _summary_writer()
+        self._agent: Agent | None = None
+        self._written: dict[str, int] = {}
+        self._due = 0.0
+
+    def start(self, agent: Agent, total_steps: int) -> None:
+        purge_step = None
+        if agent is not self._agent:
+            self._agent, self._written = agent, {}
+            purge_step = 0 if self.logdir.exists() else None
+        self._writer = self._new_writer(self.logdir, purge_step=purge_step)
+
+    def __call__(self, agent: Agent) -> None:
+        if time.monotonic() >= self._due:
+            self._write(agent)
+            self._due = time.monotonic() + LOG_SECONDS
+
+    def stop(self, agent: Agent) -> None:
+        self._write(agent)
+        self._writer.close()
+
+    def _write(self, agent: Agent) -> None:
+        """What is new since the last time."""
+        values = {f"training/{name}": series for name, series in agent.history.items()}
+        if self.evaluations:
+            curve = [(step, result.mean) for step, result in self.evaluations.curve]
+            values["evaluation/return"] = curve
+        for name, series in values.items():
+            for step, value in series[self._written.get(name, 0) :]:
+                self._writer.add_scalar(name, value, step)
+            self._written[name] = len(series)
+        self._writer.flush()
+
+
+def _summary_writer() -> Callable:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError as error:
+        raise ImportError(
+            f"TensorBoard is not installed: run `{sys.executable} -m pip install tensorboard`, or "
+            "do without this callback."
+        ) from error
+    return SummaryWriter

@@ -1,0 +1,345 @@
+"""A long training as it was asked for, and its folder: how it stands, how that is kept.
+
+`helpers.training.train` does the training.
+"""
+
+import argparse
+import ast
+import json
+import os
+import shlex
+import textwrap
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import IO, Any
+
+import gymnasium as gym
+import numpy as np
+
+import helpers.agents
+from helpers.agents import checkpoint
+from helpers.agents.base import Agent
+from helpers.agents.noise import KINDS as NOISES
+from helpers.agents.schedules import KINDS as SCHEDULES
+from helpers.envs.make import one_line
+from helpers.evaluation import Evaluation
+from helpers.training.callbacks import Evaluate
+from helpers.training.settings import LONG, MUJOCO, SETTINGS, Setting
+from helpers.training.study import circumstances
+
+ALGORITHMS = {"a2c": "A2C", "a2c-by-the-book": "A2CByTheBook", "ddpg": "DDPG", "td3": "TD3"}
+OBJECTS = NOISES | SCHEDULES  # what a setting can be beside plain values
+EVALUATE_EVERY = 5000  # steps, as the authors of TD3 do; more often where training is short
+
+
+# ---- what is asked for ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One command line, understood."""
+
+    algorithm: str
+    env_id: str
+    steps: int
+    seed: int
+    out: Path
+    params: dict[str, Any]
+    every: int
+    episodes: int
+    minutes: float
+
+    @property
+    def kind(self) -> type[Agent]:
+        return getattr(helpers.agents, ALGORITHMS[self.algorithm])
+
+    def make(self) -> Agent:
+        """The untrained agent. Raises `ValueError` for settings that it cannot take."""
+        known = self.kind(self.env_id, seed=self.seed).hyperparameters.keys() - {"seed"}
+        for name in sorted(self.params.keys() - known):
+            raise ValueError(
+                f"{self.algorithm} has no setting '{name}'; there are: {', '.join(sorted(known))}."
+            )
+        try:
+            return self.kind(self.env_id, seed=self.seed, **self.params)
+        except Exception as error:  # a setting of the wrong kind may fail in any way
+            raise ValueError(
+                f"{self.algorithm} cannot take these settings ({one_line(error)})."
+            ) from error
+
+    @property
+    def command(self) -> str:
+        """The command line that trains this."""
+        words = ["python", "course.py", "train", self.algorithm, self.env_id]
+        words += ["--steps", str(self.steps), "--seed", str(self.seed), "--out", str(self.out)]
+        words += ["--evaluate-every", str(self.every), "--episodes", str(self.episodes)]
+        usual = usual_params(self.algorithm, self.env_id)
+        for name, value in self.params.items():
+            if name not in usual or usual[name] != value:
+                words += ["--set", f"{name}={value}"]
+        return shlex.join(words)
+
+    def settings(self, agent: Agent) -> dict[str, Any]:
+        """All that two trainings must have in common so that one can go on as the other."""
+        return {
+            "algorithm": self.algorithm,
+            "environment": self.env_id,
+            "evaluate-every": self.every,
+            "episodes": self.episodes,
+            **checkpoint.plain_hyperparameters(agent),
+        }
+
+
+def make_plan(options: argparse.Namespace) -> Plan:
+    """Raises `ValueError` for what cannot be."""
+    algorithm, env_id = options.algorithm, options.environment
+    if algorithm not in ALGORITHMS:
+        raise ValueError(f"There is no '{algorithm}' to train; there are: {', '.join(ALGORITHMS)}.")
+    setting = find_setting(algorithm, env_id)
+    steps = options.steps or (setting.steps if setting else None)
+    if steps is None:
+        raise ValueError(f"No lesson says how long to train on {env_id}: add --steps 100000.")
+    every = options.evaluate_every or EVALUATE_EVERY
+    if setting and not options.evaluate_every:
+        every = min(every, max(1, setting.steps // 20))
+    params = usual_params(algorithm, env_id) | parse_settings(options.set)
+    out = options.out or Path("runs") / f"{algorithm}_{env_id}_{options.seed}".replace("/", "_")
+    for name in ("steps", "evaluate_every", "episodes", "checkpoint_minutes"):
+        value = getattr(options, name)
+        if value is not None and not value > 0:
+            raise ValueError(f"--{name.replace('_', '-')} must be above 0, it cannot be {value}.")
+    if options.seed < 0:
+        raise ValueError(f"--seed counts from 0, it cannot be {options.seed}.")
+    return Plan(
+        algorithm, env_id, steps, options.seed, out, params, every,
+        options.episodes, options.checkpoint_minutes,
+    )  # fmt: skip
+
+
+def find_setting(algorithm: str, env_id: str) -> Setting | None:
+    """What a lesson trains so, if one does."""
+    return (SETTINGS | LONG).get((algorithm, env_id))
+
+
+def usual_params(algorithm: str, env_id: str) -> dict[str, Any]:
+    """What a lesson trains with; where none does, an agent's defaults, or those for robots."""
+    if setting := find_setting(algorithm, env_id):
+        return setting.params
+    spec = gym.registry.get(env_id)
+    is_robot = spec is not None and "mujoco" in str(spec.entry_point)
+    return MUJOCO if is_robot and algorithm in ("ddpg", "td3") else {}
+
+
+def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
+    """['tau=0.01', 'noise=OUNoise(0.3)'] -> {'tau': 0.01, 'noise': OUNoise(sigma=0.3)}."""
+    settings = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.isidentifier() or name in ("env", "seed"):
+            raise ValueError(f"Settings are written as --set gamma=0.98, not as '{text}'.")
+        settings[name] = parse_value(value)
+    return settings
+
+
+def parse_value(text: str) -> Any:
+    """A number, None, True, or an object such as GaussianNoise(0.2); nothing is run."""
+    try:
+        parsed = ast.parse(text.strip(), mode="eval").body
+        if not isinstance(parsed, ast.Call):
+            return ast.literal_eval(parsed)
+        arguments = [ast.literal_eval(each) for each in parsed.args]
+        named = {each.arg: ast.literal_eval(each.value) for each in parsed.keywords}
+        return OBJECTS[parsed.func.id](*arguments, **named)
+    except Exception as error:  # whatever was written there
+        raise ValueError(
+            f"'{text}' is no value that a setting can have: write a number, None, True, or an "
+            f"object such as GaussianNoise(0.1); there are: {', '.join(OBJECTS)}."
+        ) from error
+
+
+# ---- what is written -----------------------------------------------------------------------------
+
+
+class OtherSettings(ValueError):
+    """The folder belongs to another training."""
+
+
+class Run:
+    """A training and its folder: how it stands, and how that is written and read."""
+
+    def __init__(self, plan: Plan, agent: Agent) -> None:
+        self.plan, self.agent = plan, agent
+        self.settings = plan.settings(agent)
+        self.evaluations = Evaluate(plan.every, plan.episodes)
+        self.seconds_before, self.began = 0.0, None
+        self.kept = agent.steps  # the step of the last checkpoint
+        self.best_step: int | None = None  # of the agent in best.pt
+        self.checkpoint, self.best, self.curve = (
+            plan.out / name for name in ("checkpoint.pt", "best.pt", "evaluations.json")
+        )
+
+    @property
+    def seconds(self) -> float:
+        """How long this training has taken, over all times that it was begun."""
+        now = 0.0 if self.began is None else time.monotonic() - self.began
+        return self.seconds_before + now
+
+    # The checkpoint
+
+    def save(self) -> None:
+        """Write all that training needs. Raises `OSError`; the old checkpoint is then kept."""
+        state = {
+            "settings": self.settings,
+            "seconds": self.seconds,
+            "evaluations": evaluations_state(self.evaluations),
+        }
+        content = checkpoint.contents(self.agent, replay=True) | {"run": state}
+        checkpoint.write(self.checkpoint, content)
+        self.kept = self.agent.steps
+
+    def resume(self) -> None:
+        """Go on from the checkpoint. Raises `ValueError` if it is another training's, or damaged.
+
+        What the folder holds of later evaluations, they will come again, is forgotten.
+        """
+        try:
+            content = checkpoint.read(self.checkpoint)
+            if "run" not in content:
+                raise ValueError("it holds an agent and no training")
+            self.check_settings(content["run"]["settings"])
+            agent = self.plan.kind.from_contents(content, self.plan.env_id, self.checkpoint)
+            restore_evaluations(self.evaluations, content["run"]["evaluations"])
+            self.seconds_before = float(content["run"]["seconds"])
+        except OtherSettings:
+            raise
+        except Exception as error:  # what a damaged file holds may fail in any way
+            reason = textwrap.shorten(str(error).rstrip("."), 200, placeholder=" ...")
+            raise ValueError(
+                f"No training can go on from {self.checkpoint} ({reason}): choose another --out, "
+                "or delete that file to begin anew."
+            ) from error
+        self.agent, self.kept = agent, agent.steps
+        self.write_results()
+
+    def check_settings(self, there: dict[str, Any]) -> None:
+        """Raise `OtherSettings` unless these, of the checkpoint, are ours."""
+        here = self.settings
+        differences = "; ".join(
+            f"{name} is {there.get(name)} there, {here.get(name)} here"
+            for name in here | there
+            if there.get(name) != here.get(name)
+        )
+        if differences:
+            raise OtherSettings(
+                f"{self.plan.out} holds a training with other settings ({differences}): give it "
+                "the same ones, or choose another --out."
+            )
+
+    # The results
+
+    def write_results(self) -> None:
+        """Bring best.pt and evaluations.json to where the evaluations are. Raises `OSError`."""
+        best = self.evaluations.best
+        if best is None:
+            self.best.unlink(missing_ok=True)
+        elif best[0] != self.best_step:
+            checkpoint.write(self.best, self.evaluations.best_contents)
+            self.best_step = best[0]
+        text = json.dumps({**self.record(), "curve": []}, indent=1)
+        rows = ",\n".join("  " + json.dumps(row) for row in curve_rows(self.evaluations))
+        text = text.replace('"curve": []', f'"curve": [\n{rows}\n ]') + "\n"
+        new = self.curve.with_name(self.curve.name + ".unfinished")
+        new.write_text(text, encoding="utf-8")
+        os.replace(new, self.curve)
+
+    def record(self) -> dict[str, Any]:
+        """What one needs to know to train it again, and how far it is."""
+        plan, best = self.plan, self.evaluations.best
+        return {
+            "command": plan.command,
+            "settings": self.settings,
+            "steps": self.agent.steps,
+            "seconds": round(self.seconds, 1),
+            "best": {"step": best[0], "mean": best[1].mean} if best else None,
+            "evaluation": {"episodes": plan.episodes, "seed": self.evaluations.seed},
+            **circumstances(*extra_packages(plan.env_id)),
+        }
+
+
+def evaluations_state(evaluations: Evaluate) -> dict[str, Any]:
+    """Curve and best, as plain values and tensors."""
+    return {
+        "curve": [
+            {"step": step, "returns": each.returns.tolist(), "lengths": each.lengths.tolist()}
+            for step, each in evaluations.curve
+        ],
+        "best": evaluations.best[0] if evaluations.best else None,
+        "best_contents": evaluations.best_contents,
+    }
+
+
+def restore_evaluations(evaluations: Evaluate, state: dict[str, Any]) -> None:
+    for row in state["curve"]:
+        each = Evaluation(np.array(row["returns"], float), np.array(row["lengths"], int))
+        evaluations.curve.append((row["step"], each))
+        if row["step"] == state["best"]:
+            evaluations.best = evaluations.curve[-1]
+    evaluations.best_contents = state["best_contents"]
+
+
+def curve_rows(evaluations: Evaluate) -> list[dict[str, Any]]:
+    return [
+        {"step": step, "mean": each.mean, "std": each.std, "returns": each.returns.tolist()}
+        for step, each in evaluations.curve
+    ]
+
+
+def extra_packages(env_id: str) -> list[str]:
+    """What the environment needs beside gymnasium."""
+    try:
+        version("mujoco")
+    except PackageNotFoundError:
+        return []
+    return ["mujoco"] if "mujoco" in str(gym.spec(env_id).entry_point) else []
+
+
+# ---- whose folder it is --------------------------------------------------------------------------
+
+
+@contextmanager
+def claimed(folder: Path) -> Iterator[None]:
+    """Make the folder ours as long as this process lives. Raises `ValueError` if it is another's.
+
+    Who is stopped with `kill -9` may have left a child that still trains: two would mix their
+    files.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "lock", "a") as file:
+        if not lock(file):
+            raise ValueError(
+                f"Another process is training in {folder}: wait for it, stop it, or choose another "
+                "--out."
+            )
+        yield
+
+
+def lock(file: IO) -> bool:
+    """Take the file for this process until it ends, however it ends; False if it is taken."""
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    except OSError:  # some network folders know no locks
+        pass
+    return True

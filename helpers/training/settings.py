@@ -1,0 +1,271 @@
+"""Every lesson's training settings and bars; lessons, studies, tests and benchmarks read them here.
+
+A bar is the mean return of 20 greedy evaluation episodes. The settings were tuned on other seeds
+than those that results are reported on, 100-119 (`python course.py study`).
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import helpers.agents
+from helpers.agents.base import Agent
+from helpers.agents.noise import GaussianNoise, OUNoise
+from helpers.agents.schedules import LinearSchedule
+from helpers.demos.files import Demos, load_demos
+from helpers.training.results import DATA
+
+DEMOS, WEIGHTS = DATA / "demos", DATA / "weights"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What one lesson trains: an algorithm on an environment, how long, and what it must reach."""
+
+    algorithm: str
+    env_id: str
+    agent: str
+    lesson: str
+    steps: int
+    bar: float
+    seconds: float
+    params: dict[str, Any] = field(default_factory=dict)
+    demos: str | None = None  # a file in data/demos, without its ending
+
+    def __str__(self) -> str:
+        params = ", ".join(f"{name}={_short(value)}" for name, value in self.params.items())
+        return f"{self.env_id}: {self.steps:,} steps, bar: a mean return of {self.bar:g}\n{params}"
+
+    def make(self, seed: int, **changes: Any) -> Agent:
+        """The untrained agent; `changes` replace parameters, to switch an idea off."""
+        kind = getattr(helpers.agents, self.agent)
+        agent = kind(self.env_id, seed=seed, **{**self.params, **changes})
+        return agent if self.demos is None else agent.remember(self.load_demos())
+
+    def load_demos(self) -> Demos:
+        """The demonstrations that come with this setting."""
+        return load_demos(DEMOS / f"{self.demos}.npz", self.env_id)
+
+
+SETTINGS: dict[tuple[str, str], Setting] = {
+    (setting.algorithm, setting.env_id): setting
+    for setting in [
+        Setting(
+            algorithm="a2c-by-the-book",
+            env_id="CartPole-v1",
+            agent="A2CByTheBook",
+            lesson="01_a2c",
+            steps=300_000,
+            bar=475,
+            seconds=60,
+            params={
+                "gamma": 0.995,
+                "reward_scale": 0.005,
+                "learning_rate": LinearSchedule(1e-3, 1e-4, 180_000),
+            },
+        ),
+        Setting(
+            algorithm="a2c",
+            env_id="CartPole-v1",
+            agent="A2C",
+            lesson="01_a2c",
+            steps=180_000,
+            bar=475,
+            seconds=20,
+            params={
+                "reward_scale": 0.01,
+                "learning_rate": LinearSchedule(3e-3, 3e-4, 108_000),
+            },
+        ),
+        Setting(
+            algorithm="a2c",
+            env_id="Pendulum-v1",
+            agent="A2C",
+            lesson="01_a2c",
+            steps=400_000,
+            bar=-200,
+            seconds=60,
+            params={
+                "gamma": 0.95,
+                "reward_scale": 0.01,
+                "entropy_coef": 0.0,
+                "learning_rate": LinearSchedule(2e-3, 2e-4, 270_000),
+                "critic_steps": 10,
+            },
+        ),
+        Setting(
+            algorithm="ddpg",
+            env_id="Pendulum-v1",
+            agent="DDPG",
+            lesson="02_ddpg",
+            steps=12_000,
+            bar=-200,
+            seconds=20,
+            params={
+                "reward_scale": 0.1,
+                "actor_learning_rate": 3e-4,
+                "noise": GaussianNoise(0.1),
+            },
+        ),
+        Setting(
+            algorithm="ddpg",
+            env_id="MountainCarContinuous-v0",
+            agent="DDPG",
+            lesson="02_ddpg",
+            steps=20_000,
+            bar=90,
+            seconds=40,
+            params={
+                "reward_scale": 0.1,
+                "actor_learning_rate": 3e-4,
+                "learning_starts": 3000,
+                "random_exploration": OUNoise(sigma=0.5, theta=0.05),
+                "noise": OUNoise(sigma=0.3, theta=0.05),
+            },
+        ),
+        Setting(
+            algorithm="td3",
+            env_id="Pendulum-v1",
+            agent="TD3",
+            lesson="03_td3",
+            steps=12_000,
+            bar=-200,
+            seconds=20,
+            params={
+                "reward_scale": 0.1,
+                "tau": 0.02,
+                "noise": GaussianNoise(0.1),
+            },
+        ),
+        Setting(
+            algorithm="td3",
+            env_id="MountainCarContinuous-v0",
+            agent="TD3",
+            lesson="03_td3",
+            steps=20_000,
+            bar=90,
+            seconds=40,
+            params={
+                "reward_scale": 0.1,
+                "tau": 0.01,
+                "learning_starts": 3000,
+                "random_exploration": OUNoise(sigma=0.5, theta=0.05),
+                "noise": OUNoise(sigma=0.3, theta=0.05),
+            },
+        ),
+        Setting(
+            algorithm="ddpgfd",
+            env_id="SparsePendulum-v0",
+            agent="DDPGfD",
+            lesson="04_ddpgfd",
+            steps=8_000,
+            bar=120,
+            seconds=60,
+            params={
+                "learning_starts": 1,
+                "pretraining": 2000,
+                "gradient_steps": 2,
+                "tau": 0.01,
+                "weight_decay": 1e-4,
+                "noise": GaussianNoise(0.2),
+            },
+            demos="clumsy_pendulum",
+        ),
+        Setting(
+            algorithm="ddpg",
+            env_id="SparsePendulum-v0",
+            agent="DDPG",
+            lesson="04_ddpgfd",
+            steps=8_000,
+            bar=120,
+            seconds=60,
+            params={"gradient_steps": 2, "tau": 0.01, "noise": GaussianNoise(0.2)},
+        ),
+        Setting(
+            algorithm="bc",
+            env_id="SparsePendulum-v0",
+            agent="BehaviourCloning",
+            lesson="04_ddpgfd",
+            steps=2_000,  # updates: it takes no step
+            bar=120,
+            seconds=60,
+            demos="clumsy_pendulum",
+        ),
+        Setting(
+            algorithm="ddpgfd",
+            env_id="Pendulum-v1",
+            agent="DDPGfD",
+            lesson="04_ddpgfd",
+            steps=6_000,
+            bar=-200,
+            seconds=60,
+            params={
+                "learning_starts": 1,
+                "pretraining": 2000,
+                "gradient_steps": 2,
+                "reward_scale": 0.1,
+                "tau": 0.01,
+                "weight_decay": 1e-4,
+                "noise": GaussianNoise(0.2),
+            },
+            demos="pendulum",
+        ),
+    ]
+}
+
+# The robots of MuJoCo, as the authors of TD3 train them: github.com/sfujim/TD3, main.py and TD3.py.
+MUJOCO: dict[str, Any] = {
+    "hidden": 256,
+    "batch_size": 256,
+    "buffer_size": 1_000_000,
+    "learning_starts": 25_000,
+    "actor_learning_rate": 3e-4,
+    "critic_learning_rate": 3e-4,
+    "gamma": 0.99,
+    "tau": 0.005,
+    "noise": GaussianNoise(0.1),
+}
+
+# What takes minutes or hours, or needs more than requirements.txt: for `python course.py train` and
+# `study`, which read these too. Not among SETTINGS, which tests and README go through one by one.
+LONG: dict[tuple[str, str], Setting] = {
+    ("td3", "Walker2d-v5"): Setting(
+        algorithm="td3",
+        env_id="Walker2d-v5",
+        agent="TD3",
+        lesson="05_td3_in_practice",
+        steps=1_000_000,
+        bar=4000,
+        seconds=5500,
+        params=MUJOCO,
+    ),
+    ("td3", "PixelPendulum-v0"): Setting(
+        algorithm="td3",
+        env_id="PixelPendulum-v0",
+        agent="TD3",
+        lesson="05_td3_in_practice",
+        steps=7_000,
+        bar=-300,
+        seconds=60,
+        params={
+            "reward_scale": 0.1,
+            "gamma": 0.97,
+            "tau": 0.02,
+            "batch_size": 64,
+            "buffer_size": 20_000,
+            "noise": GaussianNoise(0.3),
+        },
+    ),
+}
+
+
+def _short(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, (int, float)) else str(value)
+
+
+def get_setting(algorithm: str, env_id: str) -> Setting:
+    """The setting of a lesson. Raises `ValueError` with the known ones if there is none."""
+    settings = SETTINGS | LONG
+    if (algorithm, env_id) not in settings:
+        known = ", ".join(f"{a} {e}" for a, e in settings)
+        raise ValueError(f"No lesson trains {algorithm} on {env_id}; there are: {known}.")
+    return settings[algorithm, env_id]

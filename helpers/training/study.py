@@ -1,0 +1,235 @@
+"""Train with a lesson's settings once for each seed, and record what each seed reached.
+
+`python course.py study a2c CartPole-v1 --seeds 100-119 --jobs 2 --out data/results/a2c.json`
+"""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import signal
+import statistics
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from functools import partial
+from importlib.metadata import version
+from multiprocessing import parent_process
+from pathlib import Path
+
+import torch
+from joblib import Parallel, delayed
+
+from helpers.evaluation import evaluate
+from helpers.training.settings import Setting, get_setting
+
+EPISODES = 20
+EVALUATION_SEED = 10_000  # far from the training's seeds
+
+
+def parse_seeds(text: str) -> list[int]:
+    """'0-4,7' -> [0, 1, 2, 3, 4, 7]; a ValueError says how seeds are written."""
+    seeds: set[int] = set()
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        try:
+            seeds.update(range(int(first), int(last if dash else first) + 1))
+        except ValueError:
+            seeds.clear()
+            break
+    if not seeds:
+        raise ValueError(f"Seeds are written as 0-9, as 3 or as 0-4,7, not as '{text}'.")
+    return sorted(seeds)
+
+
+def run_seed(setting: Setting, seed: int) -> dict:
+    """Train and evaluate one seed.
+
+    `seconds` are those of the training alone, `cpu_seconds` those in which it computed: on a busy
+    machine the rest is waiting.
+    """
+    if parent_process() is not None:  # Ctrl-C is for the process that started this one
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # small networks gain nothing from more, and seeds run side by side
+    try:
+        agent = setting.make(seed)
+        started, cpu_started = time.perf_counter(), time.process_time()
+        agent.learn(setting.steps)
+        seconds = time.perf_counter() - started
+        cpu_seconds = time.process_time() - cpu_started
+        result = evaluate(agent, episodes=EPISODES, seed=EVALUATION_SEED)
+    finally:
+        torch.set_num_threads(threads)
+    return {
+        "seed": seed,
+        "steps": agent.steps,
+        "seconds": round(seconds, 3),
+        "cpu_seconds": round(cpu_seconds, 3),
+        "mean": round(float(result.mean), 3),
+        "passed": bool(result.mean >= setting.bar),
+        "returns": [round(float(value), 3) for value in result.returns],
+    }
+
+
+def run_seeds(setting: Setting, seeds: Sequence[int], jobs: int) -> Iterator[dict]:
+    """Each seed's row as it finishes; one job stays in this process."""
+    if jobs == 1:
+        yield from (run_seed(setting, seed) for seed in seeds)
+    else:
+        pool = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch=jobs)
+        yield from pool(delayed(run_seed)(setting, seed) for seed in seeds)
+
+
+def header(setting: Setting, seeds: Sequence[int], jobs: int) -> dict:
+    """What one needs to know to run it again: settings, versions, kind of machine."""
+    command = f"python course.py study {setting.algorithm} {setting.env_id}"
+    return {
+        "command": f"{command} --seeds {spell_seeds(seeds)} --jobs {jobs} --out FILE.json",
+        "settings": {
+            "algorithm": setting.algorithm,
+            "env_id": setting.env_id,
+            "steps": setting.steps,
+            "bar": setting.bar,
+            "seconds": setting.seconds,
+            "params": setting.params,
+            "demos": setting.demos,
+        },
+        "evaluation": {"episodes": EPISODES, "seed": EVALUATION_SEED},
+        **circumstances(),
+    }
+
+
+def circumstances(*packages: str) -> dict:
+    """When, with which versions (of `packages` as well) and on what kind of machine."""
+    packages = ("torch", "numpy", "gymnasium", *packages)
+    return {
+        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "versions": {
+            "python": platform.python_version(),
+            **{package: version(package) for package in packages},
+        },
+        "machine": {
+            "cpus": os.cpu_count(),
+            "system": platform.system(),
+            "processor": platform.machine(),
+        },
+    }
+
+
+def spell_seeds(seeds: Sequence[int]) -> str:
+    """[0, 1, 2, 7] -> '0-2,7'."""
+    runs: list[list[int]] = []
+    for seed in seeds:
+        if runs and seed == runs[-1][-1] + 1:
+            runs[-1].append(seed)
+        else:
+            runs.append([seed])
+    return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+
+
+def save(path: Path, record: dict) -> None:
+    """A line for each seed, written in one step: whoever looks or stops, the file is whole."""
+    text = json.dumps({**record, "results": []}, indent=1, default=str)
+    rows = ",\n".join("  " + json.dumps(row) for row in record["results"])
+    text = text.replace('"results": []', f'"results": [\n{rows}\n ]') + "\n"
+    new = path.with_name(path.name + ".new")
+    new.write_text(text, encoding="utf-8")
+    os.replace(new, path)
+
+
+def describe(setting: Setting, rows: Sequence[dict]) -> str:
+    """The last line: how many seeds reached the bar, and how long they took."""
+    name = f"study {setting.algorithm} {setting.env_id}"
+    if not rows:
+        return f"{name}: no seed finished"
+    seconds = [row["seconds"] for row in rows]
+    passed = sum(row["passed"] for row in rows)
+    return (
+        f"{name}: {passed}/{len(rows)} seeds >= {setting.bar:g}, "
+        f"median {statistics.median(seconds):.1f} s, worst {max(seconds):.1f} s"
+    )
+
+
+def study(
+    setting: Setting,
+    seeds: Sequence[int],
+    jobs: int = 1,
+    out: Path | None = None,
+) -> dict:
+    """Run all seeds; `out` is brought up to date after each. Ctrl-C ends it with what is done."""
+    record = header(setting, seeds, jobs) | {"stopped": False, "summary": "", "results": []}
+    rows = record["results"]
+    show = partial(print, flush=True)  # a line a seed at once, into a pipe too
+    interrupted = False
+
+    def interrupt(*_):  # an agent may end its training quietly at Ctrl-C: remember that it came
+        nonlocal interrupted
+        interrupted = True
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    finished = run_seeds(setting, seeds, jobs)
+    try:
+        for row in finished:
+            if interrupted:
+                raise KeyboardInterrupt
+            rows.append(row)
+            rows.sort(key=lambda each: each["seed"])
+            verdict = "passed" if row["passed"] else "not passed"
+            show(
+                f"seed {row['seed']:>3}  {row['steps']:,} steps  {row['seconds']:6.1f} s  "
+                f"mean {row['mean']:8.1f}  {verdict}"
+            )
+            record["summary"] = describe(setting, rows)
+            if out:
+                save(out, record)
+    except KeyboardInterrupt:
+        record["stopped"] = True
+        record["summary"] = describe(setting, rows)
+        if out and rows:
+            save(out, record)
+        show(f"Stopped after {len(rows)} of {len(seeds)} seeds.")
+    finally:
+        signal.signal(signal.SIGINT, before)
+        finished.close()
+    show(record["summary"])
+    return record
+
+
+class Parser(argparse.ArgumentParser):
+    """One sentence in place of usage and error; --help shows the rest."""
+
+    def error(self, message):
+        self.exit(2, f"{self.prog.split()[-1]}: {message} (--help explains).\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = Parser(
+        prog="python course.py study",
+        description="Train with the lesson's settings once for each seed and count how many seeds "
+        "reach the lesson's bar, the mean return of 20 evaluation episodes.",
+    )
+    parser.add_argument("algorithm", help="such as a2c")
+    parser.add_argument("environment", help="such as CartPole-v1")
+    parser.add_argument("--seeds", default="0-4", help="0-9, 3 or 0-4,7; without it 0-4")
+    parser.add_argument("--jobs", type=int, default=1, help="seeds trained side by side")
+    parser.add_argument("--out", type=Path, help="a .json file for settings and results")
+    options = parser.parse_args(arguments)
+    try:
+        setting = get_setting(options.algorithm, options.environment)
+        seeds = parse_seeds(options.seeds)
+        if options.jobs < 1:
+            raise ValueError(f"--jobs counts from 1, it cannot be {options.jobs}.")
+        if options.out and not options.out.absolute().parent.is_dir():
+            raise ValueError(f"There is no folder '{options.out.parent}' to write --out to.")
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    record = study(setting, seeds, min(options.jobs, len(seeds)), options.out)
+    return 130 if record["stopped"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
