@@ -11,6 +11,19 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")  # the kernel of this environment
 
 
+# Every cell of every notebook runs; each lesson trains at full scale once, in the solved edition.
+FEW_STEPS = "4000"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """The kernels of nbval's notebooks train for a moment; nothing else does."""
+    if item.path.suffix == ".ipynb":
+        os.environ["COURSE_TEST_STEPS"] = FEW_STEPS
+    else:
+        os.environ.pop("COURSE_TEST_STEPS", None)
+
+
 class FilesAndGroups(LoadGroupScheduling):
     """A file's tests stay on one worker, in their order: a notebook's cells share a kernel.
 

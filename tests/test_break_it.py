@@ -1,5 +1,6 @@
 """The labs: every variant changes what it says, and the stored results are those of the code."""
 
+import json
 from dataclasses import replace
 from importlib import import_module
 from operator import attrgetter
@@ -7,13 +8,13 @@ from operator import attrgetter
 import pytest
 
 from helpers.labs import break_it
-from helpers.labs.break_it import LABS, POINTS, Variant
-from helpers.training.results import load_results
+from helpers.labs.break_it import POINTS
+from helpers.labs.variants import LABS, Variant, load_lab, variants
 
 VARIANTS = [
     pytest.param(lesson, variant, id=f"{lesson} {variant.name}")
-    for lesson, variants in LABS.items()
-    for variant in variants()
+    for lesson in LABS
+    for variant in variants(lesson)
 ]
 OFF_POLICY = {"learning_starts": 40, "batch_size": 8, "hidden": 8}
 
@@ -60,7 +61,7 @@ CHANGED = ["one critic", "no minimum", "double Q-learning", "maximum for minimum
 
 @pytest.mark.parametrize("name", CHANGED)
 def test_what_is_switched_off_makes_a_difference(name):
-    lab = {variant.name: variant for variant in LABS["03"]()}
+    lab = {variant.name: variant for variant in variants("03")}
     weights = [
         short(lab[each]).train(seed=3).critic.state_dict() for each in ("TD3 as taught", name)
     ]
@@ -69,22 +70,43 @@ def test_what_is_switched_off_makes_a_difference(name):
 
 @pytest.mark.parametrize("lesson", LABS)
 def test_stored_results_are_of_these_variants(lesson):
-    stored = load_results(f"{lesson}_break_it")
-    runs = {name: entry for name, entry in stored.items() if isinstance(entry, dict)}
-    runs = {name: entry for name, entry in runs.items() if "returns" in entry}
-    variants = {variant.name: variant for variant in LABS[lesson]()}
-    assert list(runs) == list(variants)
-    for name, entry in runs.items():
-        assert entry["explanation"] == variants[name].explanation
-        assert entry["bar"] == variants[name].setting.bar
+    runs = load_lab(lesson)
+    assert list(runs) == [variant.name for variant in variants(lesson)]
+    for variant in variants(lesson):
+        entry = runs[variant.name]
+        assert entry["explanation"] == variant.explanation
+        assert entry["bar"] == variant.setting.bar
         assert entry["seeds"] == list(range(10))
-        assert entry["steps"][-1] == variants[name].setting.steps
-        watched = ("estimated", "obtained") if variants[name].watched else ()
+        assert entry["steps"][-1] == variant.setting.steps
+        watched = ("estimated", "obtained") if variant.watched else ()
         for key in ("returns", *watched):
             assert [len(run) for run in entry[key]] == [POINTS] * 10
         assert len(entry["evaluations"]) == len(entry["values"]) == 10
 
 
-def test_unknown_results_name_the_known_ones():
-    with pytest.raises(FileNotFoundError, match="02_break_it"):
-        load_results("99_break_it")
+def test_one_variant_can_be_trained_anew_and_the_others_stay(tmp_path, monkeypatch):
+    monkeypatch.setattr(break_it, "RESULTS", tmp_path)
+    stored = load_lab("03")
+    monkeypatch.setattr(break_it, "load_results", lambda name: stored)
+    new = {"no delay": {"returns": [], "bar": 0}}
+    monkeypatch.setattr(break_it, "study", lambda lesson, names, seeds, jobs: new)
+    assert break_it.main(["03", "--only", "no delay"]) == 0
+    written = json.loads((tmp_path / "03_break_it.json").read_text())
+    assert written["no delay"] == new["no delay"]
+    assert written["one critic"] == stored["one critic"]
+    with pytest.raises(SystemExit):
+        break_it.main(["03", "--only", "no such variant"])
+
+
+def test_a_variants_file_says_what_is_wrong_with_it(monkeypatch, tmp_path):
+    for text, says in [
+        ("## a\nno setting at all here\n", "begins with `algorithm environment`, not with"),
+        ("## a\ntd3 Pendulum-v1\nmistake 3.3: no such\n", "3.3 has no mistake called 'no such'"),
+        ("## a\ntd3 Nowhere-v0\n", "No lesson trains td3 on Nowhere-v0"),
+    ]:
+        file = tmp_path / "98.md"
+        file.write_text(text)
+        monkeypatch.setitem(LABS, "98", file)
+        variants.cache_clear()
+        with pytest.raises(ValueError, match=says):
+            variants("98")

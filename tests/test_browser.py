@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import nbformat
 import pytest
 
-from helpers.show.figures.explore import plot_discount
+from helpers.show.figures.discount import plot_discount
 from helpers.show.plotting import to_png
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ import time
 from helpers.show.plotting import LiveCurves
 from helpers.show.video import Video, record
 from helpers.show.driving import drive
-from helpers.show.figures.explore import Slider, discount_explorer, explore, plot_discount
+from helpers.show.figures.discount import discount_explorer, plot_discount
+from helpers.show.figures.explore import Slider, explore
 
 class Agent:
     steps, history = 0, {"return": []}

@@ -24,7 +24,7 @@ CELLS = [
     ),
     nbformat.v4.new_code_cell(SHOW),
     nbformat.v4.new_code_cell("game.env.unwrapped.state = np.zeros(2)  # it stands"),
-    nbformat.v4.new_code_cell("Drive._playing, len(game.episodes), len(game._episode)"),
+    nbformat.v4.new_code_cell("Drive.playing, len(game.episodes), len(game.episode)"),
     nbformat.v4.new_markdown_cell("# Another heading\n\n" + "Where → would go.\n\n" * 20),
 ]
 GAME, STATE = 2, 4

@@ -76,11 +76,11 @@ def test_both_networks_have_weight_decay():
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"pretraining": -1}, "pretraining must be a number from 0 up, got -1."),
-        ({"weight_decay": float("nan")}, "weight_decay must be a number from 0 up, got nan."),
-        ({"n_step_weight": -0.5}, "n_step_weight must be a number from 0 up, got -0.5."),
-        ({"eps": 0.0}, "eps must be a number above 0, got 0.0."),
-        ({"n_steps": 0}, "n_steps must be at least 1, got 0."),
+        ({"pretraining": -1}, "pretraining must be a whole number from 0 up, got -1."),
+        ({"weight_decay": float("nan")}, "weight_decay must be a finite number from 0 up, got nan."),
+        ({"n_step_weight": -0.5}, "n_step_weight must be a finite number from 0 up, got -0.5."),
+        ({"eps": 0.0}, "eps must be a finite number above 0, got 0.0."),
+        ({"n_steps": 0}, "n_steps must be a whole number from 1 up, got 0."),
         ({"alpha": 2.0}, "alpha must be between 0 and 1, got 2.0."),
     ],
 )

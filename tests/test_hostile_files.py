@@ -25,7 +25,7 @@ from test_resume import DAMAGE as MEMORIES
 from test_resume import at
 from wholes import everything
 
-from helpers.agents import A2C, DDPG, TD3, checkpoint
+from helpers.agents import A2C, DDPG, TD3, distrust
 from helpers.agents.noise import OUNoise
 from helpers.demos.files import load_demos
 from helpers.training import train
@@ -436,7 +436,7 @@ def test_there_are_enough_kinds():
 def nothing_runs(file, monkeypatch):
     """What a file must not do: run, be unpickled by python, import, fill the memory."""
     monkeypatch.syspath_prepend(file.folder)
-    monkeypatch.setattr(checkpoint, "MAX_VALUES", 100_000)  # sooner found
+    monkeypatch.setattr(distrust, "MAX_VALUES", 100_000)  # sooner found
     before = set(sys.modules)
     tracemalloc.start()
     yield

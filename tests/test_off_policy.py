@@ -28,7 +28,7 @@ from trials import Says, a_batch, an_agent, moved, parameters, snapshot, strong
 from helpers.agents import DDPG, TD3
 from helpers.agents.networks import QNetwork
 from helpers.agents.noise import GaussianNoise, Noise, OUNoise, UniformNoise
-from helpers.agents.off_policy import LOG_EVERY, OffPolicyAgent
+from helpers.agents.off_policy import OffPolicyAgent
 from helpers.envs.make import make_env
 from helpers.envs.units import to_env_units
 from helpers.evaluation import evaluate
@@ -418,7 +418,7 @@ def test_history_has_episodes_when_they_end_and_a_loss_now_and_then():
     returns = [sum(rewards[a:b]) for a, b in zip([0, *ends], ends, strict=False)]
     assert [value for _, value in agent.history["return"]] == pytest.approx(returns)
     assert agent.updates == 180
-    every = range(LOG_EVERY, 181, LOG_EVERY)
+    every = range(agent.log_every, 181, agent.log_every)
     expected = [(10 + -(-update // 2), update / 2) for update in every]
     assert agent.history["half_loss"] == expected
     assert agent.history.keys() == {"return", "length", "half_loss"}
@@ -687,8 +687,8 @@ def test_a_warm_up_without_noise_is_one_sentence():
 
 def test_a_memory_that_never_fills_is_one_sentence():
     message = refused(learning_starts=101, buffer_size=100)
-    assert "learning_starts (101)" in message
-    assert "buffer_size (100)" in message
+    assert message.startswith("learning_starts must be at most buffer_size (100)")
+    assert message.endswith("got 101.")
     DDPG("Pendulum-v1", learning_starts=100, buffer_size=100)
 
 
@@ -702,7 +702,7 @@ def test_a_memory_that_never_fills_is_one_sentence():
 )  # fmt: skip
 def test_numbers_out_of_range_are_one_sentence(name, value):
     message = refused(**{name: value})
-    assert (name in message) or ("Noise" in message)
+    assert message.startswith(f"{name} must be ")
     assert str(value) in message
 
 

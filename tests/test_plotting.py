@@ -107,8 +107,8 @@ def test_the_theme_changes_no_global_setting():
 
 def test_helpers_do_without_pyplot():
     code = (
-        "import sys, helpers.show.plotting, helpers.show.video, helpers.show.figures.explore;"
-        "helpers.show.figures.explore.plot_discount();"
+        "import sys, helpers.show.plotting, helpers.show.video, helpers.show.figures.discount;"
+        "helpers.show.figures.discount.plot_discount();"
         "print([m for m in ('matplotlib.pyplot', 'ipywidgets', 'IPython') if m in sys.modules])"
     )
     result = subprocess.run(
@@ -123,7 +123,21 @@ def test_show_displays_one_picture_with_its_text(page):
     [[bundle]] = page.outputs
     assert bundle["text/plain"] == "An empty panel."
     assert image(bundle["image/png"]).size == (600, 300)
-    assert page.metadata == [[{"image/png": {"width": 400}}]]
+    assert page.metadata == [[{"image/png": {"alt": "An empty panel.", "width": 400}}]]
+
+
+def test_a_figure_without_a_text_of_its_own_says_what_stands_in_it(page):
+    fig, (left, right) = new_figure(2)
+    fig.suptitle("Both rise.\nAt last.")
+    label(left, "one", "steps", "return")
+    label(right, x="seconds")
+    show(fig)
+    show(new_figure()[0])
+    said = [bundle["text/plain"] for [bundle] in page.outputs]
+    assert said == [
+        "A figure: Both rise. At last.; one; return over steps; seconds.",
+        "A figure without a title.",
+    ]
 
 
 def test_show_without_a_kernel_only_returns(capsys):
@@ -217,7 +231,7 @@ def test_live_curves_end_with_a_picture_and_100_percent(page):
 def test_live_curves_draw_dots_moving_average_and_bar(page):
     curves = LiveCurves(bar=9)
     Agent(length=1).learn(120, curves)
-    [panel] = curves._figure.panels
+    [panel] = curves.figure.panels
     np.testing.assert_array_equal(panel.dots.get_xydata()[:, 1], np.arange(1, 121))
     assert panel.line.get_ydata()[-1] == pytest.approx(np.mean(np.arange(121 - WINDOW, 121)))
     texts = [t.get_text() for t in panel.ax.get_legend().get_texts()]
@@ -227,7 +241,7 @@ def test_live_curves_draw_dots_moving_average_and_bar(page):
 def test_a_short_training_takes_a_short_average(page):
     curves = LiveCurves(window=3)
     Agent(length=1).learn(10, curves)
-    [panel] = curves._figure.panels
+    [panel] = curves.figure.panels
     assert panel.line.get_ydata()[-1] == pytest.approx((8 + 9 + 10) / 3)
     assert panel.ax.get_legend().get_texts()[1].get_text() == "mean of last 3"
     assert "average return 9.0" in page.of("text/html")[0][-1]["text/plain"]
@@ -241,7 +255,7 @@ def test_learning_on_continues_the_curves_in_the_new_cell(page):
     page.cell = 2
     agent.learn(200, curves)
     assert len(page.of("image/png")) == 2
-    assert curves._figure.panels[0].x[-1] == 300
+    assert curves.figure.panels[0].x[-1] == 300
     assert page.of("text/html")[1][-1]["text/plain"].startswith("100 % · 200 / 200 steps")
     agent.learn(50, curves)  # a second call in the same cell uses the same handles
     assert len(page.outputs) == 4
@@ -251,7 +265,7 @@ def test_another_agent_starts_new_curves(page):
     curves = LiveCurves()
     Agent().learn(100, curves)
     Agent().learn(50, curves)
-    assert curves._figure.panels[0].x[-1] == 50
+    assert curves.figure.panels[0].x[-1] == 50
 
 
 def test_an_interrupted_training_says_how_to_go_on(page):
@@ -266,13 +280,13 @@ def test_an_interrupted_training_says_how_to_go_on(page):
 def test_drawing_takes_at_most_a_tenth_of_the_time(page, clock, monkeypatch):
     curves, agent = LiveCurves(), Agent()
     curves.start(agent, 1000)
-    png = curves._figure.png
+    png = curves.figure.png
 
     def slow(scale: float) -> bytes:
         clock.now += 0.08
         return png(scale)
 
-    monkeypatch.setattr(curves._figure, "png", slow)
+    monkeypatch.setattr(curves.figure, "png", slow)
     clock.now += 1
     before, began = len(page.of("image/png")[0]), clock.now
     while clock.now < began + 10:
@@ -294,7 +308,7 @@ def test_pictures_come_at_most_five_times_a_second(page, clock):
 def test_a_call_with_nothing_to_draw_is_quick(page):
     curves, agent = LiveCurves(), Agent()
     curves.start(agent, 1000)
-    curves._due = float("inf")
+    curves.due = float("inf")
     assert min(timeit.repeat(lambda: curves(agent), number=10_000, repeat=5)) / 10_000 < 2e-6
 
 
@@ -306,7 +320,7 @@ def test_long_histories_are_thinned_and_odd_values_survive(page):
     agent.history["entropy"] = [(1, float("nan")), (2, float("inf"))]
     agent.steps = 100_000
     curves.stop(agent)
-    episodes, updates, _ = curves._figure.panels
+    episodes, updates, _ = curves.figure.panels
     assert len(episodes.x) <= episodes.limit
     assert len(updates.x) <= updates.limit
     np.testing.assert_allclose(updates.y, np.asarray(updates.x) - (updates.stride - 1) / 2)

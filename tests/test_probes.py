@@ -231,7 +231,7 @@ CONSTANT, TWO_STEPS, ACTION, STATE_ACTION, TRUNCATION = NAMES
 DOUBLE_Q = "helpers.agents.td3.clipped_double_q_target"
 SAMPLE = "helpers.memory.buffers.ReplayBuffer.sample"
 P_SAMPLE = "helpers.memory.buffers.PrioritizedReplayBuffer.sample"
-UNITS = "helpers.agents.off_policy.to_env_units"
+UNITS = "helpers.envs.units.to_env_units"
 POLICY = "helpers.agents.policies.GaussianPolicy"
 # The agent, where its mistake is, the mistake made of what is there, and the first probe to fail.
 MISTAKES = [

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import builtins
 import io
 import threading
 import time
-from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
@@ -24,17 +22,11 @@ from helpers.show import driving
 from helpers.show import recorder as module
 from helpers.show.driving import Drive, drive
 from helpers.show.recorder import recorder
+from tests.live import VIEW, in_a_loop, without_ipywidgets
 
 pytest_plugins = ("tests.fakes",)
 
-VIEW = "application/vnd.jupyter.widget-view+json"
 SPARSE = "SparsePendulum-v0"
-
-
-def in_a_loop(coroutine: Coroutine) -> Any:
-    """Run it in an event loop of its own, in a thread: a browser's may be running in this one."""
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, coroutine).result()
 
 
 class Clock:
@@ -63,8 +55,8 @@ def clock(monkeypatch, tmp_path) -> Clock:
     monkeypatch.setattr(driving, "asyncio", fake)
     monkeypatch.setattr(driving, "time", clock)
     monkeypatch.setattr(module, "time", clock)
-    monkeypatch.setattr(module, "_recorders", {})
-    monkeypatch.setattr(Drive, "_playing", None)
+    monkeypatch.setattr(module, "recorders", {})
+    monkeypatch.setattr(Drive, "playing", None)
     monkeypatch.chdir(tmp_path)
     return clock
 
@@ -80,7 +72,7 @@ def after(clock: Clock, seconds: float, act) -> None:
 
 
 def set_slider(game, value: float) -> None:
-    game._inputs[0].value = value
+    game.inputs[0].value = value
 
 
 def played(game, episodes: int = 1) -> Any:
@@ -89,7 +81,7 @@ def played(game, episodes: int = 1) -> Any:
     async def play():
         for _ in range(episodes):
             game.start()
-            await game._task
+            await game.task
 
     in_a_loop(play())
     return game
@@ -104,33 +96,26 @@ def test_it_is_a_bundle_of_widget_and_picture_and_does_not_start(page):
     assert set(bundle) == {VIEW, "image/png", "text/plain"}
     assert bundle[VIEW]["model_id"] == game.box.model_id
     assert Image.open(io.BytesIO(base64.b64decode(bundle["image/png"]))).size == (360, 360)
-    assert game._task is None
+    assert game.task is None
     assert game.episodes == []
-    assert "arrow keys" in game._status.value
-    assert "none yet" in game._listed.value
-    assert game._drop.disabled
-    assert game._keep_button.disabled
-    assert not game._start.disabled
-    assert game._stop.disabled
-    assert game._speed.value == "slow motion"
+    assert "arrow keys" in game.status.value
+    assert "none yet" in game.listed.value
+    assert game.drop_button.disabled
+    assert game.save_button.disabled
+    assert not game.start_button.disabled
+    assert game.stop_button.disabled
+    assert game.speed_choice.value == "slow motion"
 
 
 def test_the_slider_has_few_positions_for_keys(page):
-    [slider] = recorder()._inputs
+    [slider] = recorder().inputs
     assert (slider.min, slider.max, slider.step, slider.value) == (-2, 2, 1, 0)
-    assert recorder(levels=9)._inputs[0].step == 0.5
-    assert recorder("CartPole-v1", "cart.npz")._inputs[0].options[0][0] == "push left"
+    assert recorder(levels=9).inputs[0].step == 0.5
+    assert recorder("CartPole-v1", "cart.npz").inputs[0].options[0][0] == "push left"
 
 
 def test_without_ipywidgets_it_says_so(page, monkeypatch):
-    original = builtins.__import__
-
-    def missing(name, *args, **kwargs):
-        if name.startswith("ipywidgets"):
-            raise ImportError(name)
-        return original(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", missing)
+    without_ipywidgets(monkeypatch)
     recorder()
     [[picture], [sentence]] = page.outputs
     assert "image/png" in picture
@@ -178,7 +163,7 @@ def test_what_cannot_be_recorded_is_refused_at_once(page, settings, words):
 def test_it_runs_at_the_speed_of_the_clock(page, clock, speed, rate):
     game, began, pictures = recorder(speed=speed, seed=0), clock.now, []
     game.env.unwrapped.state = np.array([np.pi, 4.0])  # no two pictures are the same
-    game._image.observe(lambda change: pictures.append(clock.now), "value")
+    game.image.observe(lambda change: pictures.append(clock.now), "value")
     played(game)
     assert clock.now - began == pytest.approx(12 / rate)
     np.testing.assert_allclose(np.diff(pictures), 1 / rate)  # each step is seen
@@ -208,44 +193,44 @@ def test_the_hand_acts_and_the_episode_is_recorded(page, clock):
     assert demos.action[:, 0].tolist() == [0] * 4 + [2] * 4 + [-1] * 4
     assert demos.truncated.tolist() == [False] * 11 + [True]
     np.testing.assert_array_equal(demos.obs[0], gym.make(SPARSE).reset(seed=3)[0])
-    assert "step 12, return 0." in game._status.value
-    assert "truncated" in game._status.value
-    assert "1: <b>0</b> (12 steps)" in game._listed.value
-    assert "Not saved yet" in game._listed.value
-    assert game._inputs[0].value == 0, "the next episode begins without a push"
-    assert not game._start.disabled
+    assert "step 12, return 0." in game.status.value
+    assert "truncated" in game.status.value
+    assert "1: <b>0</b> (12 steps)" in game.listed.value
+    assert "Not saved yet" in game.listed.value
+    assert game.inputs[0].value == 0, "the next episode begins without a push"
+    assert not game.start_button.disabled
 
 
 def test_the_return_runs_along(page, clock):
     game, texts = recorder(), []
-    game._status.observe(lambda change: texts.append(change.new), "value")
+    game.status.observe(lambda change: texts.append(change.new), "value")
     game.env.unwrapped.state = np.zeros(2)  # it stands
     played(game)
     assert [f"return {i}." in text for i, text in enumerate(texts[-12:], start=1)] == [True] * 12
     assert game.demos.returns.tolist() == [12]
-    assert "1: <b>12</b>" in game._listed.value
+    assert "1: <b>12</b>" in game.listed.value
 
 
 def test_only_buttons_that_do_something_can_be_pressed(page, clock):
     game, seen = recorder(), []
-    after(clock, 0.2, lambda: seen.append((game._start.disabled, game._stop.disabled)))
+    after(clock, 0.2, lambda: seen.append((game.start_button.disabled, game.stop_button.disabled)))
     played(game)
     assert seen == [(True, False)]
-    assert (game._start.disabled, game._stop.disabled) == (False, True)
+    assert (game.start_button.disabled, game.stop_button.disabled) == (False, True)
 
 
 def test_moving_the_slider_starts(page, clock):
     async def play():
         game = recorder()
         set_slider(game, 1.0)
-        await game._task
+        await game.task
         assert game.demos.action[:, 0].tolist() == [1] * 12
-        first = game._task
+        first = game.task
         set_slider(game, 2.0)  # the key is still held
-        assert game._task is first
+        assert game.task is first
         clock.now += module.PAUSE + 0.1
         set_slider(game, 1.0)
-        await game._task
+        await game.task
         return game
 
     assert len(in_a_loop(play()).episodes) == 2
@@ -256,12 +241,12 @@ def test_stop_pauses_and_start_goes_on(page, clock):
         game = recorder()
         game.start()
         after(clock, 0.4, game.stop)
-        await game._task
-        steps = len(game._episode)
+        await game.task
+        steps = len(game.episode)
         assert 0 < steps < 12
-        assert f"Stopped at step {steps}." in game._status.value
+        assert f"Stopped at step {steps}." in game.status.value
         game.start()
-        await game._task
+        await game.task
         return game
 
     game = in_a_loop(play())
@@ -274,7 +259,7 @@ def test_a_new_episode_keeps_what_was_played_as_truncated(page, clock):
         game = recorder()
         game.start()
         after(clock, 0.4, game.reset)
-        await game._task
+        await game.task
         game.reset()  # nothing was played since: nothing more is kept
         return game
 
@@ -282,8 +267,8 @@ def test_a_new_episode_keeps_what_was_played_as_truncated(page, clock):
     steps = len(game.demos)
     assert 0 < steps < 12
     assert game.demos.truncated.tolist() == [False] * (steps - 1) + [True]
-    assert f"({steps} steps)" in game._listed.value
-    assert game._episode == []
+    assert f"({steps} steps)" in game.listed.value
+    assert game.episode == []
     played(game)
     assert [len(e["reward"]) for e in game.episodes] == [steps, 12]
 
@@ -293,15 +278,15 @@ def test_an_error_of_the_environment_is_shown_and_what_was_played_stays(page, cl
     step = game.env.unwrapped.step
 
     def fails(action):
-        if len(game._episode) == 5:
+        if len(game.episode) == 5:
             raise ValueError("the motor burnt out")
         return step(action)
 
     monkeypatch.setattr(game.env.unwrapped, "step", fails)
     played(game)
-    assert "the motor burnt out" in game._status.value
-    assert Drive._playing is None
-    assert not game._start.disabled
+    assert "the motor burnt out" in game.status.value
+    assert Drive.playing is None
+    assert not game.start_button.disabled
     in_a_loop(asyncio.to_thread(game.reset))
     assert len(game.demos) == 5
 
@@ -321,21 +306,21 @@ def test_without_an_event_loop_it_brings_its_own(page, clock):
 
 def test_saved_loaded_thrown_away(page, clock, tmp_path):
     game = played(recorder(maker="me"), 3)
-    game._inputs[0].value = 0
-    game._keep_button.click()
-    assert "Saved to my_demos.npz: 3 episodes, 36 steps" in game._listed.value
+    game.inputs[0].value = 0
+    game.save_button.click()
+    assert "Saved to my_demos.npz: 3 episodes, 36 steps" in game.listed.value
     demos = load_demos("my_demos.npz", SPARSE)
     assert demos.maker == "me"
     np.testing.assert_array_equal(demos.obs, game.demos.obs)
-    game._drop.click()
-    assert "Not saved yet" in game._listed.value
+    game.drop_button.click()
+    assert "Not saved yet" in game.listed.value
     assert len(game.save().episodes) == 2
     assert len(load_demos(tmp_path / "my_demos.npz").episodes) == 2
     game.drop_last()
     game.drop_last()
     game.drop_last()  # none is left: nothing happens
-    assert "The file stays" in game._listed.value
-    assert game._keep_button.disabled
+    assert "The file stays" in game.listed.value
+    assert game.save_button.disabled
     with pytest.raises(ValueError, match="press Start") as error:
         game.save()
     assert_one_sentence(error.value)
@@ -345,11 +330,11 @@ def test_saved_loaded_thrown_away(page, clock, tmp_path):
 def test_an_episode_that_goes_on_is_not_saved_and_not_lost(page, clock):
     async def play():
         game, texts = recorder(), []
-        for press in (lambda: None, game._keep_button.click):
+        for press in (lambda: None, game.save_button.click):
             game.start()
             after(clock, 0.5, press)
-            after(clock, 0.5, lambda: texts.append(game._listed.value))
-            await game._task
+            after(clock, 0.5, lambda: texts.append(game.listed.value))
+            await game.task
         return game, texts
 
     game, texts = in_a_loop(play())
@@ -357,15 +342,15 @@ def test_an_episode_that_goes_on_is_not_saved_and_not_lost(page, clock):
     assert "goes on, and is not in the file yet" in texts[1]
     assert len(load_demos("my_demos.npz").episodes) == 1
     assert len(game.episodes) == 2
-    assert "Not saved yet" in game._listed.value
+    assert "Not saved yet" in game.listed.value
 
 
 def test_a_save_that_fails_is_a_sentence(page, clock, tmp_path):
     (tmp_path / "a file").write_text("in the way of a folder")
     game = played(recorder(path=tmp_path / "other.npz"))
     game.path = tmp_path / "a file" / "demos.npz"
-    game._press_save()
-    assert "Not saved" in game._listed.value
+    game.press_save()
+    assert "Not saved" in game.listed.value
     assert len(game.episodes) == 1
 
 
@@ -373,9 +358,9 @@ def test_run_again_the_cell_shows_the_same_episodes(page, clock):
     async def play():
         game = recorder(seed=1)
         game.start()
-        await game._task
+        await game.task
         game.start()
-        task = game._task
+        task = game.task
         old = game.box
 
         def again():
@@ -385,12 +370,12 @@ def test_run_again_the_cell_shows_the_same_episodes(page, clock):
         after(clock, 0.5, again)
         await task
         assert old.comm is None, "the old one is gone"
-        assert "Stopped at step" in game._status.value
-        assert "1: <b>0</b> (12 steps)" in game._listed.value
+        assert "Stopped at step" in game.status.value
+        assert "1: <b>0</b> (12 steps)" in game.listed.value
         assert len(game.episodes) == 1
-        assert 0 < len(game._episode) < 12
+        assert 0 < len(game.episode) < 12
         game.start()
-        await game._task
+        await game.task
         return game
 
     assert [len(e["reward"]) for e in in_a_loop(play()).episodes] == [12, 12]
@@ -408,18 +393,18 @@ def test_what_is_in_the_file_is_added_to(page, clock, tmp_path):
     old = record_demos(lambda obs: [1.0], SPARSE, 2, maker="somebody else")
     save_demos("my_demos.npz", old)
     game = recorder()
-    assert "All are in my_demos.npz" in game._listed.value
-    assert "2: <b>0</b> (12 steps)" in game._listed.value
+    assert "All are in my_demos.npz" in game.listed.value
+    assert "2: <b>0</b> (12 steps)" in game.listed.value
     played(game)
     game.save()
     demos = load_demos("my_demos.npz")
     assert len(demos.episodes) == 3
     np.testing.assert_array_equal(demos.obs[:24], old.obs)
     assert demos.maker == "somebody else, then a person with the recorder"
-    module._recorders.clear()  # the kernel was restarted
+    module.recorders.clear()  # the kernel was restarted
     assert recorder().demos.maker == demos.maker
     (tmp_path / "my_demos.npz").unlink()
-    assert "Not saved yet" in recorder()._listed.value
+    assert "Not saved yet" in recorder().listed.value
 
 
 def test_what_cannot_be_added_to_is_refused_before_anybody_plays(page, tmp_path):
@@ -440,12 +425,12 @@ def test_it_ends_when_nobody_sees_it(page, clock, how):
         game.start()
         act = game.box.close if how == "close" else lambda: setattr(game.box, "_view_count", 0)
         after(clock, 0.5, act)
-        await game._task
+        await game.task
         return game
 
     game = in_a_loop(play())
-    assert 0 < len(game._episode) < 12
-    assert Drive._playing is None
+    assert 0 < len(game.episode) < 12
+    assert Drive.playing is None
 
 
 def test_another_game_stops_it(page, clock):
@@ -454,11 +439,11 @@ def test_another_game_stops_it(page, clock):
         game.start()
         after(clock, 0.5, other.start)
         after(clock, 0.6, other.stop)
-        await game._task
-        await other._task
+        await game.task
+        await other.task
         return game
 
-    assert 0 < len(in_a_loop(play())._episode) < 12
+    assert 0 < len(in_a_loop(play()).episode) < 12
 
 
 def test_discrete_actions_are_recorded_too(page, clock):
@@ -466,7 +451,7 @@ def test_discrete_actions_are_recorded_too(page, clock):
 
     async def play():
         set_slider(game, 1)
-        await game._task
+        await game.task
 
     in_a_loop(play())
     game.save()

@@ -17,9 +17,9 @@ from wholes import AGENTS, everything, flat, tiny
 
 from helpers.agents import A2C, DDPG, TD3
 from helpers.agents.off_policy import OffPolicyAgent
-from helpers.envs import resumable as retrace
+from helpers.envs import resumable
 from helpers.envs.make import make_env, make_training_env
-from helpers.envs.resumable import Retraceable
+from helpers.envs.resumable import Resumable
 from helpers.memory.buffers import (
     PrioritizedReplayBuffer,
     ReplayBuffer,
@@ -105,7 +105,7 @@ def test_a_walking_robot_goes_on_in_mid_stride(tmp_path):
 def test_an_interrupted_step_is_a_new_episode_for_both(tmp_path, capsys):
     """Saved in that state, the loaded agent starts the same new episode as the one that stayed."""
     agent = AGENTS["td3-ou"]().learn(15)
-    agent._obs = None  # as a step leaves it that was stopped halfway
+    agent.obs = None  # as a step leaves it that was stopped halfway
     loaded = reloaded(agent, tmp_path / "a.pt")
     assert everything(loaded.learn(20)) == everything(agent.learn(20))
     assert capsys.readouterr().out == ""
@@ -178,7 +178,7 @@ ELSEWHERE = {
 def test_where_the_way_leads_elsewhere_a_sentence_says_so(env, tmp_path, capsys):
     env = env()
     agent = DDPG(env, seed=0, **tiny).learn(19)
-    while agent._obs is None:
+    while agent.obs is None:
         agent.learn(1)
     agent.save(tmp_path / "a.pt", replay=True)
     capsys.readouterr()
@@ -196,7 +196,7 @@ def test_another_environment_than_the_one_left_is_a_new_episode(tmp_path, capsys
     agent.save(tmp_path / "a.pt", replay=True)
     loaded = TD3.load(tmp_path / "a.pt", env=gym.make("Pendulum-v1", g=1.0))
     assert "new episode" in capsys.readouterr().out
-    assert loaded._obs is None
+    assert loaded.obs is None
     assert len(loaded.buffer) == 25
     loaded.learn(10)
 
@@ -211,10 +211,10 @@ def test_vector_environments_that_are_elsewhere_start_anew_together(tmp_path, ca
 
 def test_an_episode_without_end_is_not_remembered_for_ever(tmp_path, capsys, monkeypatch):
     env = make(Constant, ending="never", action_space=TORQUE)
-    monkeypatch.setattr(retrace, "LONGEST", 40)
+    monkeypatch.setattr(resumable, "LONGEST", 40)
     agents = [DDPG(env, seed=0, **tiny).learn(steps) for steps in (39, 70)]
     assert len(agents[1].env.steps) == 40
-    assert agents[1]._return == 70
+    assert agents[1].env.episode_return == 70
     for agent in agents:
         agent.save(tmp_path / "a.pt", replay=True)
         DDPG.load(tmp_path / "a.pt", env=env).learn(5)
@@ -394,7 +394,7 @@ def test_a_way_that_leads_nowhere_is_a_new_episode(saved, change, capsys):
     torch.save(content, path)
     loaded = kind.load(path)
     assert_one_sentence(capsys.readouterr().out.strip(), "new episode")
-    assert loaded._obs is None
+    assert loaded.obs is None
     loaded.learn(5)
 
 
@@ -464,7 +464,7 @@ def test_an_environment_is_brought_where_another_is():
     for i in range(20):
         obs, *_, over, _ = env.step(np.float32([i % 3 - 1]))
         trace = copy.deepcopy(env.trace())
-        assert other.retrace(trace)
+        assert other.resume(trace)
         assert flat(other.trace()) == flat(trace)
         np.testing.assert_array_equal(other.obs, obs)
         if over:
@@ -481,7 +481,7 @@ def test_actions_are_remembered_as_they_were_given():
             action[:] = 99
             return result
 
-    env = Retraceable(make(Writing, action_space=TORQUE))
+    env = Resumable(make(Writing, action_space=TORQUE))
     env.reset(seed=0)
     env.step(np.float32([0.5]))
     assert env.trace()["actions"].tolist() == [[0.5]]
@@ -492,11 +492,11 @@ def test_actions_are_remembered_as_they_were_given():
 )
 def test_any_action_can_be_taken_again(action_space):
     """The environments themselves refuse what is none of theirs."""
-    env, other = (Retraceable(make(Strict, action_space=action_space)) for _ in range(2))
+    env, other = (Resumable(make(Strict, action_space=action_space)) for _ in range(2))
     env.reset(seed=1)
     for _ in range(2):
         env.step(np.asarray(action_space.sample()) if action_space != 3 else 1)
-        assert other.retrace(env.trace())
+        assert other.resume(env.trace())
 
 
 class Strict(Probe):
@@ -520,10 +520,10 @@ class OldStyle(Strict):
 
 
 def test_a_generator_of_another_kind_is_known_by_its_seed_alone():
-    env, other = (Retraceable(make(OldStyle, action_space=TORQUE)) for _ in range(2))
+    env, other = (Resumable(make(OldStyle, action_space=TORQUE)) for _ in range(2))
     env.reset(seed=1)
     env.step(np.float32([0]))
-    assert other.retrace(env.trace())
+    assert other.resume(env.trace())
     env.reset()
     assert env.trace() is None
 

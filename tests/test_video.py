@@ -131,7 +131,8 @@ def test_bundle_has_a_video_an_animation_and_a_text():
         assert re.search(rf"\b{attribute}\b", tag.split('"', 2)[2])
     assert "a &lt; b" in html
     assert data["text/plain"] == "<Video of 1.2 s: a < b>"
-    assert metadata == {"image/png": {"width": 120}}
+    assert metadata == {"image/png": {"alt": "a < b", "width": 120}}
+    assert 'aria-label="a &lt; b"' in html
     assert b64decode(data["image/png"])[:4] == b"\x89PNG"
     json.dumps(data)
 
@@ -143,7 +144,7 @@ def test_playback(playback, frames, loop):
     clip = Video(moving_square(), fps=10, playback=playback)
     picture = Image.open(io.BytesIO(clip.apng))
     assert (picture.n_frames, picture.info["loop"]) == (frames, loop)
-    assert (" loop>" in clip._html()) == (playback != "once")
+    assert (" loop>" in clip.html()) == (playback != "once")
 
 
 def test_reflect_plays_forward_then_backward():
@@ -166,7 +167,7 @@ def test_mp4_is_h264_yuv420p_of_even_size_at_the_right_speed(tmp_path):
 @pytest.mark.parametrize("fps", [25, 30, 7])
 def test_an_animation_lasts_as_long_as_the_rollout(fps):
     clip = Video(moving_square(25), fps=fps)
-    for data in (clip.apng, clip._to_gif()):
+    for data in (clip.apng, clip.to_gif()):
         assert sum(durations(data)) == pytest.approx(25_000 / fps, abs=130)
     assert sum(durations(clip.apng)) == pytest.approx(25_000 / fps, abs=1)
 
@@ -197,6 +198,7 @@ def test_without_ffmpeg_the_animation_remains(monkeypatch, tmp_path):
     data, _ = clip._repr_mimebundle_()
     assert "<video" not in data["text/html"]
     assert "A square." in data["text/html"]
+    assert 'alt="A square."' in data["text/html"]
     assert "imageio-ffmpeg" in data["text/html"]
     with pytest.raises(RuntimeError, match="pip install imageio-ffmpeg"):
         clip.save(tmp_path / "a.mp4")
@@ -223,6 +225,21 @@ def test_save_goes_by_the_suffix(tmp_path):
 def test_wrong_frames_are_refused(frames):
     with pytest.raises(ValueError, match=r"\(T, height, width, 3\)"):
         Video(frames, fps=10)
+
+
+def test_what_a_recording_shows_is_said_in_words():
+    recording = record(left, "CartPole-v1", max_steps=3)
+    assert recording.alt == "CartPole-v1: an episode of 3 steps, return 3."
+    assert Video(recording).alt == recording.alt
+    assert Video(recording, caption="It falls.").alt == "It falls."
+    assert Video(recording, alt='The "pole" falls.').alt == 'The "pole" falls.'
+    assert (
+        'aria-label="The &quot;pole&quot; falls."'
+        in Video(recording, alt='The "pole" falls.').html()
+    )
+    assert "steps, return" in repr(Video(recording))
+    both = side_by_side([recording, recording], ["before", "after"], caption="Three steps.")
+    assert both.alt == "CartPole-v1, side by side: before, after. Three steps."
 
 
 def test_wrong_playback_is_refused():

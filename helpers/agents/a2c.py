@@ -13,11 +13,12 @@ import torch
 from gymnasium import spaces
 from torch import nn
 
-from helpers.agents.base import Agent, EpisodeLog, gradient_step, set_learning_rate
+from helpers.agents.base import Agent, gradient_step, set_learning_rate
 from helpers.agents.networks import make_critic
 from helpers.agents.policies import CategoricalPolicy, GaussianPolicy
 from helpers.agents.schedules import Rate, as_rate, rate_at
 from helpers.envs.make import EnvLike, check_finite, make_vector_env
+from helpers.envs.resumable import ResumableVector
 
 
 def actor_loss(log_probs: torch.Tensor, advantages: torch.Tensor) -> torch.Tensor:
@@ -127,15 +128,10 @@ class A2C(Agent):
         hidden: int = 64,
         seed: int | None = None,
     ) -> None:
+        self.check_settings(locals())
         super().__init__(env, seed)
-        if n_envs < 1 or n_steps < 1 or n_envs * n_steps < 2:
-            raise ValueError(
-                "A rollout must have at least two steps, which n_envs times n_steps gives: "
-                f"got {n_envs} times {n_steps}."
-            )
         self.n_envs, self.n_steps, self.gamma, self.lam = n_envs, n_steps, gamma, lam
         self.learning_rate = as_rate("learning_rate", learning_rate)
-        self.hyperparameters["learning_rate"] = self.learning_rate
         self.critic_steps, self.entropy_coef = critic_steps, entropy_coef
         self.reward_scale, self.max_grad_norm = reward_scale, max_grad_norm
         discrete = isinstance(self.action_space, spaces.Discrete)
@@ -147,7 +143,7 @@ class A2C(Agent):
         rate = rate_at(self.learning_rate, 0)
         self.policy_optimizer = torch.optim.Adam(self.policy.parameters(), rate, fused=True)
         self.critic_optimizer = torch.optim.Adam(self.critic.parameters(), rate, fused=True)
-        self.envs = self._obs = None
+        self.envs: ResumableVector | None = None
 
     def act(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
         return self.policy.to_env(self.policy.sample(obs, rng))
@@ -161,16 +157,18 @@ class A2C(Agent):
 
     def collect(self) -> Rollout:
         """Let the present policy act for n_steps in every environment."""
-        if self._obs is None:
-            self._start_episodes()
-        obs, done = [self._obs], [self._done]
+        envs, now = self.envs, self.obs
+        if envs is None or now is None:
+            envs, now = self.new_episodes()
+        obs, done = [now], [np.array([env.over for env in envs.envs])]
         actions, rewards, terminated, truncated = [], [], [], []
-        self._obs = None  # if this is stopped halfway, the next rollout starts new episodes
+        self.obs = None  # if this is stopped halfway, the next rollout starts new episodes
         for _ in range(self.n_steps):
             with torch.no_grad():
                 action = self.policy.sample(self.flat(obs[-1]), self.rng)
-            next_obs, reward, ended, cut, _ = self.envs.step(self.policy.to_env(action))
-            self.episodes.add(self, reward, ended | cut, counts=~done[-1])
+            next_obs, reward, ended, cut, _ = envs.step(self.policy.to_env(action))
+            for i in np.flatnonzero(ended | cut):
+                self.log_episode(envs.envs[i])
             obs.append(next_obs)
             actions.append(action)
             rewards.append(reward)
@@ -178,7 +176,7 @@ class A2C(Agent):
             truncated.append(cut)
             done.append(ended | cut)
         check_finite(np.array(rewards), np.array(obs), self.steps)
-        self._obs, self._done = obs[-1], done[-1]
+        self.obs = obs[-1]
         return Rollout(
             obs=np.array(obs),
             actions=np.array(actions),
@@ -204,12 +202,12 @@ class A2C(Agent):
         )
         rows = torch.as_tensor(rollout.learnable)
         obs, actions = obs[:-1][rows], torch.as_tensor(rollout.actions)[rows]
-        advantages = torch.as_tensor(advantages)[rows]
-        returns = advantages + torch.as_tensor(values[:-1])[rows]
+        advantage = torch.as_tensor(advantages)[rows]
+        returns = advantage + torch.as_tensor(values[:-1])[rows]
 
         log_probs, entropies = self.policy.evaluate(obs, actions)
         # The scale of advantages changes as the critic learns; the size of the step should not.
-        weights = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
+        weights = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
         policy_loss = actor_loss(log_probs, weights)
         bonus = self.entropy_coef * entropies.mean()
         set_learning_rate(self.policy_optimizer, rate_at(self.learning_rate, self.steps))
@@ -223,16 +221,14 @@ class A2C(Agent):
             entropy=entropies.mean().item(),
         )
 
-    def _start_episodes(self) -> None:
+    def new_episodes(self) -> tuple[ResumableVector, np.ndarray]:
+        """The environments, and the first observation of an episode in each."""
         envs, seed = self.envs, None  # seeded once: later episodes start elsewhere
         if envs is None:
             envs, seed = make_vector_env(self.env_source, self.n_envs), self.seed
         obs, _ = envs.reset(seed=seed)
-        self.envs, self.episodes = envs, EpisodeLog(self.n_envs)
-        self._obs, self._done = obs, np.zeros(self.n_envs, dtype=bool)
+        self.envs = envs
+        return envs, obs
 
-    def go_on(self) -> None:
-        copies = self.envs.envs
-        self._obs = np.array([env.obs for env in copies], self.observation_space.dtype)
-        self._done = np.array([env.over for env in copies])
-        self.episodes = EpisodeLog.under_way(copies)
+    def go_on(self, envs: ResumableVector) -> None:
+        self.obs = np.array([env.obs for env in envs.envs], self.observation_space.dtype)

@@ -12,7 +12,7 @@ from helpers.agents.networks import make_actor, make_critic
 from helpers.agents.policies import log_prob, sample_actions
 from helpers.agents.returns import discounted_returns
 from helpers.agents.schedules import Rate, as_rate, rate_at
-from helpers.envs.make import EnvLike, check_finite, make_training_env
+from helpers.envs.make import EnvLike, check_finite
 
 
 def bootstrapped_returns(rewards: np.ndarray, final_value: float, gamma: float) -> np.ndarray:
@@ -48,17 +48,16 @@ class A2CByTheBook(Agent):
         hidden: int = 64,
         seed: int | None = None,
     ) -> None:
+        self.check_settings(locals())
         super().__init__(env, seed)
         self.gamma, self.reward_scale = gamma, reward_scale
         self.learning_rate = as_rate("learning_rate", learning_rate)
-        self.hyperparameters["learning_rate"] = self.learning_rate
         with self.seeded():
             self.actor = make_actor(self.obs_size, int(self.action_space.n), hidden)
             self.critic = make_critic(self.obs_size, hidden)
         rate = rate_at(self.learning_rate, 0)
         self.actor_optimizer = torch.optim.Adam(self.actor.parameters(), rate)
         self.critic_optimizer = torch.optim.Adam(self.critic.parameters(), rate)
-        self.env = None
 
     def act(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
         logits = self.actor(obs).numpy()
@@ -77,29 +76,25 @@ class A2CByTheBook(Agent):
         returns = bootstrapped_returns(
             np.array(rewards) * self.reward_scale, final_value, self.gamma
         )
-        returns = torch.as_tensor(returns, dtype=torch.float32)
+        targets = torch.as_tensor(returns, dtype=torch.float32)
 
         log_probs = log_prob(self.actor(obs[:-1]), torch.as_tensor(actions))
-        policy_loss = actor_loss(log_probs, returns - values[:-1])
+        policy_loss = actor_loss(log_probs, targets - values[:-1])
         set_learning_rate(self.actor_optimizer, rate_at(self.learning_rate, self.steps))
         gradient_step(self.actor_optimizer, policy_loss)
-        value_loss = critic_loss(self.critic, obs[:-1], returns)
+        value_loss = critic_loss(self.critic, obs[:-1], targets)
         gradient_step(self.critic_optimizer, value_loss)
         self.log(actor_loss=policy_loss.item(), critic_loss=value_loss.item())
 
     def play_episode(self) -> tuple[np.ndarray, list[int], list[float], bool]:
         """One episode: T + 1 observations, T action indices, T rewards; did it terminate?"""
-        if self.env is None:
-            self.env = make_training_env(self.env_source)
-            obs, _ = self.env.reset(seed=self.seed)  # seeded once: later episodes start elsewhere
-        else:
-            obs, _ = self.env.reset()
+        env, obs = self.new_episode()
         observations, actions, rewards = [obs], [], []
         terminated = truncated = False
         while not (terminated or truncated):
             with torch.no_grad():
                 action = int(self.act(self.flat(obs[None]), self.rng)[0])
-            obs, reward, terminated, truncated, _ = self.env.step(action)
+            obs, reward, terminated, truncated, _ = env.step(action)
             observations.append(obs)
             actions.append(action - int(self.action_space.start))
             rewards.append(float(reward))

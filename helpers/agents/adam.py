@@ -13,12 +13,14 @@ class LeanAdam(torch.optim.Adam):
     takes longer than the arithmetic. Without it a step of DDPG's training takes 15 % less time.
     """
 
-    def __init__(self, parameters: Iterable[torch.nn.Parameter], learning_rate: float) -> None:
+    def __init__(
+        self, parameters: Iterable[torch.nn.Parameter], learning_rate: float = 1e-3
+    ) -> None:
         super().__init__(parameters, learning_rate, fused=True)
         self._moments: list[list[torch.Tensor]] | None = None
 
     @torch.no_grad()
-    def step(self) -> None:
+    def step(self) -> None:  # type: ignore[override]  # no closure: nobody here has one
         (group,) = self.param_groups
         parameters = group["params"]
         if self._moments is None:  # the first step is torch's own: it makes the state
@@ -37,7 +39,7 @@ class LeanAdam(torch.optim.Adam):
             eps=group["eps"],
         )  # fmt: skip
 
-    step.hooked = True  # so that torch does not wrap it in its profiler's hook
+    step.hooked = True  # type: ignore[attr-defined]  # so that torch does not wrap it in its profiler's hook
 
     def __setstate__(self, state: dict) -> None:
         """torch calls this for a loaded state and for a copy: other tensors in both cases."""

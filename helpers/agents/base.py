@@ -1,13 +1,11 @@
-"""What all agents share: seeding, the training loop's bookkeeping, predicting, saving, loading."""
+"""What all agents share: what they are asked for, the training loop, the episode under way."""
 
-import inspect
 import os
-import textwrap
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import gymnasium as gym
 import numpy as np
@@ -16,8 +14,11 @@ from gymnasium import spaces
 from torch import nn
 
 from helpers.agents import checkpoint, parameters, probabilities
-from helpers.envs.make import EnvLike, check_action_space, env_id, make_env, observation_size
-from helpers.envs.resumable import Retraceable
+from helpers.agents.hyperparameters import hyperparameters
+from helpers.agents.limits import check_environment, check_limits
+from helpers.agents.schedules import Rate, Schedule, as_rate, rate_at
+from helpers.envs.make import EnvLike, check_finite, env_id, make_env, make_training_env
+from helpers.envs.resumable import Resumable
 
 Callback = Callable[["Agent"], bool | None]
 
@@ -28,8 +29,11 @@ class Agent(ABC):
     A subclass builds its networks in `__init__` (inside `with self.seeded():`) and implements
     `train_step` and `act`. It names the attributes that a file holds: in `saved` networks and
     optimisers, in `counted` numbers beside `steps`, in `memories` what only `save(replay=True)`
-    writes. The environment that it trains in is its `env`, from `make_training_env`, or its `envs`,
-    from `make_vector_env`; it goes on with the episode under way if `_obs` is not None.
+    writes. It trains in its `env`, from `new_episode`, or in its `envs`, from `make_vector_env`,
+    and keeps in `obs` what it acts on next; None there means that an episode begins.
+
+    Every setting is a keyword argument; all are remembered in `hyperparameters`. In which spaces it
+    can act is said by `action_kinds`, `needs_bounds` and `takes_images`.
 
     Attributes that lessons, curves and studies read:
     `steps`: environment steps learned from so far, over all calls of `learn`;
@@ -41,28 +45,42 @@ class Agent(ABC):
     counted: ClassVar[tuple[str, ...]] = ()
     memories: ClassVar[tuple[str, ...]] = ()
     action_kinds: ClassVar[tuple[type, ...]] = (spaces.Box,)
+    needs_bounds: ClassVar[bool] = False
+    takes_images: ClassVar[bool] = True
 
-    def __new__(cls, *args, **kwargs) -> Self:
+    observation_space: spaces.Box
+    action_space: Any  # one of `action_kinds`
+    hyperparameters: dict[str, Any]
+    critic: Any  # what many have, and some need not
+    gamma: float
+    reward_scale: float
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         agent = super().__new__(cls)
-        # Remember every hyperparameter once, here, so that `save` can write what `load` needs.
-        agent.hyperparameters = _hyperparameters(cls, agent, args, kwargs)
+        # Found out once, here, so that no constructor has to do it and `save` knows all of them.
+        agent.hyperparameters = hyperparameters(cls, args, kwargs)
         return agent
 
     def __init__(self, env: EnvLike, seed: int | None = None) -> None:
         self.env_source = env
         self.observation_space, self.action_space = spaces_of(env)
-        self.obs_size = observation_size(self.observation_space)
-        check_action_space(type(self).__name__, self.action_space, self.action_kinds)
-        self.seed = int(np.random.SeedSequence().entropy % 2**31 if seed is None else seed)
+        check_environment(type(self), self.observation_space, self.action_space)
+        self.seed = int(np.random.default_rng().integers(2**31) if seed is None else seed)
         self.hyperparameters["seed"] = self.seed
+        self.obs_size = int(np.prod(self.observation_space.shape))
         # Two streams, so that an exploring `predict` between two `learn` calls changes no training.
         self.rng, self.predict_rng = np.random.default_rng(self.seed).spawn(2)
         self.steps = 0
         self.history: dict[str, list[tuple[int, float]]] = defaultdict(list)
+        self.schedules: dict[str, Schedule] = {}  # of optimisers whose learning rates change
+        self.env: Resumable | None = None
+        self.obs: np.ndarray | None = None
 
     def __repr__(self) -> str:
         where = env_id(self.env_source) or "its own environment"
         return f"<{type(self).__name__} on {where}, seed {self.seed}, {self.steps:,} steps>"
+
+    # ---- what a subclass brings -----------------------------------------------------------------
 
     @abstractmethod
     def train_step(self) -> None:
@@ -72,8 +90,10 @@ class Agent(ABC):
     def act(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
         """Actions for a batch of flat observations (B, obs_size), greedy if `rng` is None."""
 
-    def go_on(self) -> None:  # noqa: B027  (some agents play only whole episodes)
-        """Called by `load`: continue the episode that the environment is in the middle of."""
+    def go_on(self, env: Any) -> None:  # noqa: B027  (some agents play only whole episodes)
+        """Called by `load`: continue the episode that `env` (or `envs`) is in the middle of."""
+
+    # ---- what it is asked for -------------------------------------------------------------------
 
     def learn(self, total_steps: int, callback: Callback | None = None) -> Self:
         """Train for at least `total_steps` more environment steps; can be called again to go on.
@@ -108,7 +128,7 @@ class Agent(ABC):
         in training. Raises `ValueError` if the shape fits neither one observation nor a batch of
         them.
         """
-        batch, one = self._as_batch("predict", obs)
+        batch, one = self.as_batch("predict", obs)
         with torch.no_grad():
             actions = self.act(self.flat(batch), None if deterministic else self.predict_rng)
         if not one:
@@ -117,43 +137,9 @@ class Agent(ABC):
 
     def action_probability(
         self, obs: np.ndarray, actions: np.ndarray | int | None = None
-    ) -> np.ndarray | float | tuple[np.ndarray, np.ndarray]:
-        """How likely exploring is to take which action, for one observation or a batch of B.
-
-        Discrete actions: the probabilities of all n, (n,) or (B, n); those of the given `actions`,
-        a number or (B,). Continuous actions: mean and std of the Gaussian that actions are drawn
-        from, both in the shape of an action or (B, *action shape); the log-density of the given
-        `actions`, a number or (B,). All in the units of the environment, and before an action is
-        clipped to the bounds: within them it is the density of what the environment gets, at a
-        bound the environment also gets all that lies beyond.
-
-        Raises `ValueError` for other shapes, for actions that there are not, and for an agent that
-        always takes the same action in a state.
-        """
-        probabilities.check_stochastic(self)
-        batch, one = self._as_batch("action_probability", obs)
-        if actions is not None:
-            lengths = () if one else (len(batch),)
-            actions = probabilities.check_actions(self.action_space, actions, *lengths)
-            actions = actions[None] if one else actions
-        with torch.no_grad():
-            found = probabilities.action_probability(self, self.flat(batch), actions)
-        if not one:
-            return found
-        if isinstance(found, tuple):
-            return tuple(each[0] for each in found)
-        return found[0] if actions is None else float(found[0])
-
-    def _as_batch(self, asked: str, obs: np.ndarray) -> tuple[np.ndarray, bool]:
-        """Observations as a batch (B, *observation shape), and whether it was only one."""
-        obs, shape = np.asarray(obs), self.observation_space.shape
-        if obs.shape not in (shape, (len(obs) if obs.ndim else 0, *shape)):
-            raise ValueError(
-                f"{asked} got an observation of shape {obs.shape}; this agent takes {shape}, "
-                f"or a batch of them, one a row."
-            )
-        one = obs.shape == shape
-        return (obs[None] if one else obs), one
+    ) -> np.ndarray | float | tuple[np.ndarray, ...]:
+        """How likely exploring is to take which action: see `helpers.agents.probabilities`."""
+        return probabilities.action_probability(self, obs, actions)
 
     def value(self, obs: torch.Tensor) -> torch.Tensor:
         """The critic's estimate of the return from flat observations (B, obs_size) on: (B,).
@@ -161,6 +147,48 @@ class Agent(ABC):
         Discounted, and in the units that the critic learns in (see `reward_scale`).
         """
         return self.critic(obs).squeeze(-1)
+
+    # ---- for its own training -------------------------------------------------------------------
+
+    def check_settings(self, settings: Mapping[str, Any]) -> None:
+        """Raise `ValueError` for the first one that cannot be, as `helpers.agents.limits` says.
+
+        A constructor begins with `self.check_settings(locals())`: all its arguments, by name.
+        """
+        check_limits(settings)
+
+    def follow(self, **rates: Rate) -> None:
+        """Set optimisers, given by name, to these learning rates; `follow_schedules` goes on."""
+        for name, rate in rates.items():
+            rate = as_rate(name, rate)
+            set_learning_rate(getattr(self, name), rate_at(rate, 0))
+            if isinstance(rate, Schedule):  # a number is set once
+                self.schedules[name] = rate
+
+    def follow_schedules(self) -> None:
+        """Set the learning rates that change to what they are at this step."""
+        for name, schedule in self.schedules.items():
+            set_learning_rate(getattr(self, name), schedule(self.steps))
+
+    @contextmanager
+    def seeded(self) -> Iterator[None]:
+        """Initialise networks from the agent's seed; torch's own random state is left alone."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.seed)
+            yield
+
+    def new_episode(self) -> tuple[Resumable, np.ndarray]:
+        """The environment that it trains in, and the first observation of an episode there.
+
+        The environment is seeded once: later episodes start elsewhere.
+        """
+        env, seed = self.env, None
+        if env is None:
+            env, seed = make_training_env(self.env_source), self.seed
+        obs, _ = env.reset(seed=seed)
+        check_finite(np.zeros(1), np.asarray(obs), self.steps)
+        self.env = env
+        return env, obs
 
     def flat(self, obs: np.ndarray) -> torch.Tensor:
         """A batch of observations (B, *shape) of any float type as float32 (B, obs_size)."""
@@ -171,12 +199,20 @@ class Agent(ABC):
         for name, value in values.items():
             self.history[name].append((self.steps, float(value)))
 
-    @contextmanager
-    def seeded(self) -> Iterator[None]:
-        """Initialise networks from the agent's seed; torch's own random state is left alone."""
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(self.seed)
-            yield
+    def log_episode(self, env: Resumable) -> None:
+        """Append return and length of the episode that has ended there."""
+        self.log(**{"return": env.episode_return, "length": env.episode_length})
+
+    def as_batch(self, asked: str, obs: np.ndarray) -> tuple[np.ndarray, bool]:
+        """Observations as a batch (B, *observation shape), and whether it was only one."""
+        obs, shape = np.asarray(obs), self.observation_space.shape
+        if obs.shape not in (shape, (len(obs) if obs.ndim else 0, *shape)):
+            raise ValueError(
+                f"{asked} got an observation of shape {obs.shape}; this agent takes {shape}, "
+                f"or a batch of them, one a row."
+            )
+        one = obs.shape == shape
+        return (obs[None] if one else obs), one
 
     # ---- reaching in ----------------------------------------------------------------------------
 
@@ -208,7 +244,7 @@ class Agent(ABC):
                 f"has {checkpoint.in_words(*there)}: wrap it so that they are equal."
             )
         self.env_source = env
-        for name in {"env", "envs", "_obs"} & vars(self).keys():
+        for name in {"env", "envs", "obs"} & vars(self).keys():
             setattr(self, name, None)
         return self
 
@@ -237,53 +273,7 @@ class Agent(ABC):
         a missing, damaged or foreign file, another agent's file, or an environment whose spaces
         differ.
         """
-        return cls.from_contents(checkpoint.read(path), env, path)
-
-    @classmethod
-    def from_contents(cls, content: dict, env: EnvLike | None, path: str | os.PathLike) -> Self:
-        """The agent that `checkpoint.read` found in the file at `path`."""
-        if content["agent"] != cls.__name__:
-            there = textwrap.shorten(ascii(content["agent"])[1:-1], 60, placeholder=" ...")
-            raise ValueError(f"{path} holds a {there} agent: load it with {there}.load.")
-        env = env if env is not None else checkpoint.named_env(path, content)
-        try:
-            agent = cls(env, **checkpoint.stored_hyperparameters(content))
-            spaces_here = checkpoint.in_words(agent.observation_space, agent.action_space)
-            if same_spaces := spaces_here == content["spaces"]:
-                checkpoint.restore(agent, content)
-        except Exception as error:  # what a damaged file holds may fail in any way
-            reason = textwrap.shorten(str(error), 300, placeholder=" ...")
-            raise ValueError(f"{path} cannot be loaded as {cls.__name__} ({reason}).") from error
-        if not same_spaces:
-            spaces_there = textwrap.shorten(content["spaces"], 300, placeholder=" ...")
-            raise ValueError(
-                f"{path} was trained with {spaces_there}, this environment has {spaces_here}."
-            )
-        return agent
-
-
-class EpisodeLog:
-    """Adds up rewards of one or several environments into the returns of finished episodes."""
-
-    def __init__(self, n_envs: int = 1) -> None:
-        self.returns, self.lengths = np.zeros(n_envs), np.zeros(n_envs, dtype=int)
-
-    @classmethod
-    def under_way(cls, envs: Sequence[Retraceable]) -> Self:
-        """As it stands in the middle of these environments' episodes."""
-        log = cls(len(envs))
-        for i, env in enumerate(envs):
-            if not env.over:
-                log.returns[i], log.lengths[i] = env.episode_return, len(env.steps)
-        return log
-
-    def add(self, agent: Agent, rewards: np.ndarray, done: np.ndarray, counts: np.ndarray) -> None:
-        """Count one step (all arrays (n_envs,)); steps where `counts` is False are filler rows."""
-        self.returns += rewards
-        self.lengths += counts
-        for i in np.flatnonzero(done):
-            agent.log(**{"return": self.returns[i], "length": self.lengths[i]})
-            self.returns[i], self.lengths[i] = 0.0, 0
+        return checkpoint.agent_from(cls, checkpoint.read(path), env, path)
 
 
 def gradient_step(
@@ -309,7 +299,7 @@ def set_learning_rate(optimizer: torch.optim.Optimizer, learning_rate: float) ->
         group["lr"] = learning_rate
 
 
-def spaces_of(env: EnvLike) -> tuple[spaces.Space, spaces.Space]:
+def spaces_of(env: EnvLike) -> tuple[Any, Any]:
     """The spaces of observations and of actions."""
     opened = env if isinstance(env, gym.Env) else make_env(env)
     both = opened.observation_space, opened.action_space
@@ -327,29 +317,6 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(threads)
-
-
-def _hyperparameters(kind: type, agent: Agent, args: tuple, kwargs: dict) -> dict:
-    """What `kind(*args, **kwargs)` sets by name, defaults included.
-
-    A constructor with `**shared` hands these on to the one of the class above.
-    """
-    remembered = {}
-    for owner in (k for k in kind.__mro__ if "__init__" in vars(k)):
-        signature = inspect.signature(owner.__init__)
-        # Not `bind`: copy.deepcopy calls this without arguments.
-        bound = signature.bind_partial(agent, *args, **kwargs)
-        bound.apply_defaults()
-        shared = [p.name for p in signature.parameters.values() if p.kind is p.VAR_KEYWORD]
-        args, kwargs = (), bound.arguments.pop(shared[0]) if shared else {}
-        remembered = {**bound.arguments, **remembered}
-        if not shared:
-            break
-    return {
-        name: value.item() if isinstance(value, np.generic) else value  # `load` reads no numpy
-        for name, value in remembered.items()
-        if name not in ("self", "env")
-    }
 
 
 def _nothing(*_args) -> None:

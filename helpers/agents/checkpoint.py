@@ -1,22 +1,21 @@
 """An agent's file: what is in it, how it is written and read, how an agent goes on from it."""
 
-import math
 import os
 import textwrap
 import warnings
-import zipfile
-from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from gymnasium import spaces
 
+from helpers.agents import distrust
 from helpers.agents.schedules import LinearSchedule
 from helpers.demos.files import ENV_ID
-from helpers.envs.make import env_id, make_training_env, make_vector_env, one_line
+from helpers.envs.make import EnvLike, env_id, make_training_env, make_vector_env, one_line
 from helpers.memory.buffers import restore_memory, stored_memory
+
+Kind = TypeVar("Kind")
 
 FORMAT, VERSION = "actor-critic-course agent", 3
 # What a file holds beside these two, and of which kind it is; with `replay` "under_way" as well.
@@ -34,14 +33,7 @@ ENTRIES = {
     "state": dict,
 }
 # Version 1 did without these.
-EARLIER = {"counts": {}, "predict_rng": {}}
-# A file may hold what it likes, and ask for what it likes: what no agent of ours needs is refused.
-MAX_VALUES = 3_000_000  # lists and tables unfolded; a million steps of training make about 200,000
-MAX_DEPTH = 30
-MAX_TEXT = 10_000  # characters; spaces with bounds for every dimension are the longest
-MAX_BUFFER = 10_000_000  # steps
-MAX_SMALL = 2**26  # bytes of weights: 64 MB
-MAX_LAYERS = 100
+EARLIER: dict[str, Any] = {"counts": {}, "predict_rng": {}}
 
 
 def contents(agent: Any, replay: bool) -> dict:
@@ -71,7 +63,7 @@ def restore(agent: Any, content: dict) -> None:
     for name in agent.saved:
         getattr(agent, name).load_state_dict(content["state"][name])
         # As it was taken over: what was not asked for may be anything.
-        _check_finite(name, getattr(agent, name).state_dict())
+        distrust.check_tensors_finite(name, getattr(agent, name).state_dict())
     agent.rng.bit_generator.state = content["rng"]
     if content["predict_rng"]:
         agent.predict_rng.bit_generator.state = content["predict_rng"]
@@ -130,7 +122,7 @@ def _memory(thing: Any) -> dict | None:
 
 
 def _restore_memories(agent: Any, memories: dict) -> None:
-    _check_finite("its memory", memories)
+    distrust.check_tensors_finite("its memory", memories)
     for name in agent.memories:
         thing = getattr(agent, name)
         if hasattr(thing, "remember_again"):
@@ -144,7 +136,7 @@ def _episode(agent: Any) -> dict | None:
     env = agent.envs if hasattr(agent, "envs") else agent.env
     if env is None:
         return None
-    return {"trace": env.trace(), "going_on": getattr(agent, "_obs", None) is not None}
+    return {"trace": env.trace(), "going_on": getattr(agent, "obs", None) is not None}
 
 
 def _restore_episode(agent: Any, episode: dict | None) -> None:
@@ -152,7 +144,7 @@ def _restore_episode(agent: Any, episode: dict | None) -> None:
         return
     if _is_back(agent, episode["trace"]):
         if episode["going_on"]:
-            agent.go_on()
+            agent.go_on(agent.envs if hasattr(agent, "envs") else agent.env)
     else:
         print(
             f"The environment cannot be brought back to where it was at step {agent.steps:,}: a "
@@ -164,12 +156,12 @@ def _is_back(agent: Any, trace: Any) -> bool:
     """Whether the agent's environment, made for that, came to where `trace` leads."""
     if not hasattr(agent, "envs"):
         agent.env = make_training_env(agent.env_source)
-        return agent.env.retrace(trace)
+        return agent.env.resume(trace)
     # Asked before so many environments are made as the file says.
     if not isinstance(trace, list) or len(trace) != agent.n_envs:
         return False
     agent.envs = make_vector_env(agent.env_source, agent.n_envs)
-    return agent.envs.retrace(trace)
+    return agent.envs.resume(trace)
 
 
 # ---- files ---------------------------------------------------------------------------------------
@@ -206,20 +198,7 @@ def read(path: str | os.PathLike) -> dict:
         raise FileNotFoundError(
             f"There is no file {path}: save an agent there first, agent.save(path)."
         )
-    foreign = (
-        f"{path} is not an agent of this course (or is damaged): save it again with agent.save."
-    )
-    try:
-        _check_archive(path)
-        with warnings.catch_warnings(action="ignore"):  # torch on how foreign files were pickled
-            content = torch.load(path, weights_only=True, map_location="cpu")
-        _check_plain(content)
-    except PermissionError as error:
-        raise OSError(f"{path} cannot be read ({error.strerror}).") from error
-    except Exception as error:  # a damaged file may fail in any way
-        raise ValueError(foreign) from error
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ValueError(foreign)
+    content = _unpacked(path)
     version = content.get("version")
     if type(version) is int and VERSION < version < 10**9:
         raise ValueError(
@@ -231,9 +210,9 @@ def read(path: str | os.PathLike) -> dict:
     kinds = ENTRIES | ({"under_way": dict} if "under_way" in content else {})
     whole = kinds.keys() <= content.keys()
     if not whole or not all(isinstance(content[name], kind) for name, kind in kinds.items()):
-        raise ValueError(foreign)
+        raise _foreign(path)
     try:
-        _check_values(content)
+        distrust.check_values(content)
     except Exception as error:
         reason = textwrap.shorten(str(error), 200, placeholder=" ...")
         raise ValueError(
@@ -242,7 +221,54 @@ def read(path: str | os.PathLike) -> dict:
     return content
 
 
-# ---- what is asked of a file before it is believed -----------------------------------------------
+def _unpacked(path: Path) -> dict:
+    """What torch reads from the file, if it is an agent of this course."""
+    try:
+        distrust.check_archive(path)
+        with warnings.catch_warnings(action="ignore"):  # torch on how foreign files were pickled
+            content = torch.load(path, weights_only=True, map_location="cpu")
+        distrust.check_plain(content)
+    except PermissionError as error:
+        raise OSError(f"{path} cannot be read ({error.strerror}).") from error
+    except Exception as error:  # a damaged file may fail in any way
+        raise _foreign(path) from error
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise _foreign(path)
+    return content
+
+
+def _foreign(path: Path) -> ValueError:
+    return ValueError(
+        f"{path} is not an agent of this course (or is damaged): save it again with agent.save."
+    )
+
+
+# ---- from a file's content to an agent -----------------------------------------------------------
+
+
+def agent_from(
+    kind: type[Kind], content: dict, env: EnvLike | None, path: str | os.PathLike
+) -> Kind:
+    """The agent that `read` found in the file at `path`: `Agent.load` says what it raises."""
+    if content["agent"] != kind.__name__:
+        there = textwrap.shorten(ascii(content["agent"])[1:-1], 60, placeholder=" ...")
+        raise ValueError(f"{path} holds a {there} agent: load it with {there}.load.")
+    env = env if env is not None else named_env(path, content)
+    try:
+        make: Any = kind
+        agent = make(env, **stored_hyperparameters(content))
+        spaces_here = in_words(agent.observation_space, agent.action_space)
+        if same_spaces := spaces_here == content["spaces"]:
+            restore(agent, content)
+    except Exception as error:  # what a damaged file holds may fail in any way
+        reason = textwrap.shorten(str(error), 300, placeholder=" ...")
+        raise ValueError(f"{path} cannot be loaded as {kind.__name__} ({reason}).") from error
+    if not same_spaces:
+        spaces_there = textwrap.shorten(content["spaces"], 300, placeholder=" ...")
+        raise ValueError(
+            f"{path} was trained with {spaces_there}, this environment has {spaces_here}."
+        )
+    return agent
 
 
 def named_env(path: str | os.PathLike, content: dict) -> str:
@@ -263,96 +289,3 @@ def named_env(path: str | os.PathLike, content: dict) -> str:
             f"{content['agent']}.load(path, env=...)."
         )
     return name
-
-
-def _check_archive(path: Path) -> None:
-    """Raise `ValueError` unless it is a zip of the kind that torch writes, as large as it says.
-
-    Members are not compressed and do not overlap, so that nothing unpacks to more than the file.
-    """
-    if not path.is_file():  # reading from a pipe would wait for ever
-        raise ValueError("it is not a file")
-    with zipfile.ZipFile(path) as archive:
-        members = archive.infolist()
-    names = [member.filename for member in members]
-    roots = {name.partition("/")[0] for name in names}
-    upwards = any(".." in name.split("/") for name in names)
-    if len(roots) != 1 or roots == {""} or len(set(names)) != len(names) or upwards:
-        raise ValueError("its members have other names than torch gives")
-    if any(member.compress_type != zipfile.ZIP_STORED for member in members):
-        raise ValueError("it is compressed")
-    if sum(member.file_size for member in members) > path.stat().st_size:
-        raise ValueError("it says that it is larger than it is")
-
-
-def _check_plain(content: Any) -> None:
-    """Raise `ValueError` for what is nested too deeply, too much, too long, or no plain value.
-
-    A few kilobytes can stand for billions of values, where a list holds another many times.
-    """
-    for seen, (thing, depth) in enumerate(_everything(content)):
-        if seen > MAX_VALUES or depth > MAX_DEPTH:
-            raise ValueError("it holds too much, or itself")
-        if isinstance(thing, str) and len(thing) > MAX_TEXT:
-            raise ValueError("it holds a text that is too long")
-        if isinstance(thing, torch.Tensor):
-            dense = thing.layout == torch.strided and not thing.is_quantized
-            if not dense or thing.nbytes > thing.untyped_storage().nbytes():
-                raise ValueError("it holds a tensor of other values than the file's")
-        elif not isinstance(thing, (dict, list, tuple, str, int, float, type(None))):
-            raise ValueError("it holds other things than tensors and plain values")
-
-
-def _everything(content: Any) -> Iterator[tuple[Any, int]]:
-    """Each value within, and how deep it is."""
-    waiting = [(content, 0)]
-    while waiting:
-        thing, depth = waiting.pop()
-        yield thing, depth
-        if isinstance(thing, dict):
-            waiting += [(key, depth + 1) for key in thing]
-            waiting += [(value, depth + 1) for value in thing.values()]
-        elif isinstance(thing, (list, tuple)):
-            waiting += [(value, depth + 1) for value in thing]
-
-
-def _check_values(content: dict) -> None:
-    """Raise `ValueError` for numbers that no agent has, or that would fill the memory."""
-    for name, least in (("version", 1), ("steps", 0)):
-        if type(content[name]) is not int or not least <= content[name] < 2**63:
-            raise ValueError(f"an impossible number of {name}")
-    for name, values in content["history"].items():
-        pairs = isinstance(values, (list, tuple)) and all(
-            isinstance(pair, (list, tuple))
-            and len(pair) == 2
-            and all(isinstance(number, (int, float)) for number in pair)
-            for pair in values
-        )
-        if not isinstance(name, str) or not pairs:
-            raise ValueError("a history that is none")
-    settings = content["hyperparameters"]
-    for name, value in settings.items():
-        known = value is None or isinstance(value, (int, float, list, tuple, dict))
-        if not isinstance(name, str) or not known or value != value:
-            raise ValueError("a setting that is not a number")
-    buffer_size = settings.get("buffer_size", 0)
-    if isinstance(buffer_size, (int, float)) and buffer_size > MAX_BUFFER:
-        raise ValueError(f"a buffer_size of more than {MAX_BUFFER:,} steps")
-    # Before large networks are built: the file must have their weights. (Small ones may be a
-    # subclass's own, which are not as wide as `hidden` says.)
-    tensors = (t for t, _ in _everything(content["state"]) if isinstance(t, torch.Tensor))
-    stored = {t.untyped_storage().data_ptr(): t.untyped_storage().nbytes() for t in tensors}
-    hidden = settings.get("hidden", 0)
-    widths = hidden if isinstance(hidden, (list, tuple)) else (hidden, hidden)
-    if all(isinstance(width, (int, float)) for width in widths):
-        needed = sum(widths) + sum(math.prod(pair) for pair in pairwise(widths))
-        # Bytes; a storage that is there many times counts once.
-        if len(widths) > MAX_LAYERS or 4 * needed > max(sum(stored.values()), MAX_SMALL):
-            raise ValueError("layers whose weights it does not have")
-
-
-def _check_finite(name: str, values: Any) -> None:
-    """Raise `ValueError` for NaN or infinity in a tensor: one would soon ruin every weight."""
-    for thing, _ in _everything(values):
-        if isinstance(thing, torch.Tensor) and not thing.isfinite().all():
-            raise ValueError(f"{name} holds NaN or infinity")

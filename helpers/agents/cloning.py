@@ -5,9 +5,10 @@ Navigation".
 """
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -16,8 +17,9 @@ from torch import nn
 
 from helpers.agents.a2c import A2C
 from helpers.agents.base import Agent, gradient_step, one_thread
+from helpers.agents.limits import check_counts
 from helpers.agents.networks import QNetwork
-from helpers.agents.off_policy import OffPolicyAgent, as_stored, check_counts
+from helpers.agents.off_policy import OffPolicyAgent, as_stored
 from helpers.demos.files import ARRAYS, Demos, check_spaces
 from helpers.memory.buffers import Batch
 
@@ -159,28 +161,49 @@ def pretrain(
     network, own_optimizer = _policy_of(agent)
     rate = own_optimizer.param_groups[0]["lr"] if learning_rate is None else learning_rate
     optimizer = torch.optim.Adam(network.parameters(), rate)
-    # 1. What to learn from, and what to be judged by.
+    # What to learn from, and what to be judged by.
     train, aside = (as_shown(agent, part) for part in split_episodes(demos, validation, rng))
-    # 2. Both losses before the first epoch.
-    train_losses, losses = [loss_on(agent, *train)], [loss_on(agent, *aside)]
-    best_weights = copy.deepcopy(network.state_dict())
-    stop = False
+    before = loss_on(agent, *train), loss_on(agent, *aside)
+    epoch = partial(_epoch, agent, optimizer, train, aside, batch_size, rng)
     with one_thread():
-        while not stop and len(losses) <= epochs:
-            # 3. An epoch: a step of the optimiser for each minibatch.
-            for rows in minibatches(len(train[0]), batch_size, rng):
-                gradient_step(optimizer, imitation_loss(agent, *(part[rows] for part in train)))
-            # 4. Both losses after it, on all steps, and the weights if they are the best so far.
-            train_losses.append(loss_on(agent, *train))
-            losses.append(loss_on(agent, *aside))
-            stop, best = early_stopping(losses, patience)
-            if best == len(losses) - 1:
-                best_weights = copy.deepcopy(network.state_dict())
-    # 5. Back to the best weights.
-    network.load_state_dict(best_weights)
+        result, weights = _until_it_stops(network, epoch, before, epochs, patience)
+    network.load_state_dict(weights)
     if isinstance(agent, OffPolicyAgent):
-        agent.target_actor.load_state_dict(best_weights)
-    return PretrainingResult(train_losses, losses, best)
+        agent.target_actor.load_state_dict(weights)
+    return result
+
+
+def _epoch(
+    agent: Agent,
+    optimizer: torch.optim.Optimizer,
+    train: tuple[torch.Tensor, torch.Tensor],
+    aside: tuple[torch.Tensor, torch.Tensor],
+    batch_size: int,
+    rng: np.random.Generator,
+) -> tuple[float, float]:
+    """A step of the optimiser for each minibatch. Gives both losses after it, on all steps."""
+    for rows in minibatches(len(train[0]), batch_size, rng):
+        gradient_step(optimizer, imitation_loss(agent, *(part[rows] for part in train)))
+    return loss_on(agent, *train), loss_on(agent, *aside)
+
+
+def _until_it_stops(
+    network: nn.Module,
+    epoch: Callable[[], tuple[float, float]],
+    before: tuple[float, float],
+    epochs: int,
+    patience: int,
+) -> tuple[PretrainingResult, dict[str, Any]]:
+    """The losses from `before` on, of at most `epochs`, and the weights after the best one."""
+    losses, stop, best = [before], False, 0
+    weights = copy.deepcopy(network.state_dict())
+    while not stop and len(losses) <= epochs:
+        losses.append(epoch())
+        stop, best = early_stopping([aside for _, aside in losses], patience)
+        if best == len(losses) - 1:
+            weights = copy.deepcopy(network.state_dict())
+    train_losses, validation_losses = map(list, zip(*losses, strict=True))
+    return PretrainingResult(train_losses, validation_losses, best), weights
 
 
 def as_shown(agent: Agent, demos: Demos) -> tuple[torch.Tensor, torch.Tensor]:
@@ -189,13 +212,14 @@ def as_shown(agent: Agent, demos: Demos) -> tuple[torch.Tensor, torch.Tensor]:
     Raises `ValueError` unless the steps can have been taken in the agent's spaces.
     """
     if isinstance(agent, OffPolicyAgent):
-        return tuple(map(torch.from_numpy, as_stored(agent, demos)[:2]))
+        obs, action, *_ = as_stored(agent, demos)
+        return torch.from_numpy(obs), torch.from_numpy(action)
     check_spaces(demos, agent)
+    policy: Any = _policy_of(agent)[0]
     if isinstance(agent.action_space, spaces.Discrete):
-        action = demos.action - agent.policy.start
+        action = demos.action - policy.start
     else:
-        action = demos.action.reshape(len(demos), -1) - agent.policy.center
-        action = action / agent.policy.scale
+        action = (demos.action.reshape(len(demos), -1) - policy.center) / policy.scale
     return agent.flat(demos.obs), torch.from_numpy(action)
 
 
@@ -203,7 +227,8 @@ def imitation_loss(agent: Agent, obs: torch.Tensor, action: torch.Tensor) -> tor
     """How far the agent's policy is from what was done, by `as_shown`. A scalar."""
     if isinstance(agent, OffPolicyAgent):
         return bc_loss(agent.actor, obs, action)
-    log_probs, _ = agent.policy.evaluate(obs, action)
+    policy: Any = _policy_of(agent)[0]
+    log_probs, _ = policy.evaluate(obs, action)
     return -log_probs.mean()
 
 

@@ -4,7 +4,6 @@ Source: Vecerik et al. 2017, "Leveraging Demonstrations for Deep Reinforcement L
 Problems with Sparse Rewards".
 """
 
-import math
 from typing import Any, Self
 
 import torch
@@ -81,6 +80,7 @@ class DDPGfD(OffPolicyAgent):
     """
 
     critic_class = QNetwork
+    buffer: PrioritizedReplayBuffer
 
     def __init__(
         self,
@@ -99,16 +99,8 @@ class DDPGfD(OffPolicyAgent):
         seed: int | None = None,
         **shared: Any,
     ) -> None:
+        self.check_settings(locals())
         super().__init__(env, seed=seed, **shared)
-        for name, number in {
-            "pretraining": pretraining, "n_step_weight": n_step_weight,
-            "weight_decay": weight_decay, "gradient_weight": gradient_weight,
-            "demo_bonus": demo_bonus,
-        }.items():  # fmt: skip
-            if not 0 <= number < math.inf:
-                raise ValueError(f"{name} must be a number from 0 up, got {number}.")
-        if not 0 < eps < math.inf:
-            raise ValueError(f"eps must be a number above 0, got {eps}.")
         self.pretraining, self.n_step_weight = pretraining, n_step_weight
         self.gradient_weight, self.eps, self.demo_bonus = gradient_weight, eps, demo_bonus
         self.buffer = PrioritizedReplayBuffer(

@@ -6,6 +6,7 @@ observations are pictures.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from gymnasium import spaces
@@ -29,10 +30,10 @@ def choose_networks(
     """
     encoder = Encoder(observation_space.shape) if is_image(observation_space) else None
     sizes = (FEATURES if encoder else observation_size(observation_space), action_size)
-    if isinstance(hidden, int) and not layer_norm:
+    widths = hidden if isinstance(hidden, Sequence) else (hidden, hidden)
+    if widths is not hidden and not layer_norm:
         actor, critic = actor_class(*sizes, hidden), critic_class(*sizes, hidden)
     else:
-        widths = (hidden, hidden) if isinstance(hidden, int) else hidden
         deep_critic = DeepTwinQNetwork if hasattr(critic_class, "q1") else DeepQNetwork
         actor = DeepActor(*sizes, widths, layer_norm)
         critic = deep_critic(*sizes, widths, layer_norm)
@@ -126,7 +127,7 @@ class Encoder(nn.Module):
     to 50 numbers, normalised, tanh), but with fewer channels and layers.
     """
 
-    def __init__(self, shape: tuple[int, int, int]) -> None:
+    def __init__(self, shape: tuple[int, ...]) -> None:
         super().__init__()
         self.shape = shape
         n_inputs, height, width = shape
@@ -158,7 +159,8 @@ class ImageCritic(nn.Module):
 
     def __init__(self, encoder: Encoder, critic: nn.Module) -> None:
         super().__init__()
-        self.encoder, self.critic = encoder, critic
+        self.encoder: Encoder = encoder
+        self.critic: Any = critic
 
     def forward(self, obs: torch.Tensor, action: torch.Tensor):
         return self.critic(self.encoder(obs), action)

@@ -8,14 +8,15 @@ import copy
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import torch
 
 
+@dataclass
 class Noise(ABC):
-    """What an agent asks of its exploration noise."""
+    """What an agent asks of its exploration noise. Its fields are its parameters."""
 
     @abstractmethod
     def sample(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
@@ -114,10 +115,14 @@ class OUNoise(Noise):
 KINDS = {kind.__name__: kind for kind in (UniformNoise, GaussianNoise, OUNoise)}
 
 
-def as_noise(noise: Noise | dict[str, Any] | None) -> Noise | None:
+@overload
+def as_noise(noise: Noise | dict[str, Any], name: str = "noise") -> Noise: ...
+@overload
+def as_noise(noise: Noise | dict[str, Any] | None, name: str = "noise") -> Noise | None: ...
+def as_noise(noise: Noise | dict[str, Any] | None, name: str = "noise") -> Noise | None:
     """A copy of `noise`, so that two agents never share one memory; or the noise `to_plain` wrote.
 
-    Raises `ValueError` for anything else.
+    Raises `ValueError`, which calls it `name`, for anything else.
     """
     if isinstance(noise, dict):
         parameters = dict(noise)
@@ -130,5 +135,7 @@ def as_noise(noise: Noise | dict[str, Any] | None) -> Noise | None:
             raise ValueError(f"A noise has numbers for parameters, {kind} got {parameters}.")
         return KINDS[kind](**parameters)
     if noise is not None and not isinstance(noise, Noise):
-        raise ValueError(f"Noise is an object such as GaussianNoise(0.1), or None; got {noise!r}.")
+        raise ValueError(
+            f"{name} must be a noise such as GaussianNoise(0.1), or None, got {noise!r}."
+        )
     return copy.deepcopy(noise)

@@ -37,10 +37,10 @@ def set_parameters(agent: Any, parameters: Mapping[str, Mapping], exact: bool) -
         _check_state(name, getattr(agent, name), state)
     for name, state in parameters.items():
         part = getattr(agent, name)
-        state = copy.deepcopy(dict(state))
+        new = copy.deepcopy(dict(state))
         if isinstance(part, torch.optim.Optimizer):
-            state["param_groups"] = part.state_dict()["param_groups"]
-        part.load_state_dict(state)
+            new["param_groups"] = part.state_dict()["param_groups"]
+        part.load_state_dict(new)
 
 
 def _check_state(name: str, part: Any, state: Any) -> None:

@@ -11,9 +11,39 @@ from helpers.agents.policies import GaussianPolicy, gaussian_log_prob, log_prob
 
 
 def action_probability(
+    agent: Any, obs: np.ndarray, actions: np.ndarray | int | None = None
+) -> np.ndarray | float | tuple[np.ndarray, ...]:
+    """How likely exploring is to take which action, for one observation or a batch of B.
+
+    Discrete actions: the probabilities of all n, (n,) or (B, n); those of the given `actions`, a
+    number or (B,). Continuous actions: mean and std of the Gaussian that actions are drawn from,
+    both in the shape of an action or (B, *action shape); the log-density of the given `actions`, a
+    number or (B,). All in the units of the environment, and before an action is clipped to the
+    bounds: within them it is the density of what the environment gets, at a bound the environment
+    also gets all that lies beyond.
+
+    Raises `ValueError` for other shapes, for actions that there are not, and for an agent that
+    always takes the same action in a state.
+    """
+    check_stochastic(agent)
+    batch, one = agent.as_batch("action_probability", obs)
+    if actions is not None:
+        lengths = () if one else (len(batch),)
+        actions = check_actions(agent.action_space, actions, *lengths)
+        actions = actions[None] if one else actions
+    with torch.no_grad():
+        found = of_batch(agent, agent.flat(batch), actions)
+    if not one:
+        return found
+    if isinstance(found, tuple):
+        return tuple(each[0] for each in found)
+    return found[0] if actions is None else float(found[0])
+
+
+def of_batch(
     agent: Any, obs: torch.Tensor, actions: np.ndarray | None
 ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
-    """`Agent.action_probability` for a batch: `obs` (B, obs_size), `actions` (B, *action shape)."""
+    """The same for flat observations (B, obs_size) and `actions` (B, *action shape)."""
     # By the book the agent itself has the actor, otherwise its policy has it.
     policy = getattr(agent, "policy", agent)
     if isinstance(agent.action_space, spaces.Discrete):
@@ -31,7 +61,7 @@ def check_stochastic(agent: Any) -> None:
         )
 
 
-def check_actions(space: spaces.Space, actions: Any, *batch: int) -> np.ndarray:
+def check_actions(space: Any, actions: Any, *batch: int) -> np.ndarray:
     """`actions` as an array (*batch, *action shape); a `ValueError` says what they should be."""
     actions = np.asarray(actions)
     shape = (*batch, *space.shape)

@@ -9,6 +9,7 @@ from typing import Any
 from helpers.memory.buffers import linear_schedule
 
 
+@dataclass(frozen=True)
 class Schedule(ABC):
     """What an agent asks of a learning rate that is not the same all the time."""
 
@@ -68,7 +69,7 @@ def as_rate(name: str, rate: Rate | dict[str, Any]) -> Rate:
     if not (_is_number(rate) and rate > 0):
         raise ValueError(
             f"{name} must be a number above 0, such as 3e-4, or a schedule, such as "
-            f"LinearSchedule(3e-4, 3e-5, 100_000); got {rate!r}."
+            f"LinearSchedule(3e-4, 3e-5, 100_000), got {rate!r}."
         )
     return rate
 

@@ -13,7 +13,7 @@ from torch import nn
 from helpers.agents.base import gradient_step
 from helpers.agents.ddpg import polyak_update
 from helpers.agents.networks import TwinQNetwork
-from helpers.agents.off_policy import OffPolicyAgent, check_counts
+from helpers.agents.off_policy import OffPolicyAgent
 from helpers.envs.make import EnvLike
 from helpers.memory.buffers import Batch
 
@@ -91,11 +91,8 @@ class TD3(OffPolicyAgent):
         seed: int | None = None,
         **shared: Any,
     ) -> None:
+        self.check_settings(locals())
         super().__init__(env, seed=seed, **shared)
-        check_counts(policy_delay=policy_delay)
-        for name, width in {"target_noise": target_noise, "noise_clip": noise_clip}.items():
-            if not width >= 0:
-                raise ValueError(f"{name} must not be negative, got {width}.")
         self.policy_delay = policy_delay
         self.target_noise, self.noise_clip = target_noise, noise_clip
 

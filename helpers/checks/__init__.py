@@ -5,11 +5,10 @@
     grade("1.2", candidate)  # the same, not shown: .passed .message .diagnosis
     exercises()              # all of them: .id .lesson .name .reference .card .hints
 
-A lesson's exercises stand in `lessonNN.py`, in a list called `EXERCISES`; adding the file is
-enough. The rest of this package is how they are tried: `running` runs a function, `compare`
-compares what it gave, `diagnose` names the mistake, `display` shows it, and `observing` helps to
-write exercises. `tests/test_checks.py` has a small one of each kind: a function, a loss with
-gradients, a network, a class.
+The exercises themselves stand in `helpers/exercises`; this package knows none of them. `exercise`
+and `text` say what one is made of, `edits` makes a wrong version out of the right one, `running`
+runs a function, `compare` compares what it gave, `diagnose` names the mistake, first by the
+exercise's own, then by `rules` for any function, last by `repair`; `display` shows the verdict.
 """
 
 from helpers.checks.core import CheckFailed, Result, check, grade
@@ -17,28 +16,24 @@ from helpers.checks.exercise import (
     Card,
     Case,
     Exercise,
-    Misconception,
+    Mistake,
     Property,
     call,
     exercises,
     find,
 )
-from helpers.checks.observing import fill_parameters, gradient, no_mutation
 
 __all__ = [
     "Card",
     "Case",
     "CheckFailed",
     "Exercise",
-    "Misconception",
+    "Mistake",
     "Property",
     "Result",
     "call",
     "check",
     "exercises",
-    "fill_parameters",
     "find",
     "grade",
-    "gradient",
-    "no_mutation",
 ]

@@ -22,6 +22,7 @@ from torch import nn
 
 RTOL, ATOL = 1e-4, 1e-5
 SMALLEST_SCALE = 0.1
+ANOTHER = "another one at each call"  # in place of an output, where two calls gave two
 
 Snapshot = Any  # a Leaf, or a dict or list of snapshots
 
@@ -128,13 +129,22 @@ def differences(
         if parts is None or len(parts) != len(expected):
             return [Difference(where, _absent(got) or "type", expected, got)]
         got = parts
-        names = [f"part {i + 1} of {len(expected)}" for i in range(len(expected))]
-        pairs = [(f"{where}, {name}" if where else name, i) for i, name in enumerate(names)]
+        names = [_nth(i, len(expected)) for i in range(len(expected))]
+        pairs = [(", ".join(filter(None, (where, name))), i) for i, name in enumerate(names)]
     else:
         got = _stacked(got)
         kind = _leaf_difference(expected, got, rtol, atol, top=not where)
         return [Difference(where, kind, expected, got)] if kind else []
     return [d for name, i in pairs for d in differences(expected[i], got[i], rtol, atol, name)]
+
+
+def _nth(index: int, count: int) -> str:
+    """ "first of the two outputs", "number 7 of 12 outputs"."""
+    words = ("first", "second", "third", "fourth", "fifth", "sixth")
+    counts = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
+    if count in counts:
+        return f"{words[index]} of the {counts[count]} outputs"
+    return f"number {index + 1} of {count} outputs" if count > 1 else ""
 
 
 def leaf_pairs(expected: Snapshot, got: Snapshot) -> list[tuple[Leaf, Leaf]]:

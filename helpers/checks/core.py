@@ -100,7 +100,7 @@ def judge(exercise: Exercise, candidate: Callable) -> Result:
         return _failed(exercise, "not callable", message)
     clock = Alarm()
     try:
-        with clock.set(PATIENCE):
+        with clock, clock.set(PATIENCE):
             got = run(exercise, candidate)
     except KeyboardInterrupt:
         began = (

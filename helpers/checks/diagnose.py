@@ -1,24 +1,18 @@
-"""Say what went wrong: by the exercise's own misconceptions, then by mistakes of any function.
+"""Say what went wrong: by the exercise's own mistakes, then by mistakes of any function.
 
-Diagnosis by simulation: a wrong answer that equals a misconception's on every case has its name.
+Diagnosis by simulation: a wrong answer that equals a mistake's on every case has its name.
 """
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
-import textwrap
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from itertools import chain
 
-import numpy as np
-
-from helpers.checks.compare import Difference, Leaf, close, leaf_pairs
-from helpers.checks.display import short
-from helpers.checks.exercise import Exercise, Misconception
-from helpers.checks.observing import ANOTHER
+from helpers.checks.exercise import Exercise, Mistake
+from helpers.checks.repair import both
+from helpers.checks.rules import RULES, Context, Diagnosis, tell
 from helpers.checks.running import (
     Mistaken,
     Outcome,
@@ -28,15 +22,6 @@ from helpers.checks.running import (
     unlike,
     unlike_here,
 )
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """A mistake's name (None where it has none), what to tell, and the case that shows it."""
-
-    name: str | None
-    message: str
-    case: int | None = None
 
 
 def not_started(got: Outcome) -> bool:
@@ -80,27 +65,34 @@ def diagnose(exercise: Exercise, function: Callable, got: Outcome) -> Diagnosis 
     if not failing and not got.broken:
         return None
     case = failing[0] if failing else None
-    known = _misconception(exercise, got, values_differ=bool(failing))
+    known = _known_mistake(exercise, got, values_differ=bool(failing))
     if known:
-        return Diagnosis(known.name, known.message, case)
+        wrong, tried = known
+        besides = [
+            p for p in exercise.properties if p.name in got.broken.keys() - tried.broken.keys()
+        ]
+        message = both(wrong.message, besides[0].message) if besides else wrong.message
+        return Diagnosis(wrong.name, message, case)
     if not failing:
         return _broken_property(exercise, got)
-    context = _Context(exercise, function, got, found, failing)
-    return next(filter(None, (rule(context) for rule in _RULES)))
+    context = Context(exercise, function, got, found, failing)
+    return next(filter(None, (rule(context) for rule in RULES)))
 
 
-def _misconception(exercise: Exercise, got: Outcome, values_differ: bool) -> Misconception | None:
-    """The first misconception that did the same on all cases and broke the same properties.
+def _known_mistake(
+    exercise: Exercise, got: Outcome, values_differ: bool
+) -> tuple[Mistake, Mistaken] | None:
+    """The first mistake that did the same on all cases and broke the same properties.
 
     Where values differ from the reference, the same values alone will do.
     """
     alike = [
         (wrong, tried)
-        for wrong, tried in zip(exercise.misconceptions, mistaken(exercise), strict=True)
+        for wrong, tried in zip(exercise.mistakes, mistaken(exercise), strict=True)
         if _did_the_same(exercise, tried, got)
     ]
-    exact = (wrong for wrong, tried in alike if tried.broken.keys() == got.broken.keys())
-    rough = (wrong for wrong, _ in alike) if values_differ else ()
+    exact = (pair for pair in alike if pair[1].broken.keys() == got.broken.keys())
+    rough = alike if values_differ else ()
     return next(chain(exact, rough), None)
 
 
@@ -125,303 +117,5 @@ def _says(error: Raised) -> tuple[str, str]:
 def _broken_property(exercise: Exercise, got: Outcome) -> Diagnosis:
     broken = next(p for p in exercise.properties if p.name in got.broken)
     error = got.broken[broken.name]
-    stopped = f" (It stopped with {_tell(error)}.)" if error else ""
+    stopped = f" (It stopped with {tell(error)}.)" if error else ""
     return Diagnosis(broken.name, broken.message + stopped)
-
-
-# --- Mistakes that any function can have: one rule each, tried in order ---------------------------
-
-
-@dataclass(frozen=True)
-class _Context:
-    """What the rules look at. `failing` are the numbers of the cases that differ."""
-
-    exercise: Exercise
-    function: Callable
-    got: Outcome
-    found: list[list[Difference]]
-    failing: list[int]
-
-    @property
-    def first(self) -> Difference:
-        return self.found[self.failing[0]][0]
-
-    @property
-    def name(self) -> str:
-        return f"`{self.exercise.name}`"
-
-    def all_differences(self) -> Iterator[tuple[int, Difference]]:
-        return ((number, d) for number in self.failing for d in self.found[number])
-
-
-_CUT = "`.detach()`, `.item()`, `.numpy()` or `no_grad` cut"
-
-
-def _other_arguments(c: _Context) -> Diagnosis | None:
-    """Called with other arguments than its first line takes."""
-    error = c.first.got
-    if not (isinstance(error, Raised) and error.type is TypeError and not error.innermost):
-        return None
-    try:
-        own, wanted = inspect.signature(c.function), inspect.signature(c.exercise.reference)
-    except (TypeError, ValueError):
-        return None
-    if list(own.parameters) == list(wanted.parameters):
-        return None
-    return Diagnosis(
-        "other arguments",
-        f"{c.name} is called with `({', '.join(wanted.parameters)})`, and yours takes "
-        f"`({', '.join(own.parameters)})`: keep the first line of the definition as it was given.",
-        c.failing[0],
-    )
-
-
-def _unfinished(c: _Context) -> Diagnosis | None:
-    """A `...` of the blank is still there."""
-    given = c.first.got
-    returned = isinstance(given, Leaf) and given.kind == "object" and given.value == "ellipsis"
-    if not (returned or _has_ellipsis(c.function)):
-        return None
-    return Diagnosis(
-        "unfinished",
-        "There is still a `...` in your code: put the line that it stands for in its place.",
-        c.failing[0],
-    )
-
-
-def _no_return(c: _Context) -> Diagnosis | None:
-    """Returned None, seen directly or by what the check could not do with it."""
-    first = c.first
-    whole = first.kind == "none" and (not first.where or _nothing(c.got.observations[c.failing[0]]))
-    error = first.got
-    stumbled = isinstance(error, Raised) and error.line is None and "NoneType" in error.text
-    if not (whole or stumbled):
-        return None
-    message = "Your function returned `None`: did you forget `return`?"
-    return Diagnosis("no return", message, c.failing[0])
-
-
-def _error(c: _Context) -> Diagnosis | None:
-    """Stopped with an error, or did not where it should."""
-    if c.first.kind == "did not raise":
-        want: Raised = c.first.expected
-        message = f"Here {c.name} should stop with a `{want.type.__name__}`, and yours goes on."
-        return Diagnosis("no error", message, c.failing[0])
-    if c.first.kind != "raised":
-        return None
-    error: Raised = c.first.got
-    if error.line is None:
-        message = f"What {c.name} returned could not be used: `{error}`."
-        return Diagnosis("unusable output", message, c.failing[0])
-    return Diagnosis("error", f"Your function stopped with {_tell(error)}.", c.failing[0])
-
-
-def _another_at_each_call(c: _Context) -> Diagnosis | None:
-    """The check called twice with the same input and saw two outputs."""
-    given = c.first.got
-    if not (isinstance(given, Leaf) and given.kind == "text" and given.value == ANOTHER):
-        return None
-    return Diagnosis(
-        "another output at each call",
-        f"Called again with the same input, {c.name} gives something else: there is chance in it "
-        "where there should be none, or it keeps something from one call to the next.",
-        c.failing[0],
-    )
-
-
-def _kind_of_output(c: _Context) -> Diagnosis | None:
-    """Something else than numbers, or other parts than asked for."""
-    first, place = c.first, _place(c.first)
-    if first.kind == "none":
-        if "gradient" in first.where:
-            message = f"{_subject(first, 'is')} missing: {_CUT} the way to it."
-            return Diagnosis("no gradient", message, c.failing[0])
-        return Diagnosis("missing part", f"{_subject(first, 'is')} missing.", c.failing[0])
-    if first.kind == "unexpected":
-        message = f"{place} should be none, and yours {_verb(first, 'is')} {short(first.got)}."
-        return Diagnosis(None, message, c.failing[0])
-    if first.kind == "type":
-        yours = f"yours {_verb(first, 'is')} {short(first.got)}"
-        message = f"{place} should be {short(first.expected)}, and {yours}."
-        return Diagnosis("other type", message, c.failing[0])
-    if first.kind == "detached":
-        return Diagnosis(
-            "no gradient",
-            f"The numbers are right, but no gradient can flow back through them: {_CUT} its way.",
-            c.failing[0],
-        )
-    return None
-
-
-def _not_a_number(c: _Context) -> Diagnosis | None:
-    if c.first.kind != "nan":
-        return None
-    return Diagnosis(
-        "nan",
-        f"{_subject(c.first, 'contains')} NaN, not a number: look for 0 divided by 0, the "
-        "logarithm of a negative number, or infinity minus infinity.",
-        c.failing[0],
-    )
-
-
-def _shape(c: _Context) -> Diagnosis | None:
-    """Another shape; shown on a case where the shape is more than a single number's."""
-    shapes = [(i, d) for i, d in c.all_differences() if d.kind in ("shape", "reshaped")]
-    if not shapes or c.first.kind not in ("shape", "reshaped"):
-        return None
-    only_shape = all(d.kind == "reshaped" for _, d in c.all_differences())
-    case, shown = max(shapes[:20], key=lambda entry: entry[1].expected.value.size > 1)
-    want, have = shown.expected.value.shape, shown.got.value.shape
-    if shown.got.kind == "list" and have[1:] == want:
-        message = (
-            f"{_subject(shown, 'is')} a list or tuple of {have[0]} parts, each of the shape "
-            f"`{want}`, where one is expected: things with a comma between them are a tuple."
-        )
-        return Diagnosis("several outputs", message, case)
-    if not only_shape:
-        message = f"{_subject(shown, 'has')} the shape `{have}` where `{want}` is expected."
-        if want and have == want + want[-1:]:
-            message += " Two shapes that did not match were broadcast against each other."
-        return Diagnosis("shape", message, case)
-    message = f"The numbers are right, but the shape is `{have}` instead of `{want}`."
-    if len(c.failing) < len(c.found) and len(have) < len(want):
-        message += " It happens where an axis has length 1: `squeeze()` drops that one, too."
-    return Diagnosis("shape", message, case)
-
-
-def _whole_numbers(c: _Context) -> Diagnosis | None:
-    """Integers where the expected numbers have decimals."""
-    want, have = c.first.expected, c.first.got
-    if not (have.numeric and have.value.dtype.kind in "iu" and want.value.dtype.kind == "f"):
-        return None
-    # Either nothing but the decimals is missing, or it goes wrong only where there are no floats.
-    cut_once = (np.abs(have.value - want.value) < 1).all()
-    others = [entry for i, entry in enumerate(c.got.observations) if i not in c.failing]
-    floats = [entry.value.dtype.kind == "f" for entry in others if _is_numeric(entry)]
-    if not cut_once and not (floats and all(floats)):
-        return None
-    return Diagnosis(
-        "whole numbers",
-        f"{_subject(c.first, 'holds')} whole numbers (`{have.dtype}`), so the decimals were cut "
-        "off: make the array one of floats.",
-        c.failing[0],
-    )
-
-
-def _factor(c: _Context) -> Diagnosis | None:
-    """Right up to one number that everything is multiplied with, on every case."""
-    where = c.first.where
-    pairs = [(d.expected, d.got) for _, d in c.all_differences() if d.where == where]
-    if any(d.kind != "value" or not d.got.numeric for _, d in c.all_differences()):
-        return None
-    want = np.concatenate([np.ravel(w.value).astype(float) for w, _ in pairs])
-    have = np.concatenate([np.ravel(h.value).astype(float) for _, h in pairs])
-    if not (np.isfinite(want).all() and np.isfinite(have).all()) or np.ptp(want) == 0:
-        return None
-    factor = float(want @ have / (want @ want))
-    rtol, atol = c.exercise.rtol, c.exercise.atol
-    if want.size < 3 or not close(factor * want, have, rtol, atol).all():
-        return None
-    # A factor must hold where the output happens to be right, too: there it must be all zeros.
-    rest = [i for i in range(len(c.found)) if i not in c.failing]
-    wanted, given = expected(c.exercise).observations, c.got.observations
-    leaves = [w for i in rest for w, _ in leaf_pairs(wanted[i], given[i])]
-    if not where and any(leaf.numeric and np.any(leaf.value) for leaf in leaves):
-        return None
-    subject, plural = _subject(c.first, "is"), _plural(c.first)
-    if abs(factor) < 1e-6:
-        there = "them" if plural else "it"
-        message = f"{subject} zero everywhere: is what you computed written into {there}?"
-        return Diagnosis("all zeros", message, c.failing[0])
-    if abs(factor + 1) < 1e-3:
-        message = f"{subject} right, up to {'their' if plural else 'its'} sign."
-        return Diagnosis("sign", message, c.failing[0])
-    should = f"what {'they' if plural else 'it'} should be"
-    message = f"{subject} {factor:.4g} times {should}, on every case."
-    return Diagnosis("factor", message, c.failing[0])
-
-
-def _differs(c: _Context) -> Diagnosis:
-    """None of the above: the case speaks for itself."""
-    case = c.failing[0]
-    note, wanted = c.exercise.inputs()[case].note, c.first.expected
-    failed, total = len(c.failing), len(c.found)
-    on = "every case" if failed == total else f"{failed} of {total} cases"
-    if note:
-        on += f": {note}" if failed == 1 else f", first on: {note}"
-    by_hand = not _is_numeric(wanted) or wanted.value.size <= 6
-    advice = (
-        "Work the case below out by hand and compare." if by_hand else "Compare the case below."
-    )
-    ones = f"one{'s' * _plural(c.first)}"
-    message = f"{_subject(c.first, 'differs')} from the expected {ones} on {on}. {advice}"
-    return Diagnosis(None, message, case)
-
-
-_RULES = (
-    _other_arguments,
-    _unfinished,
-    _no_return,
-    _error,
-    _another_at_each_call,
-    _kind_of_output,
-    _not_a_number,
-    _shape,
-    _whole_numbers,
-    _factor,
-    _differs,
-)
-
-
-def _is_numeric(entry: object) -> bool:
-    return isinstance(entry, Leaf) and entry.numeric
-
-
-def _nothing(entry: object) -> bool:
-    """Whether all the parts that a check named are missing."""
-    parts = entry.values() if isinstance(entry, dict) else ()
-    return bool(parts) and all(isinstance(part, Leaf) and part.kind == "none" for part in parts)
-
-
-def _place(difference: Difference) -> str:
-    """The start of a sentence about one part of the output."""
-    return f"The {difference.where}" if difference.where else "The output"
-
-
-def _subject(difference: Difference, verb: str) -> str:
-    """The start of a sentence, with its verb: "The loss is", "The actions are"."""
-    return f"{_place(difference)} {_verb(difference, verb)}"
-
-
-def _verb(difference: Difference, verb: str) -> str:
-    return _VERBS[verb] if _plural(difference) else verb
-
-
-_VERBS = {
-    "is": "are", "has": "have", "holds": "hold", "contains": "contain", "differs": "differ",
-}  # fmt: skip
-
-
-def _plural(difference: Difference) -> bool:
-    """Whether a part's name is a plural: "actions", "layers of both", but not "bias" or "loss"."""
-    head = re.split(r"[,:]| (?:of|to|for|from|in|at|after|where|that|about)\b", difference.where)[0]
-    return head.endswith("s") and not head.endswith(("ss", "us", "is", "as"))
-
-
-def _tell(error: Raised) -> str:
-    place = ""
-    if error.line is not None:
-        place = f" at `{error.source}`" if error.source else ""
-        place += f" (line {error.line})"
-    return f"`{error}`{place}"
-
-
-def _has_ellipsis(function: Callable) -> bool:
-    """Whether `...` stands for a statement or a value in the source; `x[..., 0]` is fine."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    except (OSError, TypeError, SyntaxError):
-        return False
-    kinds = ast.Expr | ast.Assign | ast.AnnAssign | ast.Return
-    values = [node.value for node in ast.walk(tree) if isinstance(node, kinds)]
-    return any(isinstance(v, ast.Constant) and v.value is Ellipsis for v in values)

@@ -72,7 +72,7 @@ def _plain(value: Snapshot | Raised, original: Any) -> str:
     if not value.numeric:
         if value.kind == "object" and original is not None:
             return getattr(original, "__name__", None) or reprlib.repr(original)
-        return repr(value.value) if value.kind == "text" else value.value
+        return value.value
     number = value.value.item()
     return f"{number:.6g}" if isinstance(number, float) else str(number)
 

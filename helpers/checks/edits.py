@@ -7,7 +7,8 @@
 
 Several edits on one line or on several belong together. Where lines are added or moved, a block of
 the kind `diff` shows them; where no edit can say it, a block of the kind `python` defines the
-function anew, or those methods of the class that are different.
+function anew, or those methods of the class that are different; `reference` is the right version
+there (`reference(x)`, `reference.update(self, batch)`).
 """
 
 from __future__ import annotations
@@ -136,7 +137,7 @@ def compiled(
     `label` stands in tracebacks in place of a file. Raises `EditError` if it is no Python.
     """
     surroundings = vars(sys.modules[reference.__module__])
-    namespace = NAMES | dict(surroundings) | (names or {})
+    namespace = NAMES | dict(surroundings) | {"reference": reference} | (names or {})
     filename = f"<{label}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     try:

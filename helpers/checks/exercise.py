@@ -15,7 +15,7 @@ from zlib import crc32
 import numpy as np
 
 from helpers.checks.compare import ATOL, RTOL
-from helpers.checks.text import read
+from helpers.checks.text import Mistake, read
 
 
 def call(function: Callable, *args: Any, **kwargs: Any) -> Any:
@@ -46,19 +46,6 @@ class Case:
 def as_case(case: tuple | Case) -> Case:
     """A plain tuple of arguments is a case as well."""
     return case if isinstance(case, Case) else Case(tuple(case))
-
-
-@dataclass(frozen=True)
-class Misconception:
-    """A wrong version that somebody could write, and what to tell them.
-
-    `function` runs wherever the reference does and differs from it: in a value, in an error, or
-    in a property. `message` explains the idea that went wrong in one to three sentences.
-    """
-
-    name: str
-    function: Callable
-    message: str
 
 
 @dataclass(frozen=True)
@@ -99,8 +86,8 @@ class Exercise:
     card: Card
     hints: tuple[str, str]
     cases: Callable[[np.random.Generator], Sequence[tuple | Case]]
-    misconceptions: Sequence[Misconception] = ()
-    right: Sequence[Any] = ()  # other right answers
+    mistakes: Sequence[Mistake] = ()
+    right: Sequence[Mistake] = ()  # other right answers
     observe: Callable[..., Any] = call
     output: tuple[str, ...] = ()
     properties: Sequence[Property] = ()
@@ -122,40 +109,6 @@ class Exercise:
         return [as_case(case) for case in self.cases(np.random.default_rng(self.seed))]
 
 
-# --- The catalogue: every `lessonNN.py` beside this file keeps a list called EXERCISES ------------
-
-
-@cache
-def _lessons() -> list[str]:
-    folder = importlib.import_module("helpers.checks").__path__
-    return sorted(m.name for m in pkgutil.iter_modules(folder) if m.name.startswith("lesson"))
-
-
-def _catalogue() -> Iterator[Exercise]:
-    """Exercise by exercise, importing a lesson's module only when it is reached."""
-    for name in _lessons():
-        module: ModuleType = importlib.import_module(f"helpers.checks.{name}")
-        yield from module.EXERCISES
-
-
-def exercises() -> list[Exercise]:
-    """Every exercise of the course, in the order of the lessons."""
-    return list(_catalogue())
-
-
-def find(exercise_id: str) -> Exercise:
-    """The exercise called `exercise_id`.
-
-    Raises:
-        ValueError: there is none; the message lists those that there are.
-    """
-    for exercise in _catalogue():
-        if exercise.id == exercise_id:
-            return exercise
-    known = ", ".join(exercise.id for exercise in _catalogue())
-    raise ValueError(f"There is no exercise {exercise_id!r}; the course has {known}.")
-
-
 def exercise(file: str, exercise_id: str, reference: Callable, **how: Any) -> Exercise:
     """The exercise whose card, hints and mistakes stand beside `file` in `<id>_<name>.md`.
 
@@ -170,7 +123,41 @@ def exercise(file: str, exercise_id: str, reference: Callable, **how: Any) -> Ex
         reference=reference,
         card=Card(text.title, text.what, text.why, text.difficulty, text.minutes),
         hints=text.hints,
-        misconceptions=text.mistakes,
+        mistakes=text.mistakes,
         right=text.right,
         **how,
     )
+
+
+# --- The catalogue: each lesson's folder in `helpers/exercises` has a list called EXERCISES -------
+
+
+@cache
+def _lessons() -> list[str]:
+    folder = importlib.import_module("helpers.exercises").__path__
+    return sorted(m.name for m in pkgutil.iter_modules(folder) if m.name.startswith("lesson"))
+
+
+def _catalogue() -> Iterator[Exercise]:
+    """Exercise by exercise, importing a lesson's folder only when it is reached."""
+    for name in _lessons():
+        module: ModuleType = importlib.import_module(f"helpers.exercises.{name}")
+        yield from module.EXERCISES
+
+
+def exercises() -> list[Exercise]:
+    """Every exercise of the course, in the order of the lessons."""
+    return list(_catalogue())
+
+
+def find(exercise_id: str) -> Exercise:
+    """The exercise called `exercise_id`.
+
+    Raises:
+        ValueError: there is none; the message lists those that there are.
+    """
+    for each in _catalogue():
+        if each.id == exercise_id:
+            return each
+    known = ", ".join(each.id for each in _catalogue())
+    raise ValueError(f"There is no exercise {exercise_id!r}; the course has {known}.")

@@ -9,6 +9,7 @@ import random
 import signal
 import sysconfig
 import threading
+import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
@@ -23,7 +24,7 @@ import torch
 
 from helpers.agents.base import one_thread
 from helpers.checks.compare import Difference, Snapshot, differences, snapshot
-from helpers.checks.exercise import Case, Exercise, Misconception
+from helpers.checks.exercise import Case, Exercise, Mistake
 
 PRINTED = 400  # characters of a function's own printing that are kept for one case
 _HELPERS = str(Path(__file__).resolve().parents[1])
@@ -66,18 +67,29 @@ class Outcome:
 
 def run(exercise: Exercise, function: Callable) -> Outcome:
     """Try `function` on every case and property. KeyboardInterrupt passes through."""
-    tried = [_on_case(exercise, function, i, case) for i, case in enumerate(exercise.inputs())]
+    tried = [on_case(exercise, function, i, case) for i, case in enumerate(exercise.inputs())]
     return Outcome(
-        [seen for seen, _ in tried], [text for _, text in tried], _broken(exercise, function)
+        [seen for seen, _ in tried],
+        [text for _, text in tried],
+        broken_properties(exercise, function),
     )
 
 
-def _on_case(
+def on_case(
     exercise: Exercise, function: Callable, number: int, case: Case
 ) -> tuple[Snapshot | Raised, str]:
     """What is observed, and what is printed meanwhile."""
+    with isolated():
+        return on_case_here(exercise, function, number, case)
+
+
+def on_case_here(
+    exercise: Exercise, function: Callable, number: int, case: Case
+) -> tuple[Snapshot | Raised, str]:
+    """`on_case` where random numbers are isolated already."""
     args, kwargs = deepcopy((case.args, dict(case.kwargs)))
-    with isolated(exercise.seed + number), redirect_stdout(_FirstCharacters()) as out:
+    seed_all(exercise.seed + number)
+    with redirect_stdout(_FirstCharacters()) as out:
         try:
             seen = snapshot(exercise.observe(function, *args, **kwargs))
         except (Exception, SystemExit) as error:
@@ -85,12 +97,13 @@ def _on_case(
     return seen, out.getvalue()
 
 
-def _broken(exercise: Exercise, function: Callable) -> dict[str, Raised | None]:
+def broken_properties(exercise: Exercise, function: Callable) -> dict[str, Raised | None]:
     """The properties that do not hold, by name."""
     broken: dict[str, Raised | None] = {}
     for number, check in enumerate(exercise.properties):
         rng = np.random.default_rng([exercise.seed, number])
-        with isolated(exercise.seed), redirect_stdout(_FirstCharacters()):
+        with isolated(), redirect_stdout(_FirstCharacters()):
+            seed_all(exercise.seed)
             try:
                 if not check.test(function, rng):
                     broken[check.name] = None
@@ -100,69 +113,92 @@ def _broken(exercise: Exercise, function: Callable) -> dict[str, Raised | None]:
 
 
 class Mistaken:
-    """What a misconception does, worked out only as far as it is asked for.
+    """What a mistake does, worked out only as far as it is asked for.
 
     The first cases are mostly enough to see that a student's mistake is another one.
     """
 
-    def __init__(self, exercise: Exercise, wrong: Misconception) -> None:
-        self._exercise, self._function = exercise, wrong.function
+    def __init__(self, exercise: Exercise, wrong: Mistake) -> None:
+        self._exercise, self._wrong = exercise, wrong
         self._seen: list[Snapshot | Raised] = []
 
     def observations(self) -> Iterator[Snapshot | Raised]:
-        """One case after the other. A misconception may remember: it always starts at the first."""
+        """One case after the other. A mistake may remember: it always starts at the first."""
         yield from tuple(self._seen)
         known, cases = len(self._seen), inputs(self._exercise)
         if known == len(cases):
             return
         for number, case in enumerate(cases):
-            with _quiet():
-                seen, _ = _on_case(self._exercise, self._function, number, case)
+            with quiet():
+                seen, _ = on_case(self._exercise, self._wrong.function, number, case)
             if number >= known:
                 self._seen.append(seen)
                 yield seen
 
+    def has(self, number: int) -> bool:
+        """Whether this case was worked out already."""
+        return number < len(self._seen)
+
+    def on(self, number: int) -> Snapshot | Raised:
+        """One case alone, where a mistake that remembers need not be asked in order."""
+        if number < len(self._seen):
+            return self._seen[number]
+        with quiet():
+            case = inputs(self._exercise)[number]
+            return on_case(self._exercise, self._wrong.function, number, case)[0]
+
     @cached_property
     def broken(self) -> dict[str, Raised | None]:
-        with _quiet():
-            return _broken(self._exercise, self._function)
+        with quiet():
+            return broken_properties(self._exercise, self._wrong.function)
 
 
 class Alarm:
     """Interrupts the main thread, as Ctrl-C would, when it is at one thing for too long.
 
-    `rang` says whether it did. Unlike `signal.alarm` it works on Windows too.
+    `with Alarm() as alarm:` and then, as often as needed, `with alarm.set(seconds):`. `rang` says
+    whether it did. Unlike `signal.alarm` it works on Windows too. Elsewhere than in the main
+    thread it does nothing.
     """
 
     def __init__(self) -> None:
-        self.rang, self._over, self._lock = False, False, threading.Lock()
+        self.rang = False
+        self._deadline: float | None = None
+        self._lock, self._over = threading.Lock(), threading.Event()
+
+    def __enter__(self) -> Alarm:
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.getsignal(signal.SIGINT)
+            if not callable(self._before):  # a process in the background ignores interrupts
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+            threading.Thread(target=self._watch, daemon=True).start()
+        else:
+            self._over.set()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if not self._over.is_set():
+            self._over.set()
+            if not callable(self._before):
+                signal.signal(signal.SIGINT, self._before)
 
     @contextmanager
     def set(self, seconds: float) -> Iterator[None]:
-        """It rings unless the block ends within `seconds`, but only in the main thread."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = signal.getsignal(signal.SIGINT)
-        if not callable(before):  # a process started in the background ignores interrupts
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-        timer = threading.Timer(seconds, self._ring)
-        timer.daemon = True
-        timer.start()
+        """It rings unless the block ends within `seconds`, give or take a twentieth of one."""
+        self.rang = False
+        self._deadline = time.monotonic() + seconds
         try:
             yield
         finally:
             with self._lock:  # from here on it rings no more
-                self._over = True
-            timer.cancel()
-            if not callable(before):
-                signal.signal(signal.SIGINT, before)
+                self._deadline = None
 
-    def _ring(self) -> None:
-        with self._lock:
-            if not self._over:
-                self.rang = True
-                _thread.interrupt_main()
+    def _watch(self) -> None:
+        while not self._over.wait(0.05):
+            with self._lock:
+                if self._deadline is not None and time.monotonic() > self._deadline:
+                    self.rang, self._deadline = True, None
+                    _thread.interrupt_main()
 
 
 @cache
@@ -174,14 +210,14 @@ def inputs(exercise: Exercise) -> list[Case]:
 @cache
 def expected(exercise: Exercise) -> Outcome:
     """What the reference does; worked out once."""
-    with _quiet():
+    with quiet():
         return run(exercise, exercise.reference)
 
 
 @cache
 def mistaken(exercise: Exercise) -> list[Mistaken]:
-    """What the misconceptions do, in their order."""
-    return [Mistaken(exercise, wrong) for wrong in exercise.misconceptions]
+    """What the mistakes do, in their order."""
+    return [Mistaken(exercise, wrong) for wrong in exercise.mistakes]
 
 
 def unlike(exercise: Exercise, wanted: Outcome, got: Outcome) -> list[list[Difference]]:
@@ -205,7 +241,7 @@ def unlike_here(
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Our own wrong versions divide by zero; the student need not hear of it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -213,18 +249,22 @@ def _quiet() -> Iterator[None]:
 
 
 @contextmanager
-def isolated(seed: int) -> Iterator[None]:
-    """Known random numbers inside; the notebook's own ones, and its gradient mode, untouched."""
+def isolated() -> Iterator[None]:
+    """The notebook's own random numbers and its gradient mode stay as they are."""
     numpy_state, python_state = np.random.get_state(), random.getstate()  # noqa: NPY002
     try:
         with torch.random.fork_rng(devices=[]), torch.enable_grad(), one_thread():
-            torch.default_generator.manual_seed(seed)
-            np.random.seed(seed % 2**32)  # noqa: NPY002 (a student may draw from it)
-            random.seed(seed)
             yield
     finally:
         np.random.set_state(numpy_state)  # noqa: NPY002
         random.setstate(python_state)
+
+
+def seed_all(seed: int) -> None:
+    """Known random numbers, for whatever a student draws from."""
+    torch.default_generator.manual_seed(seed)
+    np.random.seed(seed % 2**32)  # noqa: NPY002
+    random.seed(seed)
 
 
 class _FirstCharacters(io.StringIO):

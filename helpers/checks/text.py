@@ -1,15 +1,15 @@
 """Reads an exercise's Markdown file: the card, the hints, the mistakes, other right answers.
 
-    # 2.4 Uphill on Q
-    difficulty 2, 6 minutes
-    ## What
-    ## Why
-    ## Hint 1
-    ## Hint 2
-    ## Messages          MINUS: a sentence that several messages share, filled in for {MINUS}
-    ## Mistakes          each with a heading, its edits (see `edits`) and its message;
-                         "also" begins another spelling of the same mistake
-    ## Right answers     each with a heading and its edits
+# 2.4 Uphill on Q
+difficulty 2, 6 minutes
+## What
+## Why
+## Hint 1
+## Hint 2
+## Messages          MINUS: a sentence that several messages share, filled in for {MINUS}
+## Mistakes          each with a heading, its edits (see `edits`) and its message;
+                     "also" begins another spelling of the same mistake
+## Right answers     each with a heading and its edits
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
 
 from helpers.checks.edits import Code, Diff, Edit, EditError, edited
@@ -52,6 +53,14 @@ class Mistake:
 
 
 @dataclass(frozen=True)
+class Edits:
+    """What stands under a heading: an edit or several, the same in other words, and a text."""
+
+    spellings: list[list[Edit | Diff | Code]]
+    words: str
+
+
+@dataclass(frozen=True)
 class Text:
     """What an exercise's file says."""
 
@@ -75,7 +84,7 @@ def read(path: Path, reference: Callable) -> Text:
 
 
 def _read(text: str, reference: Callable) -> Text:
-    head, sections = _split(text, "## ")
+    head, sections = split(text, "## ")
     title = re.match(r"# ([\d.]+) (.+)\n+difficulty (\d), (\d+) minutes", head)
     if not title:
         raise EditError("The first lines are `# 1.2 Title` and `difficulty 2, 6 minutes`.")
@@ -90,7 +99,7 @@ def _read(text: str, reference: Callable) -> Text:
     )  # fmt: skip
 
 
-def _split(text: str, mark: str) -> tuple[str, dict[str, str]]:
+def split(text: str, mark: str) -> tuple[str, dict[str, str]]:
     """What stands before the first heading of this level, and each heading with what follows."""
     head, *rest = re.split(rf"^{re.escape(mark)}(.+)\n", text, flags=re.MULTILINE)
     names = rest[::2]
@@ -111,37 +120,34 @@ def _flowing(text: str) -> str:
 
 
 def _entries(section: str, reference: Callable, messages: dict[str, str]) -> list[Mistake]:
-    _, entries = _split(section, "### ")
+    _, entries = split(section, "### ")
     return [
         _entry(name.strip(), text, reference, messages) for name, text in entries.items()
     ]  # fmt: skip
 
 
 def _entry(name: str, text: str, reference: Callable, messages: dict[str, str]) -> Mistake:
+    entry = read_entry(text)
+    return Mistake(name, _filled(entry.words, messages), reference, entry.spellings)
+
+
+def read_entry(text: str) -> Edits:
+    """Edits, their other spellings, and the words between them."""
     spellings: list[list[Edit | Diff | Code]] = [[]]
     words: list[str] = []
     lines = iter(text.splitlines())
     for line in lines:
-        if fence := _FENCE.match(line):
-            block = []
-            for inside in lines:
-                if inside == "```":
-                    break
-                block.append(inside)
-            edits = [_block(fence[2], block)]
+        if start := _FENCE.match(line):
+            edits = [_block(start[2], list(takewhile(lambda inside: inside != "```", lines)))]
         elif start := _EDIT_LINE.match(line):
-            fence = start
-            where = start[2] or ""
-            pairs = _PAIR.findall(line)
-            edits = [Edit(old, new, where) for old, new in pairs]
+            edits = [Edit(old, new, start[2] or "") for old, new in _PAIR.findall(line)]
         else:
             words.append(line)
             continue
-        if fence[1]:
+        if start[1]:
             spellings.append([])
         spellings[-1] += edits
-    message = _filled(_flowing("\n".join(words)), messages)
-    return Mistake(name, message, reference, spellings)
+    return Edits(spellings, _flowing("\n".join(words)))
 
 
 def _block(kind: str, lines: list[str]) -> Diff | Code:

@@ -22,6 +22,7 @@ import numpy as np
 from gymnasium import spaces
 
 from helpers.demos.npz import NpzReader, write_npz
+from helpers.demos.spaces import describe_spaces
 from helpers.envs.make import EnvLike, make_env, one_line
 from helpers.envs.make import env_id as id_of
 from helpers.evaluation import as_function
@@ -96,6 +97,13 @@ class Demos:
         starts = np.r_[0, ends[:-1]]
         return [slice(int(a), int(b)) for a, b in zip(starts, ends, strict=True)]
 
+    def first(self, episodes: int) -> "Demos":
+        """The first few episodes alone. Raises `ValueError` if there are not so many."""
+        if not 1 <= episodes <= len(self.episodes):
+            raise ValueError(f"There are {len(self.episodes)} episodes, not {episodes}.")
+        stop = self.episodes[episodes - 1].stop
+        return Demos(self.env_id, self.maker, *(getattr(self, name)[:stop] for name in ARRAYS))
+
     @property
     def returns(self) -> np.ndarray:
         """The undiscounted sum of rewards of each episode: `(episodes,)`."""
@@ -134,18 +142,16 @@ def record_demos(
     Args:
         policy: an agent (`predict(obs, deterministic=True)`) or a function from observation to
             action. Continuous actions are clipped to the bounds before they are taken and kept.
-        env_id: the environment. It must end its episodes.
-        episodes: how many are kept.
-        seed: episode i starts from `reset(seed=seed + i)`.
+        env_id: the environment. It must end its episodes. Number i starts from `seed` + i.
+        episodes: how many are kept, of those with a return of `min_return` or more.
         maker: who acts, in words.
-        min_return: only episodes with this return or more are kept.
 
     Raises:
         ValueError: too few episodes reach `min_return`, or the environment cannot be used.
     """
     if episodes < 1:
         raise ValueError(f"episodes must be at least 1, got {episodes}.")
-    act, env, kept = as_function(policy), make_env(env_id), []
+    act, env, kept = as_function(policy), make_env(env_id), list[dict[str, np.ndarray]]()
     tries = episodes if min_return is None else TRIES * episodes
     try:
         describe_spaces(env)  # refuses spaces that demonstrations cannot hold
@@ -154,7 +160,7 @@ def record_demos(
             if min_return is None or episode["reward"].sum() >= min_return:
                 kept.append(episode)
             if len(kept) == episodes:
-                demos = Demos.from_episodes(env.spec.id, maker, kept)
+                demos = Demos.from_episodes(getattr(env.spec, "id", env_id), maker, kept)
                 check_spaces(demos, env)
                 return demos
     finally:
@@ -237,7 +243,7 @@ def _check_arrays(demos: Demos) -> None:
         )
 
 
-def check_spaces(demos: Demos, env: gym.Env | Any) -> None:
+def check_spaces(demos: Demos, env: Any) -> None:
     """Raise `ValueError` unless the steps can have been taken in `env`, or by an agent."""
     obs_space, space = env.observation_space, env.action_space
     shapes = demos.obs.shape[1:], demos.action.shape[1:]
@@ -255,40 +261,6 @@ def check_spaces(demos: Demos, env: gym.Env | Any) -> None:
             f"Some of the demonstrated actions lie outside {one_line(space)}: they must be in the "
             "units of the environment, not in those of an agent or a wrapper."
         )
-
-
-def describe_spaces(env: gym.Env) -> dict[str, dict]:
-    """Both spaces in plain values, so that a file can say where it belongs."""
-    obs_space, action_space = env.observation_space, env.action_space
-    discrete = isinstance(action_space, spaces.Discrete)
-    usable = discrete or isinstance(action_space, spaces.Box)
-    if not usable or not isinstance(obs_space, spaces.Box):
-        raise ValueError(
-            "Demonstrations hold Box observations and Box or Discrete actions, this environment "
-            f"has {one_line(obs_space)} and {one_line(action_space)}: choose another one."
-        )
-    if discrete:
-        action = {"kind": "Discrete", "n": int(action_space.n), "start": int(action_space.start)}
-    else:
-        action = _describe_box(action_space)
-    return {"observation": _describe_box(obs_space), "action": action}
-
-
-def _describe_box(space: spaces.Box) -> dict:
-    return {
-        "kind": "Box",
-        "shape": list(space.shape),
-        "dtype": str(space.dtype),
-        "low": _describe_bounds(space.low),
-        "high": _describe_bounds(space.high),
-    }
-
-
-def _describe_bounds(bounds: np.ndarray) -> list:
-    """One number where all are equal. JSON has no infinity: it becomes a word."""
-    flat = [float(bound) for bound in bounds.ravel()]
-    flat = flat[:1] if len(set(flat)) == 1 else flat
-    return [bound if np.isfinite(bound) else str(bound) for bound in flat]
 
 
 # ---- writing and reading -------------------------------------------------------------------------
@@ -461,7 +433,7 @@ def _arena(path: Path, about: dict, env: EnvLike | None) -> gym.Env:
     return arena
 
 
-def _arrays(file: NpzReader, steps: int, env: gym.Env) -> dict[str, np.ndarray]:
+def _arrays(file: NpzReader, steps: int, env: Any) -> dict[str, np.ndarray]:
     obs, action = env.observation_space.shape, env.action_space.shape
     real, flag = np.dtype("<f4"), np.dtype(bool)
     whole = np.dtype("<i8") if isinstance(env.action_space, spaces.Discrete) else real

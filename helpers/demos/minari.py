@@ -78,7 +78,7 @@ def _env_id(spec: Any, env: EnvLike | None) -> str:
             f"The Minari dataset {spec.dataset_id} was recorded in {named}, not in {wanted}: use "
             "it there, or choose another dataset."
         )
-    return named or wanted
+    return str(named or wanted)
 
 
 def _episode(episode: Any) -> dict[str, np.ndarray]:

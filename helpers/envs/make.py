@@ -7,7 +7,7 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.envs.registration import WrapperSpec
 
-from helpers.envs.resumable import Retraceable, RetraceableVector
+from helpers.envs.resumable import Resumable, ResumableVector
 
 EnvLike = str | gym.Env
 TRANSLATOR = "gymnasium.wrappers.TransformAction"
@@ -57,12 +57,12 @@ def make_env(env: EnvLike, **kwargs) -> gym.Env:
         ) from error
 
 
-def make_training_env(env: EnvLike) -> Retraceable:
+def make_training_env(env: EnvLike) -> Resumable:
     """The environment that an agent trains in: made from an id, or the instance it was given."""
-    return Retraceable(make_env(env) if isinstance(env, str) else env)
+    return Resumable(make_env(env) if isinstance(env, str) else env)
 
 
-def make_vector_env(env: EnvLike, n_envs: int) -> RetraceableVector:
+def make_vector_env(env: EnvLike, n_envs: int) -> ResumableVector:
     """`n_envs` copies of `env` stepped together, with gymnasium's next-step autoreset.
 
     In that mode an episode's last observation is returned as it is; the step after it ignores the
@@ -71,10 +71,10 @@ def make_vector_env(env: EnvLike, n_envs: int) -> RetraceableVector:
     """
     if n_envs < 1:
         raise ValueError(f"n_envs must be at least 1, got {n_envs}.")
-    make: Callable[[], gym.Env] = lambda: Retraceable(make_env(env))  # noqa: E731
+    make: Callable[[], gym.Env] = lambda: Resumable(make_env(env))  # noqa: E731
     if n_envs == 1 and not isinstance(env, str) and _recipe(env) is None:
-        make = lambda: Retraceable(env)  # noqa: E731  # no copies, and one is all we need
-    return RetraceableVector([make] * n_envs, autoreset_mode=gym.vector.AutoresetMode.NEXT_STEP)
+        make = lambda: Resumable(env)  # noqa: E731  # no copies, and one is all we need
+    return ResumableVector([make] * n_envs, autoreset_mode=gym.vector.AutoresetMode.NEXT_STEP)
 
 
 def observation_size(space: spaces.Space) -> int:
@@ -131,7 +131,9 @@ def env_id(env: EnvLike) -> str | None:
         return env
     recipe = _recipe(env)
     registered = gym.registry.get(recipe.id) if recipe else None
-    return recipe.id if registered and _changes(recipe) == _changes(registered) else None
+    if recipe is None or registered is None or _changes(recipe) != _changes(registered):
+        return None
+    return recipe.id
 
 
 def one_line(thing: object) -> str:

@@ -46,7 +46,7 @@ class Pixels(gym.Wrapper, RecordConstructorArgs):
                 raise ValueError(f"{name} must be at least 1, got {number}.")
         if crop % size:
             raise ValueError(f"size ({size}) must divide crop ({crop}): pixels are averaged.")
-        self.size, self.crop, self.repeat = size, crop, repeat
+        self.size, self.crop, self.frames, self.repeat = size, crop, frames, repeat
         self.observation_space = gym.spaces.Box(0, 255, (frames, size, size), np.uint8)
         self.pictures: deque[np.ndarray] = deque(maxlen=frames)
         if rate := env.metadata.get("render_fps"):
@@ -55,7 +55,7 @@ class Pixels(gym.Wrapper, RecordConstructorArgs):
 
     def reset(self, *, seed: int | None = None, options: dict | None = None):
         _, info = self.env.reset(seed=seed, options=options)
-        self.pictures.extend([self.look()] * self.pictures.maxlen)
+        self.pictures.extend([self.look()] * self.frames)
         return np.stack(self.pictures), info
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:

@@ -1,9 +1,9 @@
 """Two units: [-1, 1], in which agents think, and those of the environment."""
 
+import gymnasium as gym
 import numpy as np
-from gymnasium import spaces
 
-from helpers.envs.make import one_line
+from helpers.envs.make import is_image, one_line
 
 
 def to_env_units(action: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -22,7 +22,7 @@ def to_scaled(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarr
     return 2 * (values - low) / (high - low) - 1
 
 
-def observation_bounds(space: spaces.Box) -> tuple[np.ndarray, np.ndarray]:
+def observation_bounds(space: gym.spaces.Box) -> tuple[np.ndarray, np.ndarray]:
     """The `low` and `high` that `to_scaled` needs for observations, flat: (obs_size,) each.
 
     Where the space names no range, or one that is no more than "any number", they are -1 and 1,
@@ -33,7 +33,40 @@ def observation_bounds(space: spaces.Box) -> tuple[np.ndarray, np.ndarray]:
     return np.where(meant, low, -1.0), np.where(meant, high, 1.0)
 
 
-def check_bounded(agent: str, space: spaces.Box) -> None:
+class Units:
+    """Between an environment and networks, which think in [-1, 1], of one row an observation.
+
+    Observations whose space names a range are brought to [-1, 1], and all are made flat; actions
+    are brought to the bounds of their space, and into its shape. Pictures stay uint8, to take
+    little memory: their encoder brings them to a range.
+    """
+
+    def __init__(self, observation_space: gym.spaces.Box, action_space: gym.spaces.Box) -> None:
+        self.low, self.high = action_space.low, action_space.high
+        self.obs_low, self.obs_high = observation_bounds(observation_space)
+        self.obs_size, self.action_size = self.obs_low.size, self.low.size
+        self.images = is_image(observation_space)
+
+    def scaled_obs(self, obs: np.ndarray, *batch: int) -> np.ndarray:
+        """Observations (*batch, *shape) for networks: (*batch, obs_size), float32 or uint8."""
+        obs = np.reshape(obs, (*batch, self.obs_size))
+        if self.images:
+            return obs
+        return to_scaled(obs, self.obs_low, self.obs_high).astype(np.float32)
+
+    def scaled_action(self, action: np.ndarray, *batch: int) -> np.ndarray:
+        """Actions (*batch, *shape) as networks give them: float32 (*batch, action_size)."""
+        scaled = to_scaled(action, self.low, self.high).reshape((*batch, self.action_size))
+        return np.clip(scaled, -1, 1).astype(np.float32)
+
+    def env_action(self, action: np.ndarray, *batch: int) -> np.ndarray:
+        """A network's actions (*batch, action_size) as the environment takes them."""
+        action = to_env_units(action.reshape((*batch, *self.low.shape)), self.low, self.high)
+        # Rounding may have led just over a bound, where strict environments refuse the action.
+        return np.asarray(np.clip(action, self.low, self.high), self.low.dtype)
+
+
+def check_bounded(agent: str, space: gym.spaces.Box) -> None:
     """Raise `ValueError` unless every dimension of the action space has a finite, wide range."""
     if not (np.isfinite(space.low).all() and np.isfinite(space.high).all()):
         raise ValueError(

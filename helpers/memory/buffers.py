@@ -196,6 +196,8 @@ class PrioritizedReplayBuffer(ReplayBuffer):
     use alpha = 0.3 and beta = 1.
     """
 
+    arrays: Any  # a Batch of numpy's arrays, in place of tensors
+
     def __init__(
         self,
         capacity: int,
@@ -279,7 +281,7 @@ class PrioritizedReplayBuffer(ReplayBuffer):
         for step in zip(*parts, strict=True):
             self.add_demonstration(*step)
 
-    def sample(self, batch_size: int) -> PrioritizedBatch:
+    def sample(self, batch_size: int) -> PrioritizedBatch:  # type: ignore[override]  # more parts
         """`batch_size` steps, drawn by priority; one may come up twice."""
         if self.size == 0:
             raise ValueError("The buffer is empty: add steps before you sample from it.")
@@ -319,12 +321,12 @@ class PrioritizedReplayBuffer(ReplayBuffer):
         Raises `IndexError` or `ValueError`, and changes nothing, if that cannot be.
         """
         # 1. Look at both as numpy arrays, and refuse what would harm the trees.
-        indices, priorities = check_places(indices, self.size), np.asarray(priorities, np.float64)
-        self.check_new(indices, priorities)
+        places, new = check_places(indices, self.size), np.asarray(priorities, np.float64)
+        self.check_new(places, new)
         # 2. The trees hold p_i^alpha: probabilities are shares of their sum.
-        self.set_priorities(indices, priorities)
+        self.set_priorities(places, new)
         # 3. New steps will have the largest priority there was.
-        self.max_priority = float(priorities.max(initial=self.max_priority))
+        self.max_priority = float(new.max(initial=self.max_priority))
 
     def set_priorities(self, indices: np.ndarray, priorities: np.ndarray) -> None:
         """Let both trees know, without any checks."""
@@ -413,7 +415,7 @@ def stored_memory(buffer: ReplayBuffer) -> dict[str, Any]:
         "steps": [torch.from_numpy(array[:size]) for array in buffer.arrays],
         "position": buffer.position,
     }
-    if hasattr(buffer, "sums"):
+    if isinstance(buffer, PrioritizedReplayBuffer):
         memory |= {name: getattr(buffer, name) for name in PRIORITIZED}
         memory["ends"] = torch.from_numpy(buffer.ends[:size])
         memory["priorities"] = torch.from_numpy(buffer.sums.leaves[:size])
@@ -438,7 +440,7 @@ def restore_memory(buffer: ReplayBuffer, memory: dict[str, Any]) -> None:
     for part, tensor in zip(steps, buffer.tensors, strict=True):
         tensor[:size] = part
     buffer.size, buffer.position = size, position
-    if hasattr(buffer, "sums"):
+    if isinstance(buffer, PrioritizedReplayBuffer):
         _restore_priorities(buffer, memory)
 
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 
 
 class SegmentTree:
@@ -176,7 +177,7 @@ class MinTree(SegmentTree):
         return float(np.minimum.reduce(self.top))
 
 
-def check_places(indices: np.ndarray | int, size: int) -> np.ndarray:
+def check_places(indices: ArrayLike, size: int) -> np.ndarray:
     """`indices` as an array of integers. Raises `IndexError` unless all are from 0 to size - 1."""
     indices = np.asarray(indices)
     if indices.size == 0:

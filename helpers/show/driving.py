@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import threading
 import time
 from math import ceil
 from typing import Any
 
 import gymnasium as gym
+import imageio.v3 as iio
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
-from helpers.show.notebook import in_kernel, png_bundle, publish
+from helpers.show.notebook import in_kernel, png_bundle, publish, view
 from helpers.show.video import render, rgb_env
 
 PICTURES_PER_SECOND = 25
@@ -61,18 +60,20 @@ class Drive:
         episodes: one dictionary for each episode that came to its end, of arrays with one row for
             each step: obs, action, reward, next_obs, terminated, truncated. An episode that is
             left by Reset is thrown away.
+        episode: the steps so far of the episode that is being played, as tuples.
+        playing: the one game of all that runs, or None.
     """
 
-    _playing: Drive | None = None
+    playing: Drive | None = None
 
     def __init__(self, env: str | gym.Env, seed: int | None = None) -> None:
         self.env = rgb_env(env)
         self.id = self.env.spec.id if self.env.spec else ""
         self.episodes: list[dict[str, NDArray]] = []
         self.box: Any = None
-        self._fps = float(self.env.metadata.get("render_fps") or 30)
-        self._task: asyncio.Task | None = None
-        self._lock = threading.RLock()  # Reset may come from another thread than the game's
+        self.fps = float(self.env.metadata.get("render_fps") or 30)
+        self.task: asyncio.Task | None = None
+        self.lock = threading.RLock()  # Reset may come from another thread than the game's
         self._run: object | None = None  # stands for one press of Start
         self._reset_env(seed)
 
@@ -83,29 +84,28 @@ class Drive:
         if not in_kernel():
             return
         frame = render(self.env)
-        data, metadata = png_bundle(_encode(frame, "PNG"), f"{self.id}: the first state.")
+        png = iio.imwrite("<bytes>", frame, extension=".png")
+        data, metadata = png_bundle(png, f"{self.id}: the first state.")
         try:
-            self._build(frame)
+            self.build(frame)
         except ImportError:
             pass  # without ipywidgets the picture is all there is
         else:
-            from helpers.show.figures.explore import view
-
             data |= view(self.box)
         publish(data, metadata)
 
     def _ipython_display_(self) -> None:
         """Nothing: as a cell's last value it is on the page already."""
 
-    def _build(self, frame: NDArray) -> None:
+    def build(self, frame: NDArray) -> None:
         import ipywidgets as w
 
-        self._image = w.Image(value=_encode(frame, "JPEG"), format="jpeg")
-        self._image.layout = w.Layout(width=f"{frame.shape[1]}px", border="1px solid #D0D7DE")
-        self._inputs = self._sliders(frame.shape[1])
+        self.image = w.Image(value=_jpeg(frame), format="jpeg")
+        self.image.layout = w.Layout(width=f"{frame.shape[1]}px", border="1px solid #D0D7DE")
+        self.inputs = self.make_sliders(frame.shape[1])
         names = list(SPEEDS)
-        self._speed = w.Dropdown(options=names, value=DEFAULT_SPEED.get(self.id, names[0]))
-        self._speed.layout.width = "120px"
+        self.speed_choice = w.Dropdown(options=names, value=DEFAULT_SPEED.get(self.id, names[0]))
+        self.speed_choice.layout.width = "120px"
         buttons = []
         for text, icon, act in (
             ("Start", "play", self.start),
@@ -115,11 +115,11 @@ class Drive:
             button = w.Button(description=text, icon=icon, layout=w.Layout(width="92px"))
             button.on_click(lambda _, act=act: act())
             buttons.append(button)
-        self._status = w.HTML("Press Start.")
-        row = w.HBox([*buttons, self._speed])
-        self.box = w.VBox([self._image, *self._inputs, row, self._status])
+        self.status = w.HTML("Press Start.")
+        row = w.HBox([*buttons, self.speed_choice])
+        self.box = w.VBox([self.image, *self.inputs, row, self.status])
 
-    def _sliders(self, width: int) -> list[Any]:
+    def make_sliders(self, width: int) -> list[Any]:
         """One for a discrete action, one for each dimension of a continuous one."""
         import ipywidgets as w
 
@@ -149,41 +149,41 @@ class Drive:
 
     def start(self) -> None:
         """Play on, from a new start if the episode is over."""
-        if Drive._playing is self:
+        if Drive.playing is self:
             return
         Drive.stop_all()
-        if self._over:
+        if self.over:
             self._reset_env()
-        Drive._playing, self._run = self, object()
+        Drive.playing, self._run = self, object()
         # The loop that called this handler: the kernel's own, or that of the thread in which
         # JupyterLab has widget messages handled. Both go on handling sliders between two steps.
-        self._task = asyncio.get_running_loop().create_task(self._play(self._run))
+        self.task = asyncio.get_running_loop().create_task(self._play(self._run))
 
     def stop(self) -> None:
         """Pause; Start goes on from here."""
-        if self._halt():
+        if self.halt():
             self._tell("Stopped. Start goes on, Reset begins a new episode.")
 
     def reset(self) -> None:
         """Stop, and go to the start of a new episode."""
-        self._halt()
-        with self._lock:
+        self.halt()
+        with self.lock:
             self._reset_env()
-            self._image.value = _encode(render(self.env), "JPEG")
-            self._status.value = "Press Start."
+            self.image.value = _jpeg(render(self.env))
+            self.status.value = "Press Start."
 
     @classmethod
     def stop_all(cls) -> None:
         """Pause whatever game is being played."""
-        if cls._playing is not None:
-            cls._playing.stop()
+        if cls.playing is not None:
+            cls.playing.stop()
 
-    def _halt(self) -> bool:
+    def halt(self) -> bool:
         """End the run, at its next step; whether there was one."""
         self._run = None
-        if Drive._playing is not self:
+        if Drive.playing is not self:
             return False
-        Drive._playing = None
+        Drive.playing = None
         return True
 
     # The game -----------------------------------------------------------------------------
@@ -192,53 +192,53 @@ class Drive:
         """Step at the environment's own clock, or slower, until the run is halted or it is over."""
         due = time.monotonic()
         try:
-            while self._run is run and not self._over:
-                period = 1 / (self._fps * SPEEDS[self._speed.value])
-                with self._lock:
+            while self._run is run and not self.over:
+                period = 1 / (self.fps * SPEEDS[self.speed_choice.value])
+                with self.lock:
                     if self._run is run:
-                        self._step(draw_every=ceil(1 / period / PICTURES_PER_SECOND))
+                        self.step_once(draw_every=ceil(1 / period / PICTURES_PER_SECOND))
                 due = max(due + period, time.monotonic())  # behind: go slower, never catch up
                 await asyncio.sleep(due - time.monotonic())
         except Exception as error:
-            self._status.value = f"{type(error).__name__}: {error}"
+            self.status.value = f"{type(error).__name__}: {error}"
         finally:
             if self._run is run:
-                self._halt()
+                self.halt()
 
     def _reset_env(self, seed: int | None = None) -> None:
         self._obs, _ = self.env.reset(seed=seed)
-        self._episode: list[tuple] = []
+        self.episode: list[tuple] = []
         self._terminated = self._truncated = False
 
-    def _step(self, draw_every: int = 1) -> None:
-        action = self._action()
+    def step_once(self, draw_every: int = 1) -> None:
+        action = self.action()
         next_obs, reward, terminated, truncated, _ = self.env.step(action)
-        self._episode.append((self._obs, action, float(reward), next_obs, terminated, truncated))
+        self.episode.append((self._obs, action, float(reward), next_obs, terminated, truncated))
         self._obs, self._terminated, self._truncated = next_obs, bool(terminated), bool(truncated)
-        if self._over:
+        if self.over:
             names = ("obs", "action", "reward", "next_obs", "terminated", "truncated")
-            columns = zip(*self._episode, strict=True)
+            columns = zip(*self.episode, strict=True)
             self.episodes.append({n: np.asarray(c) for n, c in zip(names, columns, strict=True)})
 
-        if self._over or len(self._episode) % draw_every == 0:
-            self._image.value = _encode(render(self.env), "JPEG")
+        if self.over or len(self.episode) % draw_every == 0:
+            self.image.value = _jpeg(render(self.env))
             self._tell()
 
-    def _action(self) -> Any:
+    def action(self) -> Any:
         space = self.env.action_space
-        values = [slider.value for slider in self._inputs]
+        values = [slider.value for slider in self.inputs]
         if isinstance(space, gym.spaces.Discrete):
             return np.int64(values[0])
         return np.asarray(values, dtype=space.dtype).reshape(space.shape)
 
     @property
-    def _over(self) -> bool:
+    def over(self) -> bool:
         return self._terminated or self._truncated
 
     def _tell(self, then: str = "") -> None:
         """The state of the game in words."""
-        total = sum(step[2] for step in self._episode)
-        text = f"<b>step {len(self._episode)}, return {round(total, 1):g}.</b> {then}"
+        total = sum(step[2] for step in self.episode)
+        text = f"<b>step {len(self.episode)}, return {round(total, 1):g}.</b> {then}"
         if self._terminated:
             why = FINAL.get(self.id, "the environment counts this state as final")
             text += f"<b>terminated</b>: {why}. Nothing comes after this state: its value is 0."
@@ -247,11 +247,8 @@ class Drive:
                 "<b>truncated</b>: the time limit ended the episode, not the state. "
                 "It could have gone on, so its value is not 0."
             )
-        self._status.value = text
+        self.status.value = text
 
 
-def _encode(frame: NDArray, kind: str) -> bytes:
-    buffer = io.BytesIO()
-    options = {"quality": 85} if kind == "JPEG" else {}
-    Image.fromarray(frame).save(buffer, kind, **options)
-    return buffer.getvalue()
+def _jpeg(frame: NDArray) -> bytes:
+    return iio.imwrite("<bytes>", frame, extension=".jpeg", quality=85)

@@ -34,9 +34,24 @@ def current_cell() -> Any:
 def png_bundle(
     png: bytes, alt: str, width: float | None = None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What the page shows for a PNG: `(data, metadata)` by MIME type; `width` in CSS pixels."""
+    """What the page shows for a PNG: `(data, metadata)` by MIME type; `width` in CSS pixels.
+
+    `alt` says what is to be seen: for pages without pictures, and as the picture's alt text where
+    a notebook is made into HTML.
+    """
     data = {"image/png": base64.b64encode(png).decode("ascii"), "text/plain": alt}
-    return data, {"image/png": {"width": round(width)}} if width else {}
+    return data, {"image/png": {"alt": alt} | ({"width": round(width)} if width else {})}
+
+
+def view(widget: Any) -> dict[str, Any]:
+    """The live half of a bundle. It is written out here since ipywidgets 7 and 8 differ in it."""
+    return {
+        "application/vnd.jupyter.widget-view+json": {
+            "version_major": 2,
+            "version_minor": 0,
+            "model_id": widget.model_id,
+        }
+    }
 
 
 def publish(data: dict[str, Any], metadata: dict[str, Any], handle: Any = None) -> Any:

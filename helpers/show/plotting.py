@@ -6,20 +6,19 @@ figure, nothing to close, and no global setting is changed.
 
 from __future__ import annotations
 
-import io
 import threading
 import time
 from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
+import imageio.v3 as iio
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import ArrayLike, NDArray
-from PIL import Image
 
 from helpers.show.notebook import (
     UPDATES_PER_SECOND,
@@ -49,6 +48,8 @@ BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
 VERMILLION, PURPLE, SKY = "#D55E00", "#CC79A7", "#56B4E9"
 COLOURS = (BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY)
 INK, GREY, GRID = "#24292F", "#6E7781", "#E6E8EB"
+FAINT = "#C4C9CF"  # the colour of axes
+DASHES = (0, (5, 3))
 
 DPI = 100  # one inch of figure is this many CSS pixels wide on the page
 SCALE = 1.5  # image pixels for each CSS pixel: sharp on a high-density screen, small in the file
@@ -94,8 +95,8 @@ def style(ax: Axes) -> Axes:
     ax.grid(True, color=GRID, linewidth=0.8)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.spines[["left", "bottom"]].set_color("#C4C9CF")
-    ax.tick_params(labelsize=9, labelcolor=GREY, color="#C4C9CF", length=3)
+    ax.spines[["left", "bottom"]].set_color(FAINT)
+    ax.tick_params(labelsize=9, labelcolor=GREY, color=FAINT, length=3)
     ax.xaxis.set_major_locator(MaxNLocator(6))
     ax.yaxis.set_major_locator(MaxNLocator(5))
     return ax
@@ -158,13 +159,24 @@ def thousands(ax: Axes) -> None:
 
 def to_png(fig: Figure, scale: float = SCALE, compress_level: int = 6) -> bytes:
     """The figure as a PNG of `width * 100 * scale` pixels, on white."""
-    return _encode(_pixels(fig, scale), compress_level)
+    pixels = _pixels(fig, scale)
+    return iio.imwrite("<bytes>", pixels, extension=".png", compress_level=compress_level)
 
 
-def show(fig: Figure, alt: str = "A figure.") -> None:
+def show(fig: Figure, alt: str = "") -> None:
     """Display a figure once, with `alt` as its text. Without a Jupyter kernel nothing happens."""
     if in_kernel():
-        publish(*png_bundle(to_png(fig), alt, width=fig.get_figwidth() * DPI))
+        publish(*png_bundle(to_png(fig), alt or describe(fig), width=fig.get_figwidth() * DPI))
+
+
+def describe(fig: Figure) -> str:
+    """What stands in a figure's headline, titles and labels: its text where nobody wrote one."""
+    said = [fig.get_suptitle()]
+    for ax in fig.axes:
+        names = [name for name in (ax.get_ylabel(), ax.get_xlabel()) if name]
+        said += [ax.get_title(loc="left"), " over ".join(names)]
+    words = "; ".join(" ".join(text.split()) for text in said if text)
+    return f"A figure: {words.rstrip('.')}." if words else "A figure without a title."
 
 
 def _pixels(fig: Figure, scale: float) -> NDArray[np.uint8]:
@@ -180,12 +192,6 @@ def _pixels(fig: Figure, scale: float) -> NDArray[np.uint8]:
         finally:
             if scale != 1:
                 fig.dpi = dpi
-
-
-def _encode(pixels: NDArray[np.uint8], compress_level: int) -> bytes:
-    buffer = io.BytesIO()
-    Image.fromarray(pixels).save(buffer, "png", compress_level=compress_level)
-    return buffer.getvalue()
 
 
 # --- Live learning curves -------------------------------------------------------------------------
@@ -225,13 +231,13 @@ class LiveCurves:
         self._handle: Any = None
         self._progress: ProgressBar | None = None
         self._cell: Any = None
-        self._due = self._picture_due = 0.0
+        self.due = self._picture_due = 0.0
 
     def start(self, agent: Any, total_steps: int) -> None:
         """Called by `learn` before the first step."""
         if agent is not self.agent:  # another agent: its curves begin at its own first step
             self.agent = agent
-            self._figure = _CurvesFigure(self.keys, self.bar, self.title, self.window)
+            self.figure = _CurvesFigure(self.keys, self.bar, self.title, self.window)
         same_cell = current_cell() is not None and current_cell() == self._cell
         self._cell = current_cell()
         self._first, self._total = agent.steps, total_steps
@@ -245,12 +251,12 @@ class LiveCurves:
 
     def __call__(self, agent: Any) -> None:
         """Called by `learn` after every update: almost always only a look at the clock."""
-        if time.perf_counter() < self._due:
+        if time.perf_counter() < self.due:
             return
         self._progress.update(agent.steps - self._first, self._note())
         if time.perf_counter() >= self._picture_due:
             self._draw()
-        self._due = time.perf_counter() + 1 / UPDATES_PER_SECOND
+        self.due = time.perf_counter() + 1 / UPDATES_PER_SECOND
 
     def stop(self, agent: Any) -> None:
         """Called by `learn` at its end, also when it was interrupted."""
@@ -268,9 +274,9 @@ class LiveCurves:
             self._picture_due = float("inf")
             return
         began = time.perf_counter()
-        self._figure.update(self.agent.history, self._first + self._total)
-        self.png = self._figure.png(scale)
-        data, metadata = png_bundle(self.png, self._alt(), self._figure.width * DPI)
+        self.figure.update(self.agent.history, self._first + self._total)
+        self.png = self.figure.png(scale)
+        data, metadata = png_bundle(self.png, self._alt(), self.figure.width * DPI)
         self._handle = publish(data, metadata, self._handle)
         now = time.perf_counter()
         pause = max(1 / UPDATES_PER_SECOND, (now - began) * (1 / DRAWING_SHARE - 1))
@@ -336,7 +342,7 @@ class _CurvesFigure:
                 panel.ax.set_ylim(low - room, high + room)
 
     def png(self, scale: float) -> bytes:
-        return _encode(_pixels(self.fig, scale), compress_level=1 if scale == 1 else 6)
+        return to_png(self.fig, scale, compress_level=1 if scale == 1 else 6)
 
 
 def _shrink(ax: Axes) -> None:
@@ -361,7 +367,7 @@ class _EpisodePanel:
         (self.dots,) = ax.plot([], [], ".", ms=4, mew=0, alpha=0.4, color=BLUE, label="episode")
         (self.line,) = ax.plot([], [], lw=2.2, color=BLUE, label=f"mean of last {window}")
         if bar is not None:
-            ax.axhline(bar, ls=(0, (5, 3)), lw=1.4, color=VERMILLION, label=f"bar: {bar:g}")
+            ax.axhline(bar, ls=DASHES, lw=1.4, color=VERMILLION, label=f"bar: {bar:g}")
         label(ax, key)
         narrow = ax.get_position().width * WIDTH < 3.6
         legend_above(ax, [line for line in ax.lines if not (narrow and line is self.dots)])

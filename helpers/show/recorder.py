@@ -28,7 +28,7 @@ NO_PAGE = (
     "helpers.demos.files.record_demos."
 )
 
-_recorders: dict[tuple[str, Path], Recorder] = {}
+recorders: dict[tuple[str, Path], Recorder] = {}
 
 
 def recorder(
@@ -48,18 +48,16 @@ def recorder(
     Args:
         env_id: what to drive.
         path: where Save writes. Episodes that are in the file already are kept and added to.
-        maker: who drives, in words, for the file.
+        maker: the person who drives, in words, for the file.
         seed: of the first start; later ones go on from there.
         speed: "real time", "half speed" or "slow motion"; can be changed on the page. A person
             takes a quarter of a second to react, and a pendulum falls in less.
         levels: how many positions the slider of a continuous action has.
 
-    Returns:
-        the `Recorder`: `demos` is what was recorded so far.
+    Returns the `Recorder`, whose `demos` are what was recorded so far.
 
-    Raises:
-        ValueError: the environment cannot be driven by hand or recorded, or `path` holds something
-            that cannot be added to.
+    Raises `ValueError` where the environment cannot be driven by hand or recorded, and where `path`
+    holds something that cannot be added to.
     """
     Drive.stop_all()  # the cell was run again: the old game must not go on behind it
     if speed not in SPEEDS:
@@ -67,9 +65,9 @@ def recorder(
     if levels < 2:
         raise ValueError(f"levels must be at least 2, got {levels}.")
     key = env_id, Path(path).absolute()
-    if key not in _recorders:
-        _recorders[key] = Recorder(*key, seed)
-    game = _recorders[key]
+    if key not in recorders:
+        recorders[key] = Recorder(*key, seed)
+    game = recorders[key]
     game.maker, game.speed, game.levels = maker, speed, levels
     game.show()
     return game
@@ -143,13 +141,13 @@ class Recorder(Drive):
         if self.box is None and in_kernel():
             publish({"text/html": NO_WIDGETS, "text/plain": NO_WIDGETS}, {})
 
-    def _build(self, frame: NDArray) -> None:
+    def build(self, frame: NDArray) -> None:
         import ipywidgets as w
 
-        super()._build(frame)
-        self._speed.value = self.speed
+        super().build(frame)
+        self.speed_choice.value = self.speed
         *above, row, _ = self.box.children
-        self._start, self._stop, *_ = row.children
+        self.start_button, self.stop_button, *_ = row.children
         for button, (text, width) in zip(row.children, ROW.items(), strict=False):
             button.description, button.layout.width = text, width
         drop, keep = (
@@ -160,21 +158,21 @@ class Recorder(Drive):
             )
         )
         drop.on_click(lambda _: self.drop_last())
-        keep.on_click(lambda _: self._press_save())
-        self._drop, self._keep_button, self._listed = drop, keep, w.HTML()
-        self.box = w.VBox([*above, row, self._status, w.HBox([drop, keep]), self._listed])
-        for slider in self._inputs:
+        keep.on_click(lambda _: self.press_save())
+        self.drop_button, self.save_button, self.listed = drop, keep, w.HTML()
+        self.box = w.VBox([*above, row, self.status, w.HBox([drop, keep]), self.listed])
+        for slider in self.inputs:
             slider.observe(self._moved, "value")
         # Gone from the page (output cleared, cell deleted), or closed: nobody is playing.
         self.box._view_count = 0
         self.box.observe(lambda change: change.new == 0 and self.stop(), "_view_count")
-        self.box.observe(lambda change: change.new is None and self._halt(), "comm")
-        self._status.value = self._how()
+        self.box.observe(lambda change: change.new is None and self.halt(), "comm")
+        self.status.value = self._how()
         self._list()
         self._enable()
 
-    def _sliders(self, width: int) -> list[Any]:
-        sliders = super()._sliders(width)
+    def make_sliders(self, width: int) -> list[Any]:
+        sliders = super().make_sliders(width)
         for slider in sliders:
             if hasattr(slider, "step"):
                 slider.step = (slider.max - slider.min) / (self.levels - 1)
@@ -183,7 +181,7 @@ class Recorder(Drive):
         return sliders
 
     def _how(self) -> str:
-        paused = f"Stopped at step {len(self._episode)}. " if self._going_on else ""
+        paused = f"Stopped at step {len(self.episode)}. " if self._going_on else ""
         return (
             f"{paused}Press Start, or just move the slider. <b>Click its handle, then use the "
             "arrow keys</b> ← and →; Home and End go all the way."
@@ -205,8 +203,8 @@ class Recorder(Drive):
             where = f" All are in {escape(self.path.name)}." if kept else " <b>Not saved yet.</b>"
         elif not self.saved:
             where = " The file stays as it was."
-        self._listed.value = f"Episodes recorded, with their returns: {more}{shown}.{where}"
-        self._drop.disabled = self._keep_button.disabled = not self.episodes
+        self.listed.value = f"Episodes recorded, with their returns: {more}{shown}.{where}"
+        self.drop_button.disabled = self.save_button.disabled = not self.episodes
 
     def _enable(self) -> None:
         """Only the buttons that do something.
@@ -215,8 +213,8 @@ class Recorder(Drive):
         of a focused button as a wish to go to another cell.
         """
         if self.box is not None:
-            playing = Drive._playing is self
-            self._start.disabled, self._stop.disabled = playing, not playing
+            playing = Drive.playing is self
+            self.start_button.disabled, self.stop_button.disabled = playing, not playing
 
     # What the buttons and keys do ---------------------------------------------------------
 
@@ -237,7 +235,7 @@ class Recorder(Drive):
 
     async def _start_and_wait(self) -> None:
         self._start_here()
-        await self._task
+        await self.task
 
     def _start_here(self) -> None:
         super().start()
@@ -245,32 +243,32 @@ class Recorder(Drive):
 
     def stop(self) -> None:
         """Pause; Start goes on from here."""
-        if self._halt():
-            self._status.value = self._how()
+        if self.halt():
+            self.status.value = self._how()
 
     def reset(self) -> None:
         """Stop, and go to the start of a new episode; what was played of this one is kept."""
         self._need_page()
-        self._halt()
-        with self._lock:
+        self.halt()
+        with self.lock:
             if self._going_on:
-                columns = zip(*self._episode, strict=True)
+                columns = zip(*self.episode, strict=True)
                 episode = {n: np.asarray(c) for n, c in zip(ARRAYS, columns, strict=True)}
                 episode["truncated"][-1] = True  # cut here by hand
                 self.episodes.append(episode)
                 self._changed()
             super().reset()
         self._centre()
-        self._status.value = self._how()
+        self.status.value = self._how()
 
-    def _halt(self) -> bool:
-        halted = super()._halt()
+    def halt(self) -> bool:
+        halted = super().halt()
         self._enable()
         return halted
 
     def _moved(self, _change: Any) -> None:
-        """Somebody moves the slider: they want to play."""
-        idle = Drive._playing is None and time.monotonic() - self._ended > PAUSE
+        """A slider was moved by hand: the game is to begin."""
+        idle = Drive.playing is None and time.monotonic() - self._ended > PAUSE
         if idle and not self._centring:
             self.start()
 
@@ -280,29 +278,29 @@ class Recorder(Drive):
         """The sliders in the middle, as at the beginning."""
         self._centring = True
         try:
-            for slider in self._inputs:
+            for slider in self.inputs:
                 if hasattr(slider, "step"):
                     slider.value = (slider.min + slider.max) / 2
         finally:
             self._centring = False
 
-    def _press_save(self) -> None:
+    def press_save(self) -> None:
         try:
             demos = self.save()
         except (ValueError, OSError) as error:
-            self._listed.value = f"Not saved: {escape(str(error))}"
+            self.listed.value = f"Not saved: {escape(str(error))}"
             return
         text = f"Saved to {escape(self.path.name)}: {escape(str(demos))}."
         if self._going_on:
-            text += f" The one at step {len(self._episode)} goes on, and is not in the file yet."
-        self._listed.value = text
+            text += f" The one at step {len(self.episode)} goes on, and is not in the file yet."
+        self.listed.value = text
 
     # The game -----------------------------------------------------------------------------
 
-    def _step(self, draw_every: int = 1) -> None:
-        rate = self._fps * SPEEDS[self._speed.value]
-        super()._step(ceil(rate / PICTURES_PER_SECOND))
-        if self._over:
+    def step_once(self, draw_every: int = 1) -> None:
+        rate = self.fps * SPEEDS[self.speed_choice.value]
+        super().step_once(ceil(rate / PICTURES_PER_SECOND))
+        if self.over:
             self._ended = time.monotonic()
             self._centre()
             self._changed()
@@ -315,7 +313,7 @@ class Recorder(Drive):
     @property
     def _going_on(self) -> bool:
         """Whether an episode has begun and is not over, played or paused."""
-        return bool(self._episode) and not self._over
+        return bool(self.episode) and not self.over
 
     def _need_page(self) -> None:
         if self.box is None:

@@ -52,6 +52,7 @@ class Recording:
         fps: frames a second at which the environment's clock runs at its own speed.
         rewards: one for each step, whatever the frames were thinned to.
         terminated, truncated: how it ended; both False when `max_steps` ran out.
+        env_id: of the environment, if it has one.
     """
 
     frames: NDArray[np.uint8]
@@ -59,6 +60,14 @@ class Recording:
     rewards: list[float]
     terminated: bool = False
     truncated: bool = False
+    env_id: str = ""
+
+    @property
+    def alt(self) -> str:
+        """What the pictures show, in words."""
+        what = f"{self.env_id}: an episode" if self.env_id else "An episode"
+        ended = ", terminated" if self.terminated else ""
+        return f"{what} of {len(self.rewards)} steps, return {self.total_return:.0f}{ended}."
 
     @property
     def total_return(self) -> float:
@@ -133,7 +142,8 @@ def _record(act: Callable, env: gym.Env, seed: int, max_steps: int) -> Recording
         last = terminated or truncated or len(rewards) == max_steps
         if last or len(rewards) % stride == 0:
             frames.append(render(env))
-    return Recording(np.stack(frames), clock / stride, rewards, bool(terminated), bool(truncated))
+    ended, name = (bool(terminated), bool(truncated)), env.spec.id if env.spec else ""
+    return Recording(np.stack(frames), clock / stride, rewards, *ended, name)
 
 
 # --- Showing ----------------------------------------------------------------------------------
@@ -148,6 +158,7 @@ class Video:
         playback: "loop", "once", or "reflect" (forward, then backward, again and again).
         width: at most so many pixels on the page; the height is at most three quarters of it.
         caption: a line below.
+        alt: what is to be seen, in words; by default the caption, or what a recording says.
     """
 
     def __init__(
@@ -157,8 +168,11 @@ class Video:
         playback: Playback = "loop",
         width: int = BOX[0],
         caption: str = "",
+        alt: str = "",
     ) -> None:
+        self.alt = alt or caption
         if isinstance(frames, Recording):
+            self.alt = self.alt or frames.alt
             frames, fps = frames.frames, fps or frames.fps
         self.frames = np.asarray(frames)
         self.fps, self.playback, self.caption = float(fps or MAX_FPS), playback, caption
@@ -176,23 +190,24 @@ class Video:
         png = base64.b64encode(self.apng).decode("ascii")
         data = {"image/png": png, "text/plain": repr(self)}
         if self.mp4:
-            data["text/html"] = self._html()
+            data["text/html"] = self.html()
         else:
             image = (
-                f'<img src="data:image/png;base64,{png}" width="{self.size[0]}" style="{BORDER}">'
+                f'<img src="data:image/png;base64,{png}" width="{self.size[0]}" '
+                f'alt="{escape(self.alt)}" style="{BORDER}">'
             )
             data["text/html"] = _figure(image, f"{self.caption} {NO_FFMPEG}".strip())
-        return data, {"image/png": {"width": self.size[0]}}
+        return data, {"image/png": {"alt": self.alt, "width": self.size[0]}}
 
     def __repr__(self) -> str:
         seconds = len(self.frames) / self.fps
-        about = f": {self.caption}" if self.caption else ""
+        about = f": {self.alt}" if self.alt else ""
         return f"<Video of {seconds:.1f} s{about}>"
 
     def save(self, path: str | Path) -> Path:
         """Write an .mp4, an (animated) .png or a .gif, by the path's suffix."""
         path = Path(path)
-        make = {".mp4": self._to_mp4, ".png": self._to_apng, ".gif": self._to_gif}
+        make = {".mp4": self.to_mp4, ".png": self.to_apng, ".gif": self.to_gif}
         if path.suffix not in make:
             raise ValueError(f"A video is saved as .mp4, .png or .gif, not {path.suffix!r}.")
         path.write_bytes(make[path.suffix]())
@@ -201,20 +216,20 @@ class Video:
     @cached_property
     def mp4(self) -> bytes | None:
         """H.264 in an .mp4, or None where there is no ffmpeg."""
-        return self._to_mp4() if find_ffmpeg() else None
+        return self.to_mp4() if find_ffmpeg() else None
 
     @cached_property
     def apng(self) -> bytes:
         """The animated PNG, made small enough to be committed in a notebook."""
-        return self._to_apng()
+        return self.to_apng()
 
-    def _html(self) -> str:
+    def html(self) -> str:
         src = base64.b64encode(self.mp4 or b"").decode("ascii")
         loop = "" if self.playback == "once" else " loop"
         # The source stands on the tag itself: JupyterLab's sanitizer drops a <source> inside.
         return _figure(
             f'<video src="data:video/mp4;base64,{src}" width="{self.size[0]}" style="{BORDER}" '
-            f"controls autoplay muted playsinline{loop}></video>",
+            f'aria-label="{escape(self.alt)}" controls autoplay muted playsinline{loop}></video>',
             self.caption,
         )
 
@@ -224,12 +239,12 @@ class Video:
         backward = forward[-2:0:-1] if self.playback == "reflect" else []
         return (forward + backward)[::stride]
 
-    def _to_mp4(self) -> bytes:
+    def to_mp4(self) -> bytes:
         h, w = (n // 2 * 2 for n in self.frames.shape[1:3])  # yuv420p wants even sizes
         frames = (np.ascontiguousarray(f[:h, :w]).data for f in self._sequence())
         return _encode_h264(frames, w, h, self.fps)
 
-    def _to_apng(self) -> bytes:
+    def to_apng(self) -> bytes:
         """Thin and shrink until it fits: both a little, so that neither suffers much."""
         width, count = self.size[0], APNG_FRAMES
         for _ in range(6):
@@ -241,7 +256,7 @@ class Video:
             width, count = int(width * shrink), max(12, int(count * shrink))
         return png
 
-    def _to_gif(self) -> bytes:
+    def to_gif(self) -> bytes:
         return self._animate("gif", ceil(len(self._sequence()) / APNG_FRAMES), self.size[0])
 
     def _animate(self, kind: str, stride: int, width: int) -> bytes:
@@ -292,7 +307,9 @@ def side_by_side(
         part[: len(tile)] = tile
         part[len(tile) :] = tile[-1]
         part[len(tile) :, STRIP:] = 255 - (255 - tile[-1, STRIP:]) // 3  # over: pale
-    return Video(page, recordings[0].fps, playback, page.shape[2], caption)
+    names = sorted({r.env_id for r in recordings if r.env_id})
+    alt = f"{', '.join(names) or 'Episodes'}, side by side: {', '.join(labels)}. {caption}".strip()
+    return Video(page, recordings[0].fps, playback, page.shape[2], caption, alt)
 
 
 def _tile(frames: NDArray[np.uint8], text: str, box: tuple[int, int]) -> NDArray[np.uint8]:

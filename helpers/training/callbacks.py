@@ -14,7 +14,7 @@ import copy
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -174,7 +174,7 @@ class Checkpoint:
     def _plan(self, agent: Agent) -> None:
         if self.milestones:
             self.milestones.start(agent.steps)
-        else:
+        elif self.minutes is not None:
             self._due = time.monotonic() + 60 * self.minutes
 
     def _is_due(self, agent: Agent) -> bool:
@@ -201,14 +201,14 @@ class StopAtReturn:
 
     def __call__(self, agent: Agent) -> bool | None:
         # Not by [...], which would give a history without episodes an empty entry.
-        curve = self.evaluations.curve if self.evaluations else agent.history.get("return", [])
+        episodes = agent.history.get("return", [])
+        curve: Sequence[tuple] = self.evaluations.curve if self.evaluations else episodes
         if len(curve) == self._seen:  # almost always
             return None
         self._seen = len(curve)
-        if self.evaluations:
-            last = [result.mean for _, result in curve[-1:]]
-        else:
-            last = [value for _, value in curve[-self.episodes :]]
+        # An evaluation is a mean already.
+        latest = curve[-1:] if self.evaluations else curve[-self.episodes :]
+        last = [each.mean if isinstance(each, Evaluation) else each for _, each in latest]
         enough = len(last) == (1 if self.evaluations else self.episodes)
         if not enough or sum(last) / len(last) < self.target:
             return None

@@ -54,7 +54,7 @@ def _greedy_episodes(agent: OffPolicyAgent, seed: int) -> tuple[NDArray, NDArray
     running = list(range(EPISODES))
     for t in range(steps):
         observations[t], inside[t, running] = now, True
-        for i, action in zip(running, agent.predict(now[running]), strict=True):
+        for i, action in zip(running, np.asarray(agent.predict(now[running])), strict=True):
             now[i], rewards[t, i], terminated, _, _ = envs[i].step(action)
             if terminated:
                 running = [other for other in running if other != i]

@@ -39,7 +39,7 @@ class ProbeEnv(gym.Env):
     cannot reach the best ones. An episode ends in an observation that is no other's.
     """
 
-    metadata: ClassVar = {"render_modes": []}
+    metadata: ClassVar = {"render_modes": []}  # type: ignore[misc]  # as gymnasium's own do
 
     def __init__(self) -> None:
         self.observation_space = spaces.Box(-1.0, 1.0, (1,))
@@ -124,7 +124,7 @@ def values(agent: Agent, *observed: float) -> np.ndarray:
 
 def actions(agent: Agent, *observed: float) -> np.ndarray:
     """What the agent would do after each of these observations, in the environment's units."""
-    return np.array([agent.predict(observation(number))[0] for number in observed])
+    return np.array([np.ravel(agent.predict(observation(number)))[0] for number in observed])
 
 
 @dataclass(frozen=True)
@@ -362,7 +362,9 @@ def probe(make_agent: MakeAgent, seed: int = 0, steps: int | None = None) -> Pro
     return ProbeResults(probe_once(one, make_agent, seed, steps) for one in PROBES)
 
 
-def probe_once(one: Probe, make_agent: MakeAgent, seed: int = 0, steps: int = STEPS) -> ProbeResult:
+def probe_once(
+    one: Probe, make_agent: MakeAgent, seed: int = 0, steps: int | None = STEPS
+) -> ProbeResult:
     """Train a fresh agent on one of the probes and ask it what it has learned; see `probe`."""
     agent = make_agent(one.env_id, seed)
     if not agent.gamma <= MAX_GAMMA:
@@ -370,8 +372,7 @@ def probe_once(one: Probe, make_agent: MakeAgent, seed: int = 0, steps: int = ST
             f"With gamma = {agent.gamma} the probes cannot tell discounted from not discounted: "
             f"make an agent with a gamma of at most {MAX_GAMMA}, such as 0.8."
         )
-    steps = steps or getattr(make_agent, "steps", STEPS)
-    got = one.ask(agent.learn(steps))
+    got = one.ask(agent.learn(steps or int(getattr(make_agent, "steps", STEPS))))
     return ProbeResult(
         one.name, one.question, tuple(map(float, one.expected(agent.gamma))), tuple(got.tolist()),
         one.tolerance, one.suspect,

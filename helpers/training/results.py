@@ -1,6 +1,7 @@
 """What long runs have measured: data/results/, a JSON file a study, each with its command."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -15,3 +16,23 @@ def load_results(name: str) -> dict[str, Any]:
         known = ", ".join(sorted(file.stem for file in RESULTS.glob("*.json"))) or "none"
         raise FileNotFoundError(f"There are no stored results {name!r}; there are: {known}.")
     return json.loads(path.read_text(encoding="utf-8"))
+
+
+def write_json(
+    path: Path, content: Any, indent: int | None = None, rows: str | None = None
+) -> None:
+    """Write a JSON file that appears whole or not at all; makes its folder.
+
+    With `rows`, the list of that name in `content` has a line for each of its entries, and what
+    JSON does not know is written as its text. Raises `OSError`; the old file is then still there.
+    """
+    if rows is None:
+        text = json.dumps(content, indent=indent)
+    else:
+        text = json.dumps(content | {rows: []}, indent=1, default=str)
+        lines = ",\n".join("  " + json.dumps(row) for row in content[rows])
+        text = text.replace(f'"{rows}": []', f'"{rows}": [\n{lines}\n ]')
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(path.name + ".unfinished")
+    unfinished.write_text(text + "\n", encoding="utf-8", newline="\n")
+    os.replace(unfinished, path)

@@ -5,8 +5,7 @@
 
 import argparse
 import ast
-import json
-import os
+import errno
 import shlex
 import textwrap
 import time
@@ -15,10 +14,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from filelock import FileLock, Timeout
 
 import helpers.agents
 from helpers.agents import checkpoint
@@ -28,11 +28,13 @@ from helpers.agents.schedules import KINDS as SCHEDULES
 from helpers.envs.make import one_line
 from helpers.evaluation import Evaluation
 from helpers.training.callbacks import Evaluate
+from helpers.training.results import write_json
 from helpers.training.settings import LONG, MUJOCO, SETTINGS, Setting
 from helpers.training.study import circumstances
 
 ALGORITHMS = {"a2c": "A2C", "a2c-by-the-book": "A2CByTheBook", "ddpg": "DDPG", "td3": "TD3"}
 OBJECTS = NOISES | SCHEDULES  # what a setting can be beside plain values
+NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)  # some network folders
 EVALUATE_EVERY = 5000  # steps, as the authors of TD3 do; more often where training is short
 
 
@@ -152,8 +154,8 @@ def parse_value(text: str) -> Any:
         if not isinstance(parsed, ast.Call):
             return ast.literal_eval(parsed)
         arguments = [ast.literal_eval(each) for each in parsed.args]
-        named = {each.arg: ast.literal_eval(each.value) for each in parsed.keywords}
-        return OBJECTS[parsed.func.id](*arguments, **named)
+        named = {str(each.arg): ast.literal_eval(each.value) for each in parsed.keywords}
+        return OBJECTS[ast.unparse(parsed.func)](*arguments, **named)
     except Exception as error:  # whatever was written there
         raise ValueError(
             f"'{text}' is no value that a setting can have: write a number, None, True, or an "
@@ -175,7 +177,8 @@ class Run:
         self.plan, self.agent = plan, agent
         self.settings = plan.settings(agent)
         self.evaluations = Evaluate(plan.every, plan.episodes)
-        self.seconds_before, self.began = 0.0, None
+        self.seconds_before = 0.0
+        self.began: float | None = None
         self.kept = agent.steps  # the step of the last checkpoint
         self.best_step: int | None = None  # of the agent in best.pt
         self.checkpoint, self.best, self.curve = (
@@ -211,7 +214,9 @@ class Run:
             if "run" not in content:
                 raise ValueError("it holds an agent and no training")
             self.check_settings(content["run"]["settings"])
-            agent = self.plan.kind.from_contents(content, self.plan.env_id, self.checkpoint)
+            agent = checkpoint.agent_from(
+                self.plan.kind, content, self.plan.env_id, self.checkpoint
+            )
             restore_evaluations(self.evaluations, content["run"]["evaluations"])
             self.seconds_before = float(content["run"]["seconds"])
         except OtherSettings:
@@ -243,18 +248,14 @@ class Run:
 
     def write_results(self) -> None:
         """Bring best.pt and evaluations.json to where the evaluations are. Raises `OSError`."""
-        best = self.evaluations.best
-        if best is None:
+        best, contents = self.evaluations.best, self.evaluations.best_contents
+        if best is None or contents is None:
             self.best.unlink(missing_ok=True)
         elif best[0] != self.best_step:
-            checkpoint.write(self.best, self.evaluations.best_contents)
+            checkpoint.write(self.best, contents)
             self.best_step = best[0]
-        text = json.dumps({**self.record(), "curve": []}, indent=1)
-        rows = ",\n".join("  " + json.dumps(row) for row in curve_rows(self.evaluations))
-        text = text.replace('"curve": []', f'"curve": [\n{rows}\n ]') + "\n"
-        new = self.curve.with_name(self.curve.name + ".unfinished")
-        new.write_text(text, encoding="utf-8")
-        os.replace(new, self.curve)
+        record = {**self.record(), "curve": curve_rows(self.evaluations)}
+        write_json(self.curve, record, rows="curve")
 
     def record(self) -> dict[str, Any]:
         """What one needs to know to train it again, and how far it is."""
@@ -318,28 +319,19 @@ def claimed(folder: Path) -> Iterator[None]:
     files.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / "lock", "a") as file:
-        if not lock(file):
-            raise ValueError(
-                f"Another process is training in {folder}: wait for it, stop it, or choose another "
-                "--out."
-            )
-        yield
-
-
-def lock(file: IO) -> bool:
-    """Take the file for this process until it ends, however it ends; False if it is taken."""
+    # Not the soft kind, whose file would outlive a `kill -9` and keep its own training out.
+    lock = FileLock(folder / "lock", timeout=0, fallback_to_soft=False)
     try:
-        if os.name == "nt":
-            import msvcrt
-
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
-        return False
-    except OSError:  # some network folders know no locks
-        pass
-    return True
+        lock.acquire()
+    except Timeout:
+        raise ValueError(
+            f"Another process is training in {folder}: wait for it, stop it, or choose another "
+            "--out."
+        ) from None
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise
+    try:
+        yield
+    finally:
+        lock.release()

@@ -4,7 +4,8 @@ A bar is the mean return of 20 greedy evaluation episodes. The settings were tun
 than those that results are reported on, 100-119 (`python course.py study`).
 """
 
-from dataclasses import dataclass, field
+import os
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import helpers.agents
@@ -30,6 +31,7 @@ class Setting:
     seconds: float
     params: dict[str, Any] = field(default_factory=dict)
     demos: str | None = None  # a file in data/demos, without its ending
+    episodes: int | None = None  # so many of the demonstrations, from the first on; None for all
 
     def __str__(self) -> str:
         params = ", ".join(f"{name}={_short(value)}" for name, value in self.params.items())
@@ -43,7 +45,8 @@ class Setting:
 
     def load_demos(self) -> Demos:
         """The demonstrations that come with this setting."""
-        return load_demos(DEMOS / f"{self.demos}.npz", self.env_id)
+        demos = load_demos(DEMOS / f"{self.demos}.npz", self.env_id)
+        return demos if self.episodes is None else demos.first(self.episodes)
 
 
 SETTINGS: dict[tuple[str, str], Setting] = {
@@ -268,4 +271,14 @@ def get_setting(algorithm: str, env_id: str) -> Setting:
     if (algorithm, env_id) not in settings:
         known = ", ".join(f"{a} {e}" for a, e in settings)
         raise ValueError(f"No lesson trains {algorithm} on {env_id}; there are: {known}.")
-    return settings[algorithm, env_id]
+    return _shortened(settings[algorithm, env_id])
+
+
+def _shortened(setting: Setting) -> Setting:
+    """For tests that run a lesson's cells and not its training: few steps, and no bar to reach.
+
+    The variable is set by tests/conftest.py and by nothing else.
+    """
+    if (steps := os.environ.get("COURSE_TEST_STEPS")) is None:
+        return setting
+    return replace(setting, steps=min(setting.steps, int(steps)), bar=-1e9)

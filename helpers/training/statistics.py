@@ -7,6 +7,9 @@ Source: Agarwal et al. 2021, "Deep Reinforcement Learning at the Edge of the Sta
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from itertools import combinations
+from math import comb
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,7 +46,7 @@ def interquartile_mean(values: ArrayLike, axis: int = 0) -> NDArray[np.floating]
 
 def bootstrap_interval(
     values: ArrayLike,
-    statistic: Callable[..., NDArray] = interquartile_mean,
+    statistic: Callable[..., ArrayLike] = interquartile_mean,
     confidence: float = 0.95,
     resamples: int = 2000,
     rng: np.random.Generator | int | None = 0,
@@ -78,3 +81,57 @@ def bootstrap_interval(
     tail = 100 * (1 - confidence) / 2
     low, high = np.percentile(answers, [tail, 100 - tail], axis=0)
     return low, high
+
+
+def permutation_test(
+    first: ArrayLike, second: ArrayLike, paired: bool = False, draws: int = 100_000
+) -> float:
+    """How often chance alone makes two groups of runs differ by as much as they do: p, two-sided.
+
+    If the two settings were the same, every way of sorting the runs into two groups would be as
+    likely as the one that happened (of pairs with the same seed: every way of exchanging the two
+    of a pair). p is the share of those ways whose means differ at least as much. All are counted
+    if there are at most `draws`, otherwise that many are drawn.
+
+    Args:
+        first, second: one number a run, for example the final return of each seed.
+        paired: `first[i]` and `second[i]` belong together.
+
+    Raises:
+        ValueError: a group is empty, or pairs are asked for and the lengths differ.
+    """
+    a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if a.ndim != 1 or b.ndim != 1 or len(a) == 0 or len(b) == 0:
+        raise ValueError("permutation_test needs two lists of numbers, one number a run.")
+    if paired and len(a) != len(b):
+        raise ValueError(f"There are no pairs of {len(a)} and {len(b)} runs.")
+    differences = _sign_flips(a - b, draws) if paired else _regroupings(a, b, draws)
+    seen = abs(a.mean() - b.mean())
+    return float(np.mean(np.abs(differences) >= seen - 1e-9 * max(1.0, seen)))
+
+
+def _sign_flips(difference: NDArray, draws: int) -> NDArray:
+    """The mean difference for every way of exchanging the two of each pair."""
+    n = len(difference)
+    if 2**n <= draws:
+        bits = np.arange(2**n)[:, None] >> np.arange(n) & 1
+    else:
+        bits = np.random.default_rng(0).integers(0, 2, size=(draws, n))
+    return (1 - 2 * bits) @ difference / n
+
+
+def _regroupings(a: NDArray, b: NDArray, draws: int) -> NDArray:
+    """The difference of the means for every way of sorting the runs into two groups."""
+    together, n = np.concatenate([a, b]), len(a)
+    if comb(len(together), n) <= 2 * draws:
+        chosen = _all_choices(len(together), n)
+    else:
+        rng = np.random.default_rng(0)
+        chosen = rng.permuted(np.tile(np.arange(len(together)), (draws, 1)), axis=1)[:, :n]
+    sums = together[chosen].sum(axis=1)
+    return sums / n - (together.sum() - sums) / len(b)
+
+
+@cache
+def _all_choices(count: int, n: int) -> NDArray[np.intp]:
+    return np.array(list(combinations(range(count), n)))

@@ -5,14 +5,13 @@
 
 import argparse
 import datetime
-import json
 import os
 import platform
 import signal
 import statistics
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from functools import partial
 from importlib.metadata import version
 from multiprocessing import parent_process
@@ -22,6 +21,7 @@ import torch
 from joblib import Parallel, delayed
 
 from helpers.evaluation import evaluate
+from helpers.training.results import write_json
 from helpers.training.settings import Setting, get_setting
 
 EPISODES = 20
@@ -73,7 +73,7 @@ def run_seed(setting: Setting, seed: int) -> dict:
     }
 
 
-def run_seeds(setting: Setting, seeds: Sequence[int], jobs: int) -> Iterator[dict]:
+def run_seeds(setting: Setting, seeds: Sequence[int], jobs: int) -> Generator[dict, None, None]:
     """Each seed's row as it finishes; one job stays in this process."""
     if jobs == 1:
         yield from (run_seed(setting, seed) for seed in seeds)
@@ -130,13 +130,17 @@ def spell_seeds(seeds: Sequence[int]) -> str:
 
 
 def save(path: Path, record: dict) -> None:
-    """A line for each seed, written in one step: whoever looks or stops, the file is whole."""
-    text = json.dumps({**record, "results": []}, indent=1, default=str)
-    rows = ",\n".join("  " + json.dumps(row) for row in record["results"])
-    text = text.replace('"results": []', f'"results": [\n{rows}\n ]') + "\n"
-    new = path.with_name(path.name + ".new")
-    new.write_text(text, encoding="utf-8")
-    os.replace(new, path)
+    """A line for each seed; whoever looks or stops, the file is whole."""
+    write_json(path, record, rows="results")
+
+
+def line_of(row: dict) -> str:
+    """What is said of a seed."""
+    verdict = "passed" if row["passed"] else "not passed"
+    return (
+        f"seed {row['seed']:>3}  {row['steps']:,} steps  {row['seconds']:6.1f} s  "
+        f"mean {row['mean']:8.1f}  {verdict}"
+    )
 
 
 def describe(setting: Setting, rows: Sequence[dict]) -> str:
@@ -162,32 +166,26 @@ def study(
     record = header(setting, seeds, jobs) | {"stopped": False, "summary": "", "results": []}
     rows = record["results"]
     show = partial(print, flush=True)  # a line a seed at once, into a pipe too
-    interrupted = False
+    heard: list[int] = []
 
-    def interrupt(*_):  # an agent may end its training quietly at Ctrl-C: remember that it came
-        nonlocal interrupted
-        interrupted = True
+    def interrupt(number: int, frame: object) -> None:
+        heard.append(number)  # an agent may end its training quietly at Ctrl-C: remember it
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGINT, interrupt)
     finished = run_seeds(setting, seeds, jobs)
     try:
         for row in finished:
-            if interrupted:
+            if heard:
                 raise KeyboardInterrupt
             rows.append(row)
             rows.sort(key=lambda each: each["seed"])
-            verdict = "passed" if row["passed"] else "not passed"
-            show(
-                f"seed {row['seed']:>3}  {row['steps']:,} steps  {row['seconds']:6.1f} s  "
-                f"mean {row['mean']:8.1f}  {verdict}"
-            )
+            show(line_of(row))
             record["summary"] = describe(setting, rows)
             if out:
                 save(out, record)
     except KeyboardInterrupt:
-        record["stopped"] = True
-        record["summary"] = describe(setting, rows)
+        record |= {"stopped": True, "summary": describe(setting, rows)}
         if out and rows:
             save(out, record)
         show(f"Stopped after {len(rows)} of {len(seeds)} seeds.")

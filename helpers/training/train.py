@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from helpers.agents.base import Agent
+from helpers.agents.base import Agent, Callback
 from helpers.training.callbacks import CallbackList, Checkpoint, Evaluate, TensorBoard
 from helpers.training.runs import ALGORITHMS, Plan, Run, claimed, make_plan
 from helpers.training.study import Parser
@@ -209,7 +209,8 @@ def go_on(run: Run, interrupt: Interrupt) -> None:
     results, run.began = Results(run, progress.say), time.monotonic()
     if run.agent.steps < run.plan.steps:
         # In this order: what a checkpoint holds comes before it.
-        every = [run.evaluations, results, *logs(run), Keep(run, progress.say), interrupt, progress]
+        keep = Keep(run, progress.say)
+        every: list[Callback] = [run.evaluations, results, *logs(run), keep, interrupt, progress]
         run.agent.learn(run.plan.steps - run.agent.steps, CallbackList(*every))
     if interrupt.forced:  # `learn` has answered it
         raise KeyboardInterrupt
@@ -251,7 +252,8 @@ def is_finished(run: Run) -> bool:
 
 
 def say_finished(run: Run) -> int:
-    (step, result), (last_step, last) = run.evaluations.best, run.evaluations.curve[-1]
+    last_step, last = run.evaluations.curve[-1]
+    step, result = run.evaluations.best or (last_step, last)
     kind = run.plan.kind.__name__
     print(
         f"Finished: {run.agent.steps:,} steps in {clock(run.seconds)}.\n"

@@ -6,7 +6,7 @@ import numpy as np
 
 from helpers.agents.returns import discounted_returns
 from helpers.checks.exercise import Case, exercise
-from helpers.checks.observing import no_mutation
+from helpers.exercises.observing import no_mutation
 
 
 def return_cases(rng: np.random.Generator) -> list[Case]:

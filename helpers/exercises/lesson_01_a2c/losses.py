@@ -1,10 +1,12 @@
 """Lesson 01's two losses: exercises 1.4 `actor_loss` and 1.6 `critic_loss`.
 
-A loss is its gradients: what flows back is compared along with the value. Whom no gradient may
-reach is a property, so that a wrong value has its name whether or not something is detached.
+A loss is its gradients: what flows back is compared along with the value. Where no gradient may
+flow is a property, so that a wrong value has its name whether or not something is detached.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -12,7 +14,7 @@ from torch import nn
 
 from helpers.agents.a2c import actor_loss, critic_loss
 from helpers.checks.exercise import Case, Property, exercise
-from helpers.checks.observing import gradient
+from helpers.exercises.observing import gradient
 
 
 def leaf(values) -> torch.Tensor:
@@ -20,53 +22,48 @@ def leaf(values) -> torch.Tensor:
     return torch.tensor(np.asarray(values), dtype=torch.float32, requires_grad=True)
 
 
-def spared(loss: torch.Tensor, tensor: torch.Tensor) -> bool:
-    """Whether no gradient of the loss reaches a tensor."""
-    flowed = gradient(loss, tensor)
-    return flowed is None or not flowed.any()
+def loss_properties(loss_of: Callable, cases: Callable, name: str, message: str) -> list[Property]:
+    """No gradient flows into the last argument, and the loss is a tensor.
 
+    `loss_of(function, *args)` gives the loss. The second is no part of the observation because a
+    plain number is worth as much as a detached loss.
+    """
 
-# Its value is that of a detached loss: only its type tells the two apart.
-PLAIN_NUMBER = (
-    "You return a plain number: `.item()` (or `float()`) takes it out of the graph, so no gradient "
-    "finds its way back. Return the tensor itself; `.item()` is for printing and plotting."
-)
+    def spares_the_last(function, rng):
+        for case in cases(rng):
+            flowed = gradient(loss_of(function, *case.args), case.args[-1])
+            if flowed is not None and flowed.any():
+                return False
+        return True
 
-
-def gives_tensors(cases):
-    """The property that a loss is a tensor, and not the number in it."""
-
-    def test(function, rng):
-        losses = (function(*map(copied, case.args)) for case in cases(rng))
+    def gives_tensors(function, rng):
+        losses = (loss_of(function, *case.args) for case in cases(rng))
         return all(isinstance(loss, torch.Tensor) for loss in losses)
 
-    return Property("no tensor", test, PLAIN_NUMBER)
-
-
-def copied(value):
-    return value.clone() if isinstance(value, torch.Tensor) else value
+    plain = (
+        "You return a plain number, and no gradient can flow back through it. Return the tensor "
+        "itself; `.item()` is for printing and plotting."
+    )
+    return [Property(name, spares_the_last, message), Property("no tensor", gives_tensors, plain)]
 
 
 # --- 1.4 actor_loss -------------------------------------------------------------------------------
 
 
-def observe_actor_loss(function, log_probs, advantages):
+def actor_loss_of(function, log_probs, advantages):
     """The function gets clones: in a lesson, too, both are results of something earlier."""
-    loss = function(log_probs.clone(), advantages.clone())
+    return function(log_probs.clone(), advantages.clone())
+
+
+def observe_actor_loss(function, log_probs, advantages):
+    loss = actor_loss_of(function, log_probs, advantages)
     return {"loss": loss, "gradient to log_probs": gradient(loss, log_probs)}
-
-
-def spares_the_advantages(function, rng):
-    return all(
-        spared(function(log_probs.clone(), advantages.clone()), advantages)
-        for log_probs, advantages in (case.args for case in actor_loss_cases(rng))
-    )
 
 
 def actor_loss_cases(rng: np.random.Generator) -> list[Case]:
     random = [(leaf(-rng.exponential(size=n)), leaf(rng.normal(size=n))) for n in (5, 32)]
     return [
-        Case((leaf([-0.5]), leaf([2.0])), note="batch of one"),
+        Case((leaf([-0.5]), leaf([3.0])), note="batch of one"),
         Case((leaf([-0.5, -2.0]), leaf([3.0, -1.0])), note="a good action and a bad one"),
         Case((leaf([-0.1, -1.0, -3.0]), leaf([10.0, 12.0, 11.0])), note="all advantages positive"),
         *map(Case, random),
@@ -79,15 +76,13 @@ ACTOR_LOSS = exercise(
     reference=actor_loss,
     cases=actor_loss_cases,
     observe=observe_actor_loss,
-    properties=[
-        Property(
-            "gradient into the advantages",
-            spares_the_advantages,
-            "The loss is right, but some of its gradient flows through the advantages. They are "
-            "only weights here: `.detach()` them wherever you use them.",
-        ),
-        gives_tensors(actor_loss_cases),
-    ],
+    properties=loss_properties(
+        actor_loss_of,
+        actor_loss_cases,
+        "gradient into the advantages",
+        "The loss is right, but some of its gradient flows through the advantages. They are "
+        "only weights here: `.detach()` them wherever you use them.",
+    ),
 )
 
 
@@ -109,16 +104,13 @@ class LinearCritic(nn.Module):
         return "V = " + " + ".join(terms)
 
 
+def critic_loss_of(function, critic, obs, returns):
+    return function(critic, obs, returns.clone())
+
+
 def observe_critic_loss(function, critic, obs, returns):
-    loss = function(critic, obs, returns.clone())
-    return {"loss": loss, "gradient to the critic": gradient(loss, critic.weights)}
-
-
-def spares_the_returns(function, rng):
-    return all(
-        spared(function(critic, obs, returns.clone()), returns)
-        for critic, obs, returns in (case.args for case in critic_loss_cases(rng))
-    )
+    loss = critic_loss_of(function, critic, obs, returns)
+    return {"loss": loss, "gradient to the critic's weights": gradient(loss, critic.weights)}
 
 
 def critic_loss_cases(rng: np.random.Generator) -> list[Case]:
@@ -127,7 +119,7 @@ def critic_loss_cases(rng: np.random.Generator) -> list[Case]:
         obs = torch.tensor(rng.normal(size=(size, features)), dtype=torch.float32)
         return critic, obs, leaf(3 * rng.normal(size=size))
 
-    two = (LinearCritic([1.0]), torch.tensor([[1.0], [3.0]]), leaf([2.0, 6.0]))
+    two = (LinearCritic([2.0]), torch.tensor([[1.0], [3.0]]), leaf([3.0, 9.0]))
     return [
         Case((LinearCritic([2.0]), torch.tensor([[1.0]]), leaf([5.0])), note="batch of one"),
         Case(two, note="two states"),
@@ -136,23 +128,17 @@ def critic_loss_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-def values(critic, obs):
-    return critic(obs).squeeze(-1)
-
-
 CRITIC_LOSS = exercise(
     __file__,
     "1.6",
     reference=critic_loss,
     cases=critic_loss_cases,
     observe=observe_critic_loss,
-    properties=[
-        Property(
-            "gradient into the returns",
-            spares_the_returns,
-            "The loss is right, but some of its gradient flows into the returns. They are fixed "
-            "targets: `.detach()` them wherever you use them.",
-        ),
-        gives_tensors(critic_loss_cases),
-    ],
+    properties=loss_properties(
+        critic_loss_of,
+        critic_loss_cases,
+        "gradient into the returns",
+        "The loss is right, but some of its gradient flows into the returns. They are fixed "
+        "targets: `.detach()` them wherever you use them.",
+    ),
 )

@@ -8,24 +8,22 @@ from torch import nn
 
 from helpers.agents.networks import make_actor, make_critic
 from helpers.checks.exercise import Case, exercise
-from helpers.checks.observing import fill_parameters
-
-
-def layer_sizes(network: nn.Module, obs: torch.Tensor) -> str:
-    """The linear layers in the order in which they run, as "4 -> 64, 64 -> 64, 64 -> 2"."""
-    ran: list[nn.Module] = []
-    linear = [module for module in network.modules() if isinstance(module, nn.Linear)]
-    hooks = [layer.register_forward_hook(lambda layer, *_: ran.append(layer)) for layer in linear]
-    network(obs)
-    for hook in hooks:
-        hook.remove()
-    return ", ".join(f"{layer.weight.shape[1]} -> {layer.weight.shape[0]}" for layer in ran)
+from helpers.exercises.observing import fill_parameters, gradient, linear_layers
 
 
 def seen_from_outside(network: nn.Module, obs: torch.Tensor) -> dict:
-    """Sizes, and outputs with weights that are the same for everybody."""
+    """The layers, as "4 -> 64, 64 -> 64, 64 -> 2", and what comes out with everybody's weights."""
     fill_parameters(network, obs)
-    return {"chain of linear layers": layer_sizes(network, obs), "output": network(obs)}
+    shapes = [tuple(layer.weight.shape) for layer in linear_layers(network, obs)]
+    output = network(obs)
+    trainable = [each for each in network.parameters() if each.requires_grad]
+    return {
+        "chain of linear layers": ", ".join(f"{inputs} -> {outputs}" for outputs, inputs in shapes),
+        "output": output,
+        "number of parameters that a gradient reaches": sum(
+            each.numel() for each in trainable if gradient(output, each) is not None
+        ),
+    }
 
 
 def observations(rng: np.random.Generator, rows: int, size: int) -> torch.Tensor:
@@ -45,6 +43,7 @@ def actor_cases(rng: np.random.Generator) -> list[Case]:
         Case((observations(rng, 6, 4), 2, 64), note="CartPole's sizes"),
         Case((observations(rng, 6, 3), 4, 8), note="more actions than observed numbers"),
         Case((observations(rng, 6, 2), 1, 16), note="one output, as for a single torque"),
+        Case((10_000 * observations(rng, 4, 3), 2, 5), note="huge observations"),
     ]
 
 
@@ -75,6 +74,7 @@ def critic_cases(rng: np.random.Generator) -> list[Case]:
             (observations(rng, 6, 4).reshape(3, 2, 4), 8),
             note="three steps of two environments, (3, 2, 4)",
         ),
+        Case((10_000 * observations(rng, 4, 3), 5), note="huge observations"),
     ]
 
 

@@ -10,13 +10,8 @@ import torch
 
 from helpers.agents.policies import entropy, gaussian_log_prob, log_prob
 from helpers.checks.exercise import Case, exercise
-from helpers.checks.observing import gradient
-
-
-def parameter(values) -> torch.Tensor:
-    """A float32 tensor that collects a gradient."""
-    return torch.tensor(np.asarray(values), dtype=torch.float32, requires_grad=True)
-
+from helpers.exercises.lesson_01_a2c.losses import leaf
+from helpers.exercises.observing import gradient
 
 # --- 1.2 log_prob ---------------------------------------------------------------------------------
 
@@ -29,22 +24,22 @@ def observe_log_prob(function, logits, actions):
 
 def log_prob_cases(rng: np.random.Generator) -> list[Case]:
     return [
-        Case((parameter([[1.0, 0.0]]), torch.tensor([1])), note="batch of one"),
+        Case((leaf([[1.0, 0.0]]), torch.tensor([1])), note="batch of one"),
         Case(
-            (parameter([[0.5, 2.0, 1.0], [3.0, 0.1, 0.4]]), torch.tensor([2, 0])),
+            (leaf([[0.5, 2.0, 1.0], [3.0, 0.1, 0.4]]), torch.tensor([2, 0])),
             note="two states, three actions",
         ),
         Case(
-            (parameter(rng.normal(size=(3, 3))), torch.tensor([2, 0, 0])),
+            (leaf(rng.normal(size=(3, 3))), torch.tensor([2, 0, 0])),
             note="as many states as actions",
         ),
-        Case((parameter(rng.normal(size=(6, 4))), torch.tensor([0, 3, 1, 1, 2, 3]))),
+        Case((leaf(rng.normal(size=(6, 4))), torch.tensor([0, 3, 1, 1, 2, 3]))),
         Case(
-            (parameter([[100.0, 101.0], [102.0, 101.5]]), torch.tensor([0, 1])),
+            (leaf([[100.0, 101.0], [102.0, 101.5]]), torch.tensor([0, 1])),
             note="large logits",
         ),
         Case(
-            (parameter([[200.0, 0.0, -200.0], [-150.0, 150.0, 0.0]]), torch.tensor([2, 0])),
+            (leaf([[200.0, 0.0, -200.0], [-150.0, 150.0, 0.0]]), torch.tensor([2, 0])),
             note="actions that are all but impossible",
         ),
     ]
@@ -69,12 +64,12 @@ def observe_entropy(function, logits):
 
 def entropy_cases(rng: np.random.Generator) -> list[Case]:
     return [
-        Case((parameter([[0.0, 0.0]]),), note="batch of one, undecided"),
-        Case((parameter([[0.5, 2.0, 1.0], [3.0, 0.1, 0.4]]),), note="two states, three actions"),
-        Case((parameter(rng.normal(size=(3, 3))),), note="as many states as actions"),
-        Case((parameter(rng.normal(size=(6, 4))),)),
-        Case((parameter([[100.0, 101.0], [102.0, 101.5]]),), note="large logits"),
-        Case((parameter([[200.0, 0.0, -200.0], [-150.0, 150.0, 0.0]]),), note="a policy all sure"),
+        Case((leaf([[0.0, 0.0]]),), note="batch of one, undecided"),
+        Case((leaf([[0.5, 2.0, 1.0], [3.0, 0.1, 0.4]]),), note="two states, three actions"),
+        Case((leaf(rng.normal(size=(3, 3))),), note="as many states as actions"),
+        Case((leaf(rng.normal(size=(6, 4))),)),
+        Case((leaf([[100.0, 101.0], [102.0, 101.5]]),), note="large logits"),
+        Case((leaf([[200.0, 0.0, -200.0], [-150.0, 150.0, 0.0]]),), note="a policy all sure"),
     ]
 
 
@@ -103,15 +98,17 @@ def gaussian_cases(rng: np.random.Generator) -> list[Case]:
     def drawn(size: int, log_std: list[float]) -> tuple:
         mean = rng.normal(size=(size, len(log_std)))
         actions = mean + np.exp(log_std) * rng.normal(size=mean.shape)
-        return parameter(mean), parameter(log_std), torch.tensor(actions, dtype=torch.float32)
+        return leaf(mean), leaf(log_std), torch.tensor(actions, dtype=torch.float32)
 
-    one = (parameter([[0.0]]), parameter([0.0]), torch.tensor([[1.0]]))
+    one = (leaf([[0.0]]), leaf([0.0]), torch.tensor([[1.0]]))
+    far = (leaf([[0.0, 1.0]]), leaf([-12.0, 6.0]), torch.tensor([[1e-4, -9999.0]]))
     return [
         Case(one, note="batch of one, std 1, one std from the mean"),
         Case(drawn(3, [-0.7]), note="one action dimension"),
         Case(drawn(1, [0.5, 1.0]), note="two action dimensions, wide"),
         Case(drawn(3, [-1.0, 0.3, 0.8]), note="as many actions as action dimensions"),
         Case(drawn(6, [-2.5, -0.4]), note="a narrow one"),
+        Case(far, note="very narrow and very wide, and far from the mean"),
     ]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from helpers.agents.a2c import gae, learnable_rows
 from helpers.agents.a2c_by_the_book import bootstrapped_returns
 from helpers.checks.exercise import Case, exercise
-from helpers.checks.observing import no_mutation
+from helpers.exercises.observing import no_mutation
 
 # --- 1.3 bootstrapped_returns ---------------------------------------------------------------------
 
@@ -19,8 +19,8 @@ from helpers.checks.observing import no_mutation
 def bootstrap_cases(rng: np.random.Generator) -> list[Case]:
     return [
         Case((np.array([1.0]), 10.0, 0.5), note="an episode of one step"),
-        Case((np.array([1.0, 2.0, 4.0]), 16.0, 0.5), note="three steps, cut off"),
-        Case((np.array([1.0, 2.0, 4.0]), 0.0, 0.5), note="three steps, terminated"),
+        Case((np.array([1.0, 3.0, 2.0]), 16.0, 0.5), note="three steps, cut off"),
+        Case((np.array([1.0, 3.0, 2.0]), 0.0, 0.5), note="three steps, terminated"),
         Case((np.array([1.0, 2.0, 3.0]), 10.0, 0.0), note="gamma 0, the next reward only"),
         Case((np.array([1.0, 2.0, 3.0]), 10.0, 1.0), note="gamma 1, nothing is discounted"),
         Case((np.array([1, 1, 1, 1]), 7.5, 0.9), note="whole numbers as rewards"),
@@ -94,7 +94,7 @@ LEARNABLE_ROWS = exercise(
 
 
 def gae_cases(rng: np.random.Generator) -> list[Case]:
-    def one(rewards, values, terminated=None, truncated=None, gamma=0.5, lam=0.5) -> tuple:
+    def one(rewards, values, terminated=None, truncated=None, gamma=0.5, lam=0.8) -> tuple:
         """One environment; `terminated` and `truncated` are the step where it happens."""
         flags = np.zeros((2, len(rewards), 1), dtype=bool)
         for flag, step in zip(flags, (terminated, truncated), strict=True):
@@ -128,7 +128,7 @@ def gae_cases(rng: np.random.Generator) -> list[Case]:
                 np.array([[True, False]]),
                 np.array([[False, True]]),
                 0.5,
-                0.5,
+                0.8,
             ),
             note="one step of two environments, one terminated, one truncated",
         ),

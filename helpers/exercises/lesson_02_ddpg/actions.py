@@ -12,8 +12,8 @@ import torch
 
 from helpers.agents.noise import OUNoise
 from helpers.checks.exercise import Case, Property, exercise
-from helpers.checks.observing import no_mutation
 from helpers.envs.units import to_env_units
+from helpers.exercises.observing import no_mutation
 
 # --- 2.2 to_env_units -----------------------------------------------------------------------------
 
@@ -29,7 +29,10 @@ def unit_cases(rng: np.random.Generator) -> list[Case]:
     return [
         Case((np.array([0.5]), *pendulum), note="Pendulum, a torque between -2 and 2"),
         Case((np.array([-0.6]), *valve), note="a valve between 0 and 10"),
-        Case((np.array([-0.3]), np.array([-1.0]), np.array([5.0])), note="bounds that lie askew"),
+        Case(
+            (np.array([-0.3]), np.array([-1.0]), np.array([5.0])),
+            note="bounds that are not symmetric",
+        ),
         Case(
             (np.array([[-1.0], [0.0], [1.0]]), *valve), note="a batch: both bounds and the middle"
         ),
@@ -85,8 +88,8 @@ def observe_noise(function, sigma, theta, dt, shape):
     afterwards = values(noise.sample(shape, rng))
     seen = {
         "type and shape of a sample": f"{kind_of(given)}, {first.shape}",
-        "number of different values": len(np.unique(first)),
-        "share left after 1, 2, 3 steps without pushes": [left_of(first, x) for x in later],
+        "number of different values in a sample": len(np.unique(first)),
+        "share left after 1, 2, 3 samples without pushes": [left_of(first, x) for x in later],
         "share left after a reset": left_of(first, afterwards),
     }
     if first.size >= MANY:
@@ -107,9 +110,9 @@ def noise_cases(rng: np.random.Generator) -> list[Case]:
     return [
         Case((0.2, 0.15, 1.0, (1,)), note="one value"),
         Case((0.3, 0.4, 0.25, (3,)), note="three action dimensions, short steps in time"),
-        Case((0.5, 0.5, 1.0, (2, 3)), note="two rows of three, a strong pull"),
-        Case((2.0, 0.6, 1.0, (40_000,)), note="many values at once"),
-        Case((2.8, 0.5, 0.25, (200, 200)), note="many values at once, short steps in time"),
+        Case((0.5, 0.6, 1.0, (2, 3)), note="two rows of three, a strong pull"),
+        Case((2.0, 0.7, 1.0, (40_000,)), note="many values at once"),
+        Case((2.8, 0.8, 0.16, (200, 150)), note="many values at once, short steps in time"),
     ]
 
 

@@ -7,6 +7,8 @@ The networks in the cases are so small that a case can be worked out by hand.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -14,9 +16,9 @@ from torch import nn
 from torch.nn import functional as F
 
 from helpers.agents.ddpg import actor_loss, critic_loss, polyak_update, td_target
+from helpers.checks.compare import ANOTHER
 from helpers.checks.exercise import Case, Property, exercise
-from helpers.checks.observing import ANOTHER, gradient, no_mutation
-from helpers.exercises.lesson_01_a2c.losses import gives_tensors
+from helpers.exercises.observing import gradient, no_mutation
 from helpers.memory.buffers import Batch
 
 
@@ -25,35 +27,44 @@ def floats(values) -> torch.Tensor:
 
 
 class SmallActor(nn.Module):
-    """One linear layer without bias and a tanh."""
+    """One linear layer and a tanh. The bias is a fixed number, not a parameter."""
 
-    def __init__(self, weights) -> None:
+    def __init__(self, weights, bias: float = 0.0) -> None:
         super().__init__()
-        self.weights = nn.Parameter(floats(weights))
+        self.weights, self.bias = nn.Parameter(floats(weights)), bias
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
-        return torch.tanh(obs @ self.weights)
+        return torch.tanh(obs @ self.weights + self.bias)
 
     def extra_repr(self) -> str:
-        return f"action = tanh(obs @ {_short(self.weights)})"
+        return f"action = tanh(obs @ {_short(self.weights)}{_term(self.bias)})"
 
 
 class SmallCritic(nn.Module):
-    """A weighted sum of observation and action, minus the action's squares: a hill over actions."""
+    """A weighted sum of observation and action, minus the action's squares: a hill over actions.
 
-    def __init__(self, weights) -> None:
+    The bias is a fixed number, not a parameter.
+    """
+
+    def __init__(self, weights, bias: float = 0.0) -> None:
         super().__init__()
-        self.weights = nn.Parameter(floats(weights))
+        self.weights, self.bias = nn.Parameter(floats(weights)), bias
 
     def forward(self, obs: torch.Tensor, action: torch.Tensor) -> torch.Tensor:
-        return torch.cat([obs, action], dim=-1) @ self.weights - (action**2).sum(dim=-1)
+        linear = torch.cat([obs, action], dim=-1) @ self.weights + self.bias
+        return linear - (action**2).sum(dim=-1)
 
     def extra_repr(self) -> str:
-        return f"Q = [obs, action] @ {_short(self.weights)} - (action**2).sum()"
+        weights, bias = _short(self.weights), _term(self.bias)
+        return f"Q = [obs, action] @ {weights}{bias} - (action**2).sum()"
 
 
 def _short(weights: torch.Tensor) -> str:
     return str(np.round(weights.detach().numpy(), 3).tolist())
+
+
+def _term(bias: float) -> str:
+    return f" + {bias}" if bias else ""
 
 
 def same(first, again) -> bool:
@@ -63,10 +74,10 @@ def same(first, again) -> bool:
 
 
 def networks(
-    rng: np.random.Generator, obs_size: int, action_dim: int
+    rng: np.random.Generator, obs_size: int, action_dim: int, bias: float = 0.0
 ) -> tuple[SmallActor, SmallCritic]:
-    actor = SmallActor(rng.normal(size=(obs_size, action_dim)) / np.sqrt(obs_size))
-    return actor, SmallCritic(rng.normal(size=obs_size + action_dim))
+    actor = SmallActor(rng.normal(size=(obs_size, action_dim)) / np.sqrt(obs_size), bias)
+    return actor, SmallCritic(rng.normal(size=obs_size + action_dim), bias)
 
 
 # --- 2.4 actor_loss -------------------------------------------------------------------------------
@@ -99,12 +110,51 @@ def leaves_networks_alone(cases: Callable) -> Callable:
     def test(function, rng):
         for case in cases(rng):
             function(*case.args)
-            modules = [entry for entry in case.args if isinstance(entry, nn.Module)]
-            if not all(p.requires_grad for module in modules for p in module.parameters()):
+            if not all(p.requires_grad for p in all_parameters(case)):
                 return False
         return True
 
     return test
+
+
+def all_parameters(case: Case) -> list[nn.Parameter]:
+    """Those of the networks among the case's arguments."""
+    modules = [entry for entry in case.args if isinstance(entry, nn.Module)]
+    return [parameter for module in modules for parameter in module.parameters()]
+
+
+def leaves_no_gradients(cases: Callable) -> Property:
+    """The property that a loss is returned without calling `backward()` on it."""
+
+    def test(function, rng):
+        for case in cases(rng):
+            function(*case.args)
+            if any(parameter.grad is not None for parameter in all_parameters(case)):
+                return False
+        return True
+
+    return Property(
+        "gradients left in a network",
+        test,
+        "After your function there are gradients in the weights of a network, and the next update "
+        "would add its own to them. Return the loss without calling `backward()`: the agent "
+        "computes the gradient.",
+    )
+
+
+def gives_tensors(cases: Callable) -> Property:
+    """The property that a loss is a tensor, and not the number in it."""
+
+    def test(function, rng):
+        losses = (function(*deepcopy(case.args)) for case in cases(rng))
+        return all(isinstance(loss, torch.Tensor) for loss in losses)
+
+    return Property(
+        "no tensor",
+        test,
+        "You return a plain number, and no gradient can flow back through it. Return the tensor "
+        "itself; `.item()` is for printing and plotting.",
+    )
 
 
 FROZEN = (
@@ -122,6 +172,7 @@ ACTOR_LOSS = exercise(
     observe=observe_actor_loss,
     properties=[
         Property("freezes a network", leaves_networks_alone(actor_loss_cases), FROZEN),
+        leaves_no_gradients(actor_loss_cases),
         gives_tensors(actor_loss_cases),
     ],
 )
@@ -160,11 +211,11 @@ def target_cases(rng: np.random.Generator) -> list[Case]:
     def one(flag: str, reward: float = 1.0) -> tuple:
         now, later = (floats([[1.0]]), floats([[0.5]])), (floats([reward]), floats([[2.0]]))
         flags = (floats([flag in names]) for names in (("terminated",), ("truncated",)))
-        return *now, *later, *flags, SmallActor([[0.5]]), SmallCritic([3.0, 1.0]), 0.5
+        return *now, *later, *flags, SmallActor([[0.5]], -0.25), SmallCritic([3.0, 1.0], 0.5), 0.8
 
     def drawn(obs_size: int, action_dim: int, gamma: float, *flags: str) -> tuple:
         batch = batch_of(rng, obs_size, action_dim, list(flags))
-        return *batch, *networks(rng, obs_size, action_dim), gamma
+        return *batch, *networks(rng, obs_size, action_dim, bias=0.75), gamma
 
     return [
         Case(one(""), note="a batch of one, in the middle of an episode"),
@@ -208,8 +259,8 @@ INFERENCE = (
     "can use later on, and training stops with an error. Use `torch.no_grad()`."
 )
 NO_TENSOR = (
-    "The numbers are right, but they are no tensor any more, and the critic's loss needs one. Stay "
-    "in torch: nothing has to be converted, `no_grad` is enough."
+    "The numbers are right, but they are not a tensor any more, and the critic's loss needs one. "
+    "Stay in torch: nothing has to be converted, `no_grad` is enough."
 )
 
 
@@ -266,11 +317,9 @@ def plain(function):
     return lambda critic, *rest: function(critic, Batch(*rest[:6]), rest[6])
 
 
-def critic_loss_is_a_tensor(function, rng):
-    return TENSORS.test(plain(function), rng)
-
-
-TENSORS = gives_tensors(critic_loss_cases)
+def of_a_batch(rule: Property) -> Property:
+    """A property of losses, for one whose cases have the parts of a batch."""
+    return replace(rule, test=lambda function, rng: rule.test(plain(function), rng))
 
 
 CRITIC_LOSS = exercise(
@@ -279,7 +328,11 @@ CRITIC_LOSS = exercise(
     reference=critic_loss,
     cases=critic_loss_cases,
     observe=observe_critic_loss,
-    properties=[Property(TENSORS.name, critic_loss_is_a_tensor, TENSORS.message)],
+    properties=[
+        of_a_batch(leaves_no_gradients(critic_loss_cases)),
+        of_a_batch(gives_tensors(critic_loss_cases)),
+        no_mutation(critic_loss_cases, observe_critic_loss),
+    ],
 )
 
 
@@ -297,7 +350,7 @@ def observe_polyak(function, targets, online, tau):
     function(*here, tau)
     return {
         "targets": [parameter.detach() for parameter in parameters_of(targets)],
-        "online parameters": [parameter.detach() for parameter in parameters_of(online)],
+        "online parameters": parameters_of(online),
     }
 
 
@@ -311,7 +364,7 @@ def polyak_cases(rng: np.random.Generator) -> list[Case]:
         return nn.Sequential(layer, nn.ReLU(), SmallActor(rng.normal(size=(2, 1))))
 
     def one(tau: float) -> tuple:
-        return [nn.Parameter(floats([0.0]))], [nn.Parameter(floats([1.0]))], tau
+        return [nn.Parameter(floats([2.0]))], [nn.Parameter(floats([6.0]))], tau
 
     return [
         Case(one(0.25), note="one number"),

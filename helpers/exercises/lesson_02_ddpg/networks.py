@@ -13,9 +13,11 @@ import torch
 from torch import nn
 
 from helpers.agents.networks import DeterministicActor, QNetwork
+from helpers.checks.compare import ANOTHER
 from helpers.checks.exercise import Case, Property, exercise
-from helpers.checks.observing import fill_parameters, gradient, linear_layers
+from helpers.exercises.observing import fill_parameters, gradient, linear_layers
 
+SIZES = "sizes of the linear layers"
 SMALL = 0.015  # five times the paper's bound: other small starts are right, too
 TINY = 0.02  # torch's own start of a hidden layer with 16 inputs reaches 0.25
 
@@ -30,7 +32,7 @@ def drawn(rng: np.random.Generator, *shape: int) -> torch.Tensor:
 def seen_from_outside(network: nn.Module, *inputs: torch.Tensor) -> dict | None:
     """Sizes, and outputs with weights that are the same for everybody."""
     if isinstance(network, nn.Module) and not list(network.parameters()):
-        return {"chain of linear layers": "none that the network knows of", "output": None}
+        return {SIZES: "none that torch knows of", "output": None}
     layers = linear_layers(network, *inputs)
     fill_parameters(network, *inputs)
     if layers:
@@ -42,8 +44,8 @@ def seen_from_outside(network: nn.Module, *inputs: torch.Tensor) -> dict | None:
     if isinstance(output, torch.Tensor) and any(
         not torch.equal(output, network(*inputs)) for _ in range(8)
     ):
-        return {"chain of linear layers": f"{sizes}, with another output each time", "output": None}
-    return {"chain of linear layers": sizes, "output": output}
+        output = ANOTHER
+    return {SIZES: sizes, "output": output}
 
 
 def sort_columns(network: nn.Module, first: nn.Linear, *inputs: torch.Tensor) -> None:
@@ -153,11 +155,11 @@ def observe_actor(function, obs, action_dim, hidden):
 def actor_cases(rng: np.random.Generator) -> list[Case]:
     return [
         Case((drawn(rng, 1, 3), 1, 5), note="a batch of one, Pendulum's sizes"),
-        Case((drawn(rng, 2, 3), 2, 5), note="two observations, two action dimensions"),
+        Case((drawn(rng, 4, 3), 2, 5), note="four observations, two action dimensions"),
         Case((drawn(rng, 3), 1, 5), note="one observation without a batch, as while acting"),
         Case((drawn(rng, 6, 2), 1, 64), note="MountainCarContinuous' sizes"),
         Case((drawn(rng, 8, 5), 7, 16), note="more action dimensions than observed numbers"),
-        Case((drawn(rng, 3, 2, 4), 3, 8), note="observations of shape (3, 2, 4)"),
+        Case((drawn(rng, 3, 2, 4), 5, 8), note="observations of shape (3, 2, 4)"),
     ]
 
 

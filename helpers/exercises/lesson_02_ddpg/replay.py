@@ -7,6 +7,7 @@ batches: which steps, in which parts, and whether the parts of a row belong toge
 from __future__ import annotations
 
 from collections import Counter
+from math import sqrt
 
 import numpy as np
 import torch
@@ -14,11 +15,12 @@ import torch
 from helpers.checks.exercise import Case, Property, exercise
 from helpers.memory.buffers import Batch, ReplayBuffer
 
-BATCHES = 40
+BATCHES = 60
 PARTS = Batch._fields
-# The reward of step i: all different, in no order. An empty place has the reward 0.
+# The reward of step i: all different, in no order, no whole numbers. An empty place has 0.
 PRIME = 1009
-REWARDS = (np.arange(PRIME) * 389 % PRIME).astype(np.float32)
+REWARDS = (np.arange(PRIME) * 389 % PRIME + 0.25).astype(np.float32)
+REWARDS[0] = 0
 STEP_OF = np.argsort(REWARDS)
 
 
@@ -76,8 +78,10 @@ def observe_buffer(function, capacity, obs_shape, action_shape, number_of_steps,
     numbers = numbers_of(rows["reward"])
     numbers = numbers.reshape(1 if len(numbers) % BATCHES else BATCHES, -1)
     seen |= kinds
-    seen["list of steps that come up"] = steps_that_come_up(numbers, given)
+    seen["steps that come up"] = steps_that_come_up(numbers, given)
     seen |= {f"content of the batch's {name}": content(name, rows, given) for name in PARTS}
+    if len(given.reward) > 1 and min(capacity, number_of_steps) <= batch_size:
+        seen["steps that come up twice in a batch"] = twice(numbers)
     seen["length after drawing"] = len(buffer)
     if number_of_steps > 100:
         seen |= mixture(numbers, number_of_steps)
@@ -94,9 +98,8 @@ def all_rows(parts: list) -> np.ndarray:
 def numbers_of(rewards: np.ndarray) -> np.ndarray:
     """The steps that have these rewards; -1 for a reward that no step has."""
     flat = rewards.reshape(len(rewards), -1)[:, 0].astype(float)
-    near = np.rint(flat).astype(int)
-    known = (near >= 0) & (near < PRIME) & (np.abs(flat - near) < 1e-3)
-    return np.where(known, STEP_OF[near % PRIME], -1)
+    step = STEP_OF[np.floor(flat).astype(int) % PRIME]
+    return np.where(np.abs(REWARDS[step] - flat) < 1e-3, step, -1)
 
 
 def kind_of(part) -> str:
@@ -110,12 +113,19 @@ def steps_that_come_up(numbers: np.ndarray, given: Batch) -> str:
     often, count = Counter(numbers.ravel().tolist()), len(given.reward)
     known = sorted(number for number in often if 1 <= number <= count)
     if count > 100:
-        return f"{'most' if len(known) > count / 2 else 'few'} of {count}"
-    words = [str(number) for number in known]
+        words = [f"{'most' if len(known) > count / 2 else 'few'} of {count}"]
+    else:
+        words = [str(number) for number in known]
     words += ["an empty place"] * (0 in often) + ["none of these"] * bool(set(often) - {0, *known})
-    # Over few draws, chance alone makes some come up more often.
-    even = numbers.size < 200 or max(often.values()) < 4 * min(often.values())
-    return ", ".join(words) + ("" if even else ", some much more often than others")
+    # Five and a half standard deviations from the mean, and something for the smallest means.
+    mean = sum(often[number] for number in known) / max(len(known), 1)
+    uneven = any(often[number] > mean + 5.5 * sqrt(mean) + 5 for number in known)
+    return ", ".join(words) + (", some much more often than others" if uneven else "")
+
+
+def twice(numbers: np.ndarray) -> str:
+    """Whether a batch may have a step more than once: each row is drawn on its own."""
+    return "some" if any(len(set(batch)) < len(batch) for batch in numbers.tolist()) else "none"
 
 
 def content(name: str, rows: dict[str, np.ndarray], given: Batch) -> str:
@@ -123,7 +133,8 @@ def content(name: str, rows: dict[str, np.ndarray], given: Batch) -> str:
     number = numbers_of(rows["reward"])
     known = (number >= 1) & (number <= len(given.reward))
     if not known.any():
-        return "nothing that was added"
+        cut_off = name == "reward" and (np.abs(rows[name]) <= 1).all()
+        return "numbers between -1 and 1" if cut_off else "nothing that was added"
     own = number[known] - 1
     wanted = getattr(given, name)[own].astype(np.float32)
     if rows[name].shape[0] != len(number) or rows[name][0].size != wanted[0].size:
@@ -134,13 +145,13 @@ def content(name: str, rows: dict[str, np.ndarray], given: Batch) -> str:
         return values.shape == here.shape and np.allclose(here, values, atol=1e-3)
 
     if same(wanted):
-        return f"its {name}"
+        return f"the step's {name}"
     either = np.logical_or(given.terminated, given.truncated)[own]
     flags = {
-        f"its {other}": getattr(given, other)[own] for other in PARTS
+        f"the step's {other}": getattr(given, other)[own] for other in PARTS
     } | {
         "terminated or truncated": either,
-        f"the opposite of its {name}": 1 - wanted,
+        f"the opposite of the step's {name}": 1 - wanted,
         "zeros": np.zeros_like(wanted),
     }  # fmt: skip
     for words, values in flags.items():
@@ -169,7 +180,7 @@ def buffer_cases(rng: np.random.Generator) -> list[Case]:
     return [
         Case((1, (2,), (1,), 1, 1), note="one place, one step"),
         Case((3, (2,), (1,), 7, 0), note="seven steps in three places, only their number"),
-        Case((5, (3,), (1,), 2, 2), note="two steps in five places"),
+        Case((9, (3,), (1,), 2, 2), note="two steps in nine places"),
         Case((5, (3,), (2,), 5, 2), note="just full"),
         Case((5, (3,), (2,), 7, 3), note="seven steps in five places"),
         Case((5, (2, 2), (), 12, 5), note="twelve steps in five places; matrices observed"),
@@ -214,7 +225,7 @@ def batches_stay(function, rng):
 
 
 def batches_may_be_changed(function, rng):
-    """And the other way round: who changes a batch does not change the memory."""
+    """And the other way round: changing a batch does not change the memory."""
     buffer = filled_buffer(function, 3, count=5, capacity=5)
     for _ in range(10):
         for part in buffer.sample(4):
@@ -222,10 +233,14 @@ def batches_may_be_changed(function, rng):
     return all(bool((buffer.sample(4).reward > 0).all()) for _ in range(10))
 
 
-def stops_at_one_too_many(function, rng):
-    """With a place more than the capacity: who goes round at all never gets beyond it.
+def batches_may_be_larger(function, rng):
+    return len(filled_buffer(function, 6, count=3).sample(5).reward) == 5
 
-    Tells those who go round one place too late from those who never do.
+
+def stops_at_one_too_many(function, rng):
+    """With a place more than the capacity: a position that goes round at all stays within it.
+
+    This tells one that goes round a place too late from one that never does.
     """
     buffer = function(4, (3,), (1,), 5)
     if not hasattr(buffer, "arrays"):
@@ -241,7 +256,7 @@ def stops_at_one_too_many(function, rng):
 
 def keeps_copies(function, rng):
     """Environments may write each observation into the same array."""
-    buffer = function(10, (3,), (1,), 4)
+    buffer = function(1, (3,), (1,), 4)
     obs, action, next_obs = np.ones(3, np.float32), np.ones(1, np.float32), np.ones(3, np.float32)
     buffer.add(obs, action, 1.0, next_obs, False, False)
     for array in (obs, action, next_obs):
@@ -275,6 +290,12 @@ REPLAY_BUFFER = exercise(
             "in a circle.",
         ),
         Property(
+            "no batch larger than the memory",
+            batches_may_be_larger,
+            "With three steps in the memory, a batch of five does not have five rows. Each row is "
+            "drawn on its own, and a step may come up twice, so any number of rows is possible.",
+        ),
+        Property(
             "batches change later",
             batches_stay,
             "The rows are right, but a batch that was given out changes later on: it shares its "
@@ -284,7 +305,7 @@ REPLAY_BUFFER = exercise(
         Property(
             "batches share the memory",
             batches_may_be_changed,
-            "The rows are right, but whoever changes a batch changes the memory. Give copies: "
+            "The rows are right, but changing a batch changes the memory as well. Give copies: "
             "`index_select` and indexing with a list of rows make some.",
         ),
         Property(

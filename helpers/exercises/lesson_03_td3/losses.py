@@ -12,29 +12,31 @@ import torch
 from torch import nn
 
 from helpers.agents.td3 import actor_loss_by_q1, twin_critic_loss
+from helpers.checks.compare import ANOTHER
 from helpers.checks.exercise import Case, Property, exercise
-from helpers.checks.observing import gradient, no_mutation
-from helpers.exercises.lesson_01_a2c.losses import gives_tensors
 from helpers.exercises.lesson_02_ddpg.losses import (
-    ANOTHER,
     FROZEN,
     SmallActor,
     SmallCritic,
+    all_parameters,
     batch_of,
     floats,
+    gives_tensors,
     leaves_networks_alone,
-    plain,
+    of_a_batch,
     same,
 )
+from helpers.exercises.observing import gradient, no_mutation
 from helpers.memory.buffers import Batch
 
 
 class SmallTwin(nn.Module):
-    """Two small critics. What they are called inside is nobody's business: ask both, or `q1`."""
+    """Two small critics. Their names are not for the student: call the twin itself, or `q1`."""
 
-    def __init__(self, weights1, weights2) -> None:
+    def __init__(self, weights1, weights2, biases=(0.0, 0.0)) -> None:
         super().__init__()
-        self.one, self.other = SmallCritic(weights1), SmallCritic(weights2)
+        self.one = SmallCritic(weights1, biases[0])
+        self.other = SmallCritic(weights2, biases[1])
 
     def forward(self, obs: torch.Tensor, action: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         return self.one(obs, action), self.other(obs, action)
@@ -43,32 +45,33 @@ class SmallTwin(nn.Module):
         return self.one(obs, action)
 
 
-def random_twin(rng: np.random.Generator, obs_size: int, action_dim: int) -> SmallTwin:
-    return SmallTwin(*rng.normal(size=(2, obs_size + action_dim)))
+def random_twin(
+    rng: np.random.Generator, obs_size: int, action_dim: int, scale: float = 1.0
+) -> SmallTwin:
+    weights = scale * rng.normal(size=(2, obs_size + action_dim))
+    return SmallTwin(*weights, rng.normal(size=2).round(2).tolist())
 
 
-def leaves_gradients_alone(cases: Callable, call: Callable = lambda function: function) -> Callable:
-    """The test of a property: gradients that weights have already are still there afterwards."""
+def leaves_gradients_alone(cases: Callable) -> Property:
+    """The property that gradients which weights have already are still there afterwards."""
 
     def test(function, rng):
         for case in cases(rng):
-            modules = [entry for entry in case.args if isinstance(entry, nn.Module)]
-            parameters = [p for module in modules for p in module.parameters()]
+            parameters = all_parameters(case)
             for parameter in parameters:
                 parameter.grad = torch.ones_like(parameter)
-            call(function)(*case.args)
+            function(*case.args)
             if not all(p.grad is not None and bool((p.grad == 1).all()) for p in parameters):
                 return False
         return True
 
-    return test
-
-
-GRADIENTS = (
-    "The loss is right, but your function changes the gradients that are kept with the weights "
-    "(`backward()`, `zero_grad()`). A loss is a number and nothing else: return it, and leave "
-    "gradients and steps to the agent."
-)
+    return Property(
+        "changes stored gradients",
+        test,
+        "The loss is right, but your function changes the gradients that are kept with the weights "
+        "(`backward()`, `zero_grad()`). Only compute the loss and return it: gradients and steps "
+        "are the agent's task.",
+    )
 
 
 # --- 3.4 twin_critic_loss -------------------------------------------------------------------------
@@ -101,18 +104,11 @@ def twin_loss_cases(rng: np.random.Generator) -> list[Case]:
 
     return [
         Case(by_hand([0.5], [5.0]), note="batch of one"),
-        Case(by_hand([0.5, -1.0], [5.0, 1.0]), note="two steps"),
+        Case(by_hand([0.5, -1.0], [5.0, 1.0]), note="two transitions"),
         Case(drawn(3, 2, "", "terminated", "truncated", "", "both"), note="two action dimensions"),
         Case(drawn(3, 3, *["", "", "terminated", "truncated"] * 2)),
         Case(drawn(4, 1, *["", "terminated"] * 16)),
     ]
-
-
-TENSORS = gives_tensors(twin_loss_cases)
-
-
-def twin_loss_is_a_tensor(function, rng):
-    return TENSORS.test(plain(function), rng)
 
 
 TWIN_CRITIC_LOSS = exercise(
@@ -122,10 +118,8 @@ TWIN_CRITIC_LOSS = exercise(
     cases=twin_loss_cases,
     observe=observe_twin_loss,
     properties=[
-        Property(TENSORS.name, twin_loss_is_a_tensor, TENSORS.message),
-        Property(
-            "changes stored gradients", leaves_gradients_alone(twin_loss_cases, plain), GRADIENTS
-        ),
+        of_a_batch(gives_tensors(twin_loss_cases)),
+        of_a_batch(leaves_gradients_alone(twin_loss_cases)),
         no_mutation(twin_loss_cases, observe_twin_loss),
     ],
 )
@@ -166,7 +160,7 @@ ACTOR_LOSS_BY_Q1 = exercise(
     properties=[
         Property("freezes a network", leaves_networks_alone(loss_by_q1_cases), FROZEN),
         gives_tensors(loss_by_q1_cases),
-        Property("changes stored gradients", leaves_gradients_alone(loss_by_q1_cases), GRADIENTS),
+        leaves_gradients_alone(loss_by_q1_cases),
         no_mutation(loss_by_q1_cases),
     ],
 )

@@ -1,8 +1,8 @@
 """Lesson 03's pair of critics: exercise 3.2 `TwinQNetwork`.
 
-Which layers belong to which critic is told by what each output depends on, whatever they are called
-and in whatever order they run. With weights that are the same for everybody, values and gradients
-tell the rest. How the pair starts is a property.
+A layer belongs to a critic if that critic's output depends on it, whatever the layer is called and
+in whatever order the layers run. All versions then get the same weights, so that values and
+gradients can be compared. The initial weights are checked by properties.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from torch import nn
 
 from helpers.agents.networks import TwinQNetwork
 from helpers.checks.exercise import Case, Property, exercise
-from helpers.checks.observing import fill_parameters, gradient, linear_layers
 from helpers.exercises.lesson_02_ddpg.networks import SMALL, UNUSED, drawn, largest, sort_columns
+from helpers.exercises.observing import fill_parameters, gradient, linear_layers
 
 # --- What is looked at ----------------------------------------------------------------------------
 
 
-FORM, FORM_OF_Q1 = "form of what `forward` gives", "form of what `q1` gives"
-ONE, TWO = "a tensor (B,)", "two of them: a tensor (B,), a tensor (B,)"
+FORM, FORM_OF_Q1 = "form of the output of `forward`", "form of the output of `q1`"
+ONE, TWO = "a tensor (B,)", "two parts: a tensor (B,), a tensor (B,)"
 
 
 def observe_twin(function, obs, action, hidden):
@@ -30,7 +30,7 @@ def observe_twin(function, obs, action, hidden):
     try:
         seen = seen_from_outside(network, obs, action)
     except RecursionError:  # its text depends on how deep it was
-        seen = {FORM: "an endless recursion"}
+        seen = {FORM: "none: the recursion does not end"}
     return seen and {part: seen.get(part) for part in PARTS}
 
 
@@ -38,21 +38,21 @@ PARTS = (
     FORM,
     "layers of the first critic",
     "layers of the second critic",
-    "layers that are in both",
-    "first value",
-    "second value",
-    "gradient of the first value to the action",
-    "gradient of the second value to the action",
+    "layers shared by both critics",
+    "values of the first critic",
+    "values of the second critic",
+    "gradient of the first critic with respect to the action",
+    "gradient of the second critic with respect to the action",
     FORM_OF_Q1,
-    "value of q1",
-    "gradient of q1 to the action",
+    "values of `q1`",
+    "gradient of `q1` with respect to the action",
 )
 
 
 def seen_from_outside(network: nn.Module, obs: torch.Tensor, action: torch.Tensor) -> dict | None:
-    """As many of these parts as can be seen."""
+    """Those of the PARTS that can be observed."""
     if isinstance(network, nn.Module) and not list(network.parameters()):
-        return {FORM: f"not looked at: {without_parameters(network, obs, action)}"}
+        return {FORM: f"not examined: {without_parameters(network, obs, action)}"}
     given = network(obs, action)
     if given is None:
         return None
@@ -63,6 +63,7 @@ def seen_from_outside(network: nn.Module, obs: torch.Tensor, action: torch.Tenso
     common = [layer for layer in first if layer in second]
     fill(network, (first, second), obs, action)
     one, other = network(obs, action)
+    network(obs + 1, action)  # so that `q1` cannot return what `forward` computed last
     alone = network.q1(obs, action) if hasattr(network, "q1") else None
     form_of_q1 = described(alone, len(obs)) if hasattr(network, "q1") else "no such method"
     seen = (
@@ -78,22 +79,22 @@ def without_parameters(network: nn.Module, obs: torch.Tensor, action: torch.Tens
     try:
         network(obs, action)
     except (NameError, AttributeError):
-        return "the network does not find its parts"
-    return "the network knows of no parameters"
+        return "the network does not find its layers"
+    return "the network has no parameters"
 
 
 def described(given, rows: int) -> str:
-    """What comes out of a network, with "B" for the number of rows."""
+    """The form of an output, with "B" for the number of rows."""
     if isinstance(given, torch.Tensor) and given.shape == (2, rows):
         given = tuple(given)  # can be taken apart like a pair
     if isinstance(given, torch.Tensor):
         shape = "".join(f"{'B' if size == rows else size}, " for size in given.shape)
         return f"a tensor ({shape[:-1] if given.ndim == 1 else shape[:-2]})"
     if isinstance(given, tuple | list):
-        return f"{'two' if len(given) == 2 else len(given)} of them: " + ", ".join(
+        return f"{'two' if len(given) == 2 else len(given)} parts: " + ", ".join(
             described(part, rows) for part in given
         )
-    return f"something of type {type(given).__name__}"
+    return f"an object of type {type(given).__name__}"
 
 
 def chains(network: nn.Module, *inputs: torch.Tensor) -> tuple[list[nn.Linear], list[nn.Linear]]:
@@ -123,7 +124,7 @@ def sizes(layers: list[nn.Linear]) -> str:
 
 
 def fill(network: nn.Module, both: tuple, *inputs: torch.Tensor) -> None:
-    """Known weights for each critic, the same for every right way to build the pair."""
+    """Give each critic known weights, the same for every right way to build the pair."""
     fill_parameters(network, *inputs)
     for number, layers in enumerate(both):
         rng = np.random.default_rng(number)
@@ -141,10 +142,10 @@ def twin_cases(rng: np.random.Generator) -> list[Case]:
         return drawn(rng, rows, obs_size), drawn(rng, rows, action_dim).requires_grad_()
 
     return [
-        Case((*pair(3, 3, 1), 5), note="three steps, Pendulum's sizes"),
+        Case((*pair(3, 3, 1), 5), note="three rows, Pendulum's sizes"),
         Case((*pair(1, 3, 1), 5), note="a batch of one"),
         Case((*pair(4, 2, 3), 8), note="more action dimensions than observed numbers"),
-        Case((*pair(6, 4, 4), 64), note="as many of the one as of the other"),
+        Case((*pair(6, 4, 4), 64), note="as many action dimensions as observed numbers"),
         Case((*pair(7, 1, 2), 16), note="one observed number"),
     ]
 
@@ -172,13 +173,13 @@ def starts_unrelated(function, rng):
 
 
 def alike(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Whether weights follow others, up to sign, size and a little noise; by chance they do not."""
+    """Whether weights equal others up to sign, scale and a little noise."""
     both = torch.stack([one.detach().flatten(), other.detach().flatten()])
     return bool(torch.corrcoef(both)[0, 1].abs() > 0.7)
 
 
 def another_start_every_time(function, rng):
-    """Torch's own stream stands where an agent's seed has put it."""
+    """Torch's own random stream is seeded as an agent would seed it."""
 
     def born(seed: int) -> tuple[torch.Tensor, ...]:
         torch.default_generator.manual_seed(seed)
@@ -208,22 +209,22 @@ def every_parameter_has_a_part(function, rng):
 
 SAME_START = (
     "Both critics start with the same weights. They see the same batches and the same targets, so "
-    "they stay the same for ever, and the lower of two equal values protects from nothing. Let "
-    "each draw its own."
+    "they stay the same for ever, and taking the lower of two equal values is useless. Let each "
+    "network draw its own weights."
 )
 RELATED_START = (
-    "Your second critic starts as the first one, only a little changed (some noise, another sign, "
-    "another size). What one of them believes of states without data, the other then believes as "
-    "well, or just the opposite: let each draw weights of its own."
+    "Your second critic starts as a changed copy of the first one (some noise, another sign, "
+    "another scale), so the errors of the two are related where there are no data. Let each "
+    "network draw its own weights."
 )
 FIXED_START = (
-    "Every pair that is made starts with the same weights, whatever the agent's seed is: somebody "
-    "sets a seed inside the class (`torch.manual_seed`), for all random numbers that torch draws "
-    "afterwards. The agent has set one before; leave it alone."
+    "Every pair starts with the same weights, whatever the agent's seed is: your class sets a seed "
+    "(`torch.manual_seed`), and with it all random numbers that torch draws afterwards. The agent "
+    "has already set one: leave it alone."
 )
 BOTH_ASKED = (
-    "The value of `q1` is right, but both critics work for it, and one of them for nothing: the "
-    "actor asks at each of its steps. Ask the first network alone."
+    "The value of `q1` is right, but both critics are computed for it, and the second one is never "
+    "used. Call the first network alone."
 )
 LARGE_START = (
     "The last layer of at least one critic starts too large. Use lesson 02's `QNetwork`, or "

@@ -1,9 +1,9 @@
 """Lesson 03's smoothing: exercise 3.5 `smoothed_target_action`.
 
-Two right ways to smooth may draw their noise in another way. So what is compared is what every
-right one has in common: where there is nothing to draw, or so much that all of it is cut off, the
-numbers themselves, and else who has noise of its own and the spread of many values, within three
-percent. Wrong ones are told apart by the same, whatever they draw (a test draws otherwise).
+Two right versions may draw different noise, so only what all of them have in common is compared:
+the actions themselves where there is no noise or all of it is clipped, otherwise which entries have
+noise of their own, and the distribution of many values within three percent. Mistakes are told
+apart by the same (a test repeats them with other random numbers).
 """
 
 from __future__ import annotations
@@ -14,23 +14,24 @@ import numpy as np
 import torch
 
 from helpers.agents.td3 import smoothed_target_action
+from helpers.checks.compare import ANOTHER
 from helpers.checks.exercise import Case, Property, exercise
-from helpers.checks.observing import ANOTHER, gradient, no_mutation
 from helpers.exercises.lesson_02_ddpg.losses import INFERENCE, SmallActor, floats
+from helpers.exercises.observing import gradient, no_mutation
 
-MANY = 40_000  # rows; from so many on their spread says something
-NO_LIMIT = 10.0  # a noise_clip that nothing reaches
-WEAK = 0.02  # a target_noise that reaches no bound
-OVERWHELMING = 1e10  # a target_noise that reaches any noise_clip
+MANY = 40_000  # rows, enough to compare distributions
+NO_LIMIT = 10.0  # a noise_clip that no noise reaches
+WEAK = 0.02  # a target_noise too small to reach any bound
+OVERWHELMING = 1e10  # a target_noise so large that all noise is clipped
 OWN = "every entry has its own"
 
 
 class Endless(RuntimeError):
-    """Somebody draws again and again."""
+    """A function draws again and again."""
 
 
 class Generator(np.random.Generator):
-    """`np.random.default_rng(seed)`, but whoever draws without end for one output is stopped."""
+    """`np.random.default_rng(seed)`, but with an error for a loop that draws without end."""
 
     def __init__(self, seed: int, entries: int) -> None:
         super().__init__(np.random.PCG64(seed))
@@ -51,12 +52,12 @@ class Generator(np.random.Generator):
 
 
 def generator(seed: int, obs: torch.Tensor) -> Generator:
-    """For actions in `obs`, of which no row has more numbers than one of `obs` and one."""
+    """For actions in `obs` that have at most one dimension more than it."""
     return Generator(seed, entries=obs.numel() + len(obs))
 
 
 def observe_smoothing(function, target_actor, next_obs, target_noise, noise_clip):
-    """What every right version has in common, and every wrong one of a kind, whatever it draws."""
+    """What does not depend on the random numbers drawn."""
 
     def ask(obs: torch.Tensor, std: float, seed: int, clip: float = noise_clip):
         return function(target_actor, obs, std, clip, generator(seed, obs))
@@ -80,48 +81,48 @@ def observe_smoothing(function, target_actor, next_obs, target_noise, noise_clip
     sharing = shared(values(ask(few, WEAK, 5)) - plain[:8]) if comparable else None
     rest: dict = {}
     if target_noise == OVERWHELMING:
-        rest = {"distance from the actor's action": distances(action - plain)}
+        rest = {"distance from the target actor's action": distances(action - plain)}
     if len(plain) == MANY:
         rest = spread_of(action - plain, action, noise_clip)
         close = values(ask(few, OVERWHELMING, 5, clip=0.01)) - plain[:8] if comparable else None
         if comparable and shrunk(close, 0.01):
             rest |= dict.fromkeys(WIDTHS)
-    if sharing != OWN:  # then all else is a matter of chance
+    if sharing != OWN:  # then the rest depends on the numbers drawn
         rest = dict.fromkeys(rest)
-    return seen | {"noise of a batch": sharing} | rest
+    return seen | {"noise within the batch": sharing} | rest
 
 
 def shared(noise: np.ndarray) -> str:
-    """Who has noise of its own, (B, action_dim)."""
+    """Which entries of (B, action_dim) have noise of their own."""
     if not noise.any():
-        return "there is none"
+        return "none"
     found = []
     if np.ptp(noise, axis=0).max() < 1e-5:
-        found.append("all rows have the same")
+        found.append("the same in all rows")
     if noise.shape[1] > 1 and np.ptp(noise, axis=1).max() < 1e-5:
-        found.append("all dimensions have the same")
+        found.append("the same in all dimensions")
     if not noise.any(axis=0).all():
-        found.append("a dimension has none")
+        found.append("none in one dimension")
     return ", ".join(found) or OWN
 
 
 def shrunk(noise: np.ndarray, noise_clip: float) -> bool:
-    """Whether all of an overwhelming noise ends short of `noise_clip`, as a mean of draws does.
+    """Whether overwhelming noise stays below `noise_clip`: then several draws are averaged.
 
-    How many were drawn would decide about all widths.
+    All standard deviations would depend on how many.
     """
     size = np.abs(noise)
     return bool((size > 1e-6).any() and (size < noise_clip - 1e-6).all())
 
 
 def distances(noise: np.ndarray) -> str:
-    """As "0.25", or "0.5 or 1.5"."""
+    """Such as "0.25" or "0.5 or 1.5"."""
     different = sorted({rounded(size, 2) for size in np.abs(noise).ravel()})
-    return " or ".join(map(str, different)) if len(different) < 4 else "many different ones"
+    return " or ".join(map(str, different)) if len(different) < 4 else "many different values"
 
 
 def spread_of(noise: np.ndarray, action: np.ndarray, noise_clip: float) -> dict:
-    """Numbers that hold within a few percent whatever was drawn, or rounded ones."""
+    """Numbers that hardly depend on the random numbers drawn."""
     deviation, at = noise.std(axis=0), np.abs(np.abs(noise) - noise_clip) < 1e-5
     widths = (
         np.float32(deviation),
@@ -131,7 +132,7 @@ def spread_of(noise: np.ndarray, action: np.ndarray, noise_clip: float) -> dict:
         [float(at.mean()), float((~at).mean())],
     )
     return dict(zip(WIDTHS, widths, strict=True)) | {
-        "correlation of two dimensions' noise": rounded(correlation(*noise.T)),
+        "correlation between the noise of two dimensions": rounded(correlation(*noise.T)),
         "mean distance of the noise from its mean, in standard deviations": distance(noise),
     }
 
@@ -139,14 +140,14 @@ def spread_of(noise: np.ndarray, action: np.ndarray, noise_clip: float) -> dict:
 WIDTHS = (
     "standard deviation of the noise in each dimension",
     "mean of the noise, in standard deviations",
-    "list of shares: actions below -1, in between, above 1",
-    "list of shares: noises below -noise_clip, in between, above",
-    "list of shares: noises at noise_clip, others",
+    "distribution of the actions: below -1, in between, above 1",
+    "distribution of the noise: below `-noise_clip`, in between, above `noise_clip`",
+    "distribution of the noise: at either bound, elsewhere",
 )
 
 
 def distance(noise: np.ndarray) -> float:
-    """0.80 where it is Gaussian, 0.87 where it is uniform, in whatever dimension."""
+    """0.80 for Gaussian noise, 0.87 for uniform noise; the mean over the dimensions."""
     centred = noise - noise.mean(axis=0)
     deviation = centred.std(axis=0)
     return float((np.abs(centred).mean(axis=0) / np.where(deviation > 0, deviation, 1.0)).mean())
@@ -186,24 +187,33 @@ def smoothing_cases(rng: np.random.Generator) -> list[Case]:
     still, middle = SmallActor([[0.0]]), SmallActor([[0.0, 0.0]])
     ones, many = torch.ones(1, 1), torch.ones(MANY, 3)
     return [
-        Case((one, ones, 0.0, 0.5), note="no noise: what the target actor itself does"),
-        Case((one, ones, 0.2, 0.0), note="a noise_clip of 0, which cuts all noise off"),
+        Case((one, ones, 0.0, 0.5), note="no noise: the target actor's own action"),
+        Case((one, ones, 0.2, 0.0), note="a noise_clip of 0, so no noise is left"),
         Case((two, floats(rng.normal(size=(4, 3))), 0.0, 0.25), note="no noise, four rows"),
         Case((one, torch.ones(8, 1), 0.2, 0.5), note="eight rows"),
         Case((two, torch.ones(8, 3), 0.2, 0.5), note="eight rows, two action dimensions"),
-        Case((still, torch.ones(30, 1), OVERWHELMING, 0.25), note="noise that is always cut off"),
-        Case((still, torch.ones(30, 1), OVERWHELMING, 2.0), note="always out of the bounds"),
-        Case((one, torch.ones(30, 1), OVERWHELMING, 0.25), note="always cut off, off the middle"),
-        Case((one, torch.ones(30, 1), OVERWHELMING, 0.9), note="always cut off, a wide noise_clip"),
-        Case((middle, torch.ones(30, 1), OVERWHELMING, 0.25), note="all cut off, two dimensions"),
-        Case((two, many, 0.04, NO_LIMIT), note="many rows, weak noise that is never cut off"),
-        Case((actor(0.125, -0.125), many, 0.8, 0.5), note="many rows, noise that is often cut off"),
+        Case((still, torch.ones(30, 1), OVERWHELMING, 0.25), note="noise that is always clipped"),
+        Case((one, torch.ones(30, 1), OVERWHELMING, 2.0), note="a sum that is always clipped"),
+        Case(
+            (one, torch.ones(30, 1), OVERWHELMING, 0.25),
+            note="noise that is always clipped, an action that is not 0",
+        ),
+        Case(
+            (one, torch.ones(30, 1), OVERWHELMING, 0.9),
+            note="noise that is always clipped, a wide noise_clip",
+        ),
+        Case(
+            (middle, torch.ones(30, 1), OVERWHELMING, 0.25),
+            note="noise that is always clipped, two dimensions",
+        ),
+        Case((two, many, 0.04, NO_LIMIT), note="many rows, weak noise that is never clipped"),
+        Case((actor(0.125, -0.125), many, 0.8, 0.5), note="many rows, noise that is often clipped"),
         Case((actor(0.5, -0.5), many, 0.3, 0.5), note="many rows, actions near their bounds"),
     ]
 
 
 def drawn(function, seed: int, times: int = 1) -> list:
-    """What comes out when one generator is used several times."""
+    """The outputs of several calls with one generator."""
     actor, rng = SmallActor([[0.2, -0.1]]), generator(seed, torch.ones(3, 1))
     return [values(function(actor, torch.ones(3, 1), 0.2, 0.5, rng)).tolist() for _ in range(times)]
 
@@ -216,7 +226,7 @@ def noise_for_a_batch_of_one(function, rng):
 
 
 def shared_streams() -> tuple:
-    """Where the random streams stand that a whole process shares: torch's, numpy's, Python's."""
+    """The state of the random streams that a whole process shares: torch's, numpy's, Python's."""
     _, keys, position, *_ = np.random.get_state()  # noqa: NPY002
     state = torch.get_rng_state().numpy().tobytes()
     return state, keys.tobytes(), position, random.getstate()
@@ -263,33 +273,24 @@ def observe_for_mutation(function, target_actor, next_obs, target_noise, noise_c
     function(target_actor, next_obs, target_noise, noise_clip, generator(0, next_obs))
 
 
-def normal(rng: np.random.Generator, shape) -> torch.Tensor:
-    return torch.from_numpy(rng.standard_normal(tuple(shape), dtype=np.float32))
-
-
-def centred(action, rng):
-    noise = normal(rng, action.shape)
-    return noise - noise.mean(0)
-
-
 OWN_STREAM = (
     "Your noise does not come from `rng`, but from a random stream that the whole process shares "
-    "(`torch.randn_like`, `np.random`). Then the seed no longer decides how a training goes, and "
-    "no run can be repeated: draw from the generator that you are given."
+    "(`torch.randn_like`, `np.random`). Then a seeded training cannot be repeated: draw from the "
+    "generator that you are given."
 )
 SHARED_STREAM = (
-    "The noise follows `rng`, but on the way your function sets or uses a random stream that the "
-    "whole process shares (`torch.manual_seed`, `np.random`), and whoever draws from it next gets "
-    "other numbers. Draw from `rng` alone."
+    "The noise depends on `rng`, but your function also sets or uses a random stream that the "
+    "whole process shares (`torch.manual_seed`, `np.random`), which changes all that is drawn from "
+    "it later. Draw from `rng` alone."
 )
 NO_NOISE_FOR_ONE = (
     "A batch of one gets no noise: it looks as if the mean of the batch's noise were subtracted. "
-    "Each number is drawn for itself, with mean 0; that the numbers of a batch do not add up to 0 "
-    "is as it should be."
+    "Each number is drawn independently from a distribution with mean 0; the mean of a batch need "
+    "not be 0."
 )
 NOISE_GRADIENT = (
     "The numbers are right, but your actions carry a gradient back to the target actor. They are "
-    "made for a target, which holds still: compute them under `torch.no_grad()`, or `.detach()` "
+    "part of a target, which is a constant: compute them under `torch.no_grad()`, or `.detach()` "
     "them."
 )
 

@@ -9,10 +9,9 @@ import torch
 from torch.nn import functional as F
 
 from helpers.agents.td3 import clipped_double_q_target
+from helpers.checks.compare import ANOTHER
 from helpers.checks.exercise import Case, Property, exercise
-from helpers.checks.observing import gradient, no_mutation
 from helpers.exercises.lesson_02_ddpg.losses import (
-    ANOTHER,
     INFERENCE,
     NO_TENSOR,
     batch_of,
@@ -20,6 +19,7 @@ from helpers.exercises.lesson_02_ddpg.losses import (
     same,
 )
 from helpers.exercises.lesson_03_td3.losses import SmallTwin, random_twin
+from helpers.exercises.observing import gradient, no_mutation
 from helpers.memory.buffers import Batch
 from helpers.training.overestimation import double_estimate
 
@@ -44,7 +44,9 @@ def estimate_cases(rng: np.random.Generator) -> list[Case]:
         Case(drawn(3, 3), note="as many rows as actions"),
         Case(drawn(5, 2), note="more rows than actions"),
         Case(drawn(4, 1), note="only one action"),
-        Case((-2 - drawn(3, 5)[0] ** 2, drawn(3, 5)[1]), note="all chosen from is negative"),
+        Case(
+            (-2 - drawn(3, 5)[0] ** 2, drawn(3, 5)[1]), note="all choosing estimates are negative"
+        ),
         Case(drawn(200, 8)),
     ]
 
@@ -74,28 +76,31 @@ def observe_clipped_target(
 
 def clipped_target_cases(rng: np.random.Generator) -> list[Case]:
     def by_hand(*next_obs: float, flag: str = "") -> tuple:
-        """The critics say 6.25 and 3.75 where `next_obs` is 2, -2.75 and 0.75 where it is -1."""
+        """The critics say 6.5 and 4.75 where `next_obs` is 2, -2.5 and 1.75 where it is -1."""
         size = len(next_obs)
         now = torch.ones(size, 1), -torch.ones(size, 1), torch.ones(size)
         flags = (torch.full((size,), float(flag == name)) for name in ("terminated", "truncated"))
         later, next_action = floats(next_obs).unsqueeze(-1), torch.full((size, 1), 0.5)
-        return *now, later, *flags, next_action, SmallTwin([3.0, 1.0], [1.0, 4.0]), 0.5
+        twin = SmallTwin([3.0, 1.0], [1.0, 4.0], (0.25, 1.0))
+        return *now, later, *flags, next_action, twin, 0.75
 
-    def drawn(obs_size: int, action_dim: int, gamma: float, *flags: str) -> tuple:
+    def drawn(
+        obs_size: int, action_dim: int, gamma: float, *flags: str, scale: float = 1.0
+    ) -> tuple:
         batch = batch_of(rng, obs_size, action_dim, list(flags))
         next_action = floats(rng.uniform(-1, 1, size=(len(flags), action_dim)))
-        return *batch, next_action, random_twin(rng, obs_size, action_dim), gamma
+        return *batch, next_action, random_twin(rng, obs_size, action_dim, scale), gamma
 
     return [
         Case(by_hand(2.0), note="a batch of one, in the middle of an episode"),
         Case(by_hand(2.0, flag="terminated"), note="a batch of one that terminated"),
         Case(by_hand(2.0, flag="truncated"), note="a batch of one that was truncated"),
-        Case(by_hand(2.0, -1.0), note="two steps, in each another critic is lower"),
-        Case(drawn(2, 1, 0.9, "", "terminated", "truncated", ""), note="four steps"),
-        Case(drawn(3, 2, 0.9, "both", ""), note="terminated and truncated in the same step"),
+        Case(by_hand(2.0, -1.0), note="two transitions, a different critic is lower in each"),
+        Case(drawn(2, 1, 0.9, "", "terminated", "truncated", ""), note="four transitions"),
+        Case(drawn(3, 2, 0.9, "both", ""), note="terminated and truncated in the same transition"),
         Case(drawn(3, 2, 0.0, "", "truncated"), note="gamma 0, where only the reward counts"),
-        Case(drawn(2, 2, 1.0, "", "terminated"), note="gamma 1, nothing is discounted"),
-        Case(drawn(4, 3, 0.99, *["", "", "terminated", "truncated"] * 4)),
+        Case(drawn(2, 2, 1.0, "", "terminated"), note="gamma 1, so nothing is discounted"),
+        Case(drawn(4, 3, 0.99, *["", "", "terminated", "truncated"] * 4, scale=100.0)),
     ]
 
 
@@ -128,7 +133,7 @@ def rewards_stay(function, rng):
 
 
 def target_can_be_learned_from(function, rng):
-    """A tensor of `inference_mode` looks right, and stops the loss that it is used in."""
+    """A tensor made in `inference_mode` looks right, but no loss can be computed from it."""
     for target in checked_target(function)(rng):
         q = torch.zeros_like(target.clone(), requires_grad=True)
         gradient(F.mse_loss(q, target.detach()), q)
@@ -137,16 +142,16 @@ def target_can_be_learned_from(function, rng):
 
 A_LIST = (
     "The numbers are right, but in a Python list, and the critics' loss needs one tensor `(B,)`. "
-    "Torch calculates with all rows at once, so no loop is needed; after a loop, `torch.stack` "
-    "makes a tensor of them."
+    "Torch computes all rows at once, so no loop is needed; after a loop, `torch.stack` makes one "
+    "tensor of them."
 )
 REWARDS_CHANGED = (
-    "The numbers are right, but you wrote them into `batch.reward` itself, which whoever made the "
-    "batch may still need. Build a new tensor."
+    "The numbers are right, but you wrote them into `batch.reward` itself, and the batch may still "
+    "be needed. Build a new tensor."
 )
 TARGET_GRADIENT = (
     "The numbers are right, but your target carries a gradient: the critics' loss would flow back "
-    "into the target networks. A target holds still: compute it under `torch.no_grad()`, or "
+    "into the target networks. A target is a constant: compute it under `torch.no_grad()`, or "
     "`.detach()` it."
 )
 

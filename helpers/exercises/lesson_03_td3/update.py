@@ -1,21 +1,20 @@
 """Lesson 03's agent: exercise 3.7, the `update` of `TD3`.
 
-The class is built on an environment that has nothing but spaces. Then its networks are replaced by
-small ones with given weights, and its optimisers by plain gradient descent: whatever the networks
-of a notebook are, the numbers can be worked out by hand and are the same for everybody. One case
-leaves the agent as it was built.
+The agent is built on an environment that has nothing but spaces. Then its networks are replaced by
+small ones with given weights, and its optimisers by plain gradient descent, so that the numbers do
+not depend on the student's networks and can be worked out by hand. One case leaves the agent as it
+was built.
 
-Two right smoothings draw different numbers, so where weights are compared there is no noise (and
-the agent's generator draws nothing but 0, so that a wrong noise does not make them a matter of
-chance). What arrives of the noise is looked at apart, in the actions that the target critic is
-asked about.
+Two right smoothings may draw different numbers. So there is no noise where weights are compared,
+and the agent's generator draws only zeros there. The noise is observed in a case of its own, in the
+actions about which the target critic is asked.
 """
 
 from __future__ import annotations
 
 import inspect
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
 from functools import lru_cache
 from itertools import pairwise
@@ -25,9 +24,7 @@ import gymnasium as gym
 import numpy as np
 import torch
 
-from helpers.agents import td3
 from helpers.agents.base import gradient_step
-from helpers.agents.ddpg import polyak_update
 from helpers.agents.td3 import TD3
 from helpers.checks.exercise import Case, exercise
 from helpers.exercises.lesson_02_ddpg.losses import SmallActor, batch_of, floats
@@ -38,12 +35,12 @@ from helpers.memory.buffers import Batch
 # --- What is looked at ----------------------------------------------------------------------------
 
 NETWORKS = ("critic", "actor", "target_critic", "target_actor")
-ROWS = 4000  # from so many on, shares of the noise say something
+ROWS = 4000  # enough to compare shares of the noise
 WARM_UP = 7  # steps; the first updates come right after it
 
 
 class Spaces(gym.Env):
-    """Observations and actions of these sizes; nobody takes a step."""
+    """Observations and actions of these sizes; no steps are taken."""
 
     def __init__(self, obs_size: int, action_dim: int) -> None:
         self.observation_space = gym.spaces.Box(-np.inf, np.inf, (obs_size,))
@@ -70,12 +67,12 @@ class Still(np.random.Generator):
 
 def built(function, obs_size: int, action_dim: int, **settings):
     small = {"hidden": 8, "learning_starts": WARM_UP, "batch_size": 1, "buffer_size": 8}
-    settings |= {"reward_scale": 0.1}  # which an update has no use for
+    settings |= {"reward_scale": 0.3}  # which an update must not use
     return function(Spaces(obs_size, action_dim), seed=0, **small, **settings)
 
 
 def with_plain_twin(function):
-    """The same class, with critics that `faster` leaves as they are, whoever's they are."""
+    """The same class, with critics that `faster` does not rebuild."""
     twin = getattr(function, "critic_class", None)
     if not (inspect.isclass(function) and inspect.isclass(twin)):
         return function
@@ -84,7 +81,7 @@ def with_plain_twin(function):
 
 @lru_cache(maxsize=1)
 def template(function):
-    """Built once: most of it is replaced, and building takes longer than a few updates."""
+    """Built once: building takes longer than a few updates, and most parts are replaced anyway."""
     return built(function, 1, 1)
 
 
@@ -105,14 +102,14 @@ def agent_with(function, networks: tuple, learning_rate: float, **settings):
 
 
 class Updates:
-    """Updates of an agent with one batch, and what they change beside the weights."""
+    """Updates of an agent with one batch, and what they change besides the weights."""
 
     def __init__(self, agent, batch: Batch) -> None:
         self.agent, self.batch = agent, batch
         self.count, self.settings, self.parts = 0, set(), set()
 
     def learn(self):
-        """One update, counted as the agent itself does it; two of them for each step."""
+        """One update, counted as by the agent itself; there are two for each environment step."""
         self.agent.steps = WARM_UP + self.count // 2
         self.agent.updates += 1
         self.count += 1
@@ -130,15 +127,15 @@ class Updates:
         return losses
 
     def numbers(self) -> dict[str, float]:
-        """The agent's settings and counts that are not for an update to change."""
+        """The agent's settings and counts, which an update must not change."""
         names = {"updates", "steps", *self.agent.hyperparameters}
         entries = vars(self.agent).items()
         return {k: v for k, v in entries if k in names and isinstance(v, int | float)}
 
     def changes(self) -> dict[str, str]:
         return {
-            "list of the agent's numbers that were changed": listed(self.settings),
-            "list of the batch's parts that were changed": listed(self.parts),
+            "settings of the agent that were changed": listed(self.settings),
+            "parts of the batch that were changed": listed(self.parts),
         }
 
 
@@ -175,10 +172,11 @@ def observe_agent(
     function, critic, actor, target_critic, target_actor,
     obs, action, reward, next_obs, terminated, truncated,
     updates, policy_delay, gamma, tau, learning_rate, target_noise=0.0, noise_clip=0.5,
+    updates_before=0,
 ):  # fmt: skip
-    """All weights after each update, and the losses returned; or, with noise, what arrives of it.
+    """All weights and returned losses after each update, or, with noise, its effect on the target.
 
-    Without networks the agent keeps its own, and what is looked at is which of them move.
+    Without networks the agent keeps its own, and only which of them move is observed.
     """
     batch = Batch(obs, action, reward, next_obs, terminated, truncated)
     settings = {"policy_delay": policy_delay, "gamma": gamma, "tau": tau}
@@ -188,6 +186,7 @@ def observe_agent(
     else:
         networks = critic, actor, target_critic, target_actor
         agent = agent_with(function, networks, learning_rate, **settings)
+    agent.updates = updates_before
     trial = Updates(agent, batch)
     if target_noise:
         return what_arrives(trial, updates, noise_clip) | trial.changes()
@@ -196,23 +195,32 @@ def observe_agent(
         returned.append(trial.learn())
         states.append(weights(agent))
     if critic is None:
-        seen = {"list of what moves at each update": [moved(*pair) for pair in pairwise(states)]}
+        seen = {"networks that move at each update": [moved(*pair) for pair in pairwise(states)]}
     else:
-        each = "the update" if updates == 1 else "each update"
-        seen = {
-            f"{name.replace('_', ' ')} after {each}": np.squeeze(
-                np.stack([state[name] for state in states[1:]]), axis=0 if updates == 1 else ()
-            )
-            for name in NETWORKS
-        }
-        seen[f"text about what {each} returns"] = [
-            described(losses, acting=number % policy_delay == 0)
-            for number, losses in enumerate(returned, 1)
-        ]
-        seen[f"critic_loss of {each}"] = [loss_called("critic_loss", x) for x in returned]
-        acting = returned[policy_delay - 1 :: policy_delay]
-        seen["actor_loss where the actor moves"] = [loss_called("actor_loss", x) for x in acting]
-    return seen | {"list of what cannot be trained any more": frozen(agent)} | trial.changes()
+        numbers = range(updates_before + 1, updates_before + updates + 1)
+        acting = [number % policy_delay == 0 for number in numbers]
+        seen = values_after("the update" if updates == 1 else "each update", states[1:])
+        seen |= what_is_returned("the update" if updates == 1 else "each update", returned, acting)
+    return seen | {"networks that can no longer be trained": frozen(agent)} | trial.changes()
+
+
+def values_after(each: str, states: list[dict]) -> dict:
+    return {
+        f"{name.replace('_', ' ')} after {each}": np.squeeze(
+            np.stack([state[name] for state in states]), axis=0 if len(states) == 1 else ()
+        )
+        for name in NETWORKS
+    }
+
+
+def what_is_returned(each: str, returned: list, acting: list[bool]) -> dict:
+    """The form of what each update returns, and its losses; `acting` says where the actor moves."""
+    with_actor = [losses for losses, is_acting in zip(returned, acting, strict=True) if is_acting]
+    return {
+        f"return value of {each}": list(map(described, returned, acting)),
+        f"`critic_loss` of {each}": [loss_called("critic_loss", x) for x in returned],
+        "`actor_loss` at the actor's updates": [loss_called("actor_loss", x) for x in with_actor],
+    }
 
 
 def weights(agent) -> dict[str, np.ndarray]:
@@ -244,13 +252,15 @@ def moved(before: dict, after: dict) -> str:
 
 
 def described(losses, acting: bool) -> str:
-    """ "a dict" where the agent and its curves find all that they look for."""
+    """ "a dict" where the agent and its curves find all that they need."""
     if not isinstance(losses, Mapping):
-        return f"something of type {type(losses).__name__}"
+        return f"an object of type {type(losses).__name__}"
     needed = ("critic_loss", "actor_loss") if acting else ("critic_loss",)
     missing = [f"without {name}" for name in needed if name not in losses]
-    idle = ["with an actor_loss while the actor rests"] * (not acting and "actor_loss" in losses)
-    # The agent asks every loss for its `.item()`, which works for a single number.
+    idle = ["with an actor_loss although the actor does not move"] * (
+        not acting and "actor_loss" in losses
+    )
+    # The agent calls `.item()` of every loss, which works for a single number.
     kinds = sorted({type(x).__name__ for x in losses.values() if not hasattr(x, "item")})
     several = ["with several numbers in an entry"] * any(map(many, losses.values()))
     unfit = [f"with an entry of type {kind}" for kind in kinds]
@@ -269,7 +279,7 @@ def loss_called(name: str, losses) -> float | None:
 
 
 def what_arrives(trial: Updates, updates: int, noise_clip: float) -> dict:
-    """How far from the target actor's actions the target critic is asked at each update."""
+    """The noise in the actions about which the target critic is asked at the first update."""
     agent, batch = trial.agent, trial.batch
     before = streams(agent)
     with torch.no_grad():
@@ -277,24 +287,28 @@ def what_arrives(trial: Updates, updates: int, noise_clip: float) -> dict:
     heard = [heard_at(trial) for _ in range(updates)]
     used = [name for name, state in streams(agent).items() if state != before[name]]
     seen = {
-        "list of random streams that were used": listed(used),
-        "text about the target critic": "asked about an action for each row",
+        "random streams from which the update draws": listed(used),
+        "actions about which the target critic is asked": "one for each row",
     }
     if any(actions.shape[1:] != batch.action.shape for actions in heard):
-        return seen | {"text about the target critic": "not asked about an action for each row"}
+        return seen | {"actions about which the target critic is asked": "not one for each row"}
     first, second = heard[0][0], heard[1][0]
     several, again = np.ptp(heard[0], axis=0).any(), np.array_equal(first, second)
-    inside = np.abs(plain).max(axis=1) + noise_clip < 1  # where the bounds have no say
+    inside = (
+        np.abs(plain).max(axis=1) + noise_clip < 1
+    )  # where the bounds of an action have no effect
     noise = (first - plain)[inside]
     far = np.abs(noise)
     return seen | {
-        "text about the next action of a row": "there are several" if several else "there is one",
-        "noise of the second update": "the same again" if again else "another one",
-        "noise of a batch": shared(noise),
+        "number of next actions for each row": "several" if several else "one",
+        "noise of the second update": "the same as in the first" if again else "new",
+        "noise within the batch": shared(noise),
         "share of next actions without noise": share(far < 1e-6),
-        "share of noises beyond noise_clip": share(far > noise_clip + 1e-5),
-        "share of noises at noise_clip": share(np.abs(far - noise_clip) < 1e-5),
-        "text about the bounds": "kept" if np.abs(first).max() <= 1 else "some actions are beyond",
+        "share of noise beyond `noise_clip`": share(far > noise_clip + 1e-5),
+        "share of noise at `noise_clip`": share(np.abs(far - noise_clip) < 1e-5),
+        "range of the next actions": "within [-1, 1]"
+        if np.abs(first).max() <= 1
+        else "beyond [-1, 1]",
     }
 
 
@@ -303,8 +317,8 @@ def share(of: np.ndarray) -> float:
 
 
 def heard_at(trial: Updates) -> np.ndarray:
-    """The actions that the target critic is asked about at an update, (times, B, action_dim)."""
-    listener = trial.agent.target_critic  # the update may put another one in its place
+    """The actions about which the target critic is asked at an update, (times, B, action_dim)."""
+    listener = trial.agent.target_critic  # an update may replace it
     listener.heard = []
     trial.learn()
     heard, shape = listener.heard, trial.batch.action.shape
@@ -317,16 +331,26 @@ def streams(agent) -> dict[str, object]:
     return {
         "rng": str(agent.rng.bit_generator.state),
         "predict_rng": str(agent.predict_rng.bit_generator.state),
-        "one that the whole process shares": shared_streams(),
+        "a stream that the whole process shares": shared_streams(),
     }
 
 
 # --- Cases ----------------------------------------------------------------------------------------
 
 
+def noisy(rng: np.random.Generator) -> tuple:
+    """The target actor often reaches a bound in one of two dimensions; all values are 0."""
+    nothing = [np.zeros(3), np.zeros(3)]
+    actors = SmallActor([[0.5, -0.5]]), SmallActor([[0.0, 2.0]])
+    networks = SmallTwin(*nothing), actors[0], ListeningTwin(*nothing), actors[1]
+    batch = batch_of(rng, 1, 2, [""] * ROWS)
+    # 70 % of such noise is clipped: a share that chance does not round to another one.
+    return *networks, *batch, 2, 2, 0.9, 0.2, 0.05, 0.26, 0.1
+
+
 def update_cases(rng: np.random.Generator) -> list[Case]:
     def by_hand(policy_delay: int) -> tuple:
-        """The target is 2, the critics say 1.75 and 0.25."""
+        """The target is 2.6, the critics say 1.75 and 0.25."""
         networks = (
             SmallTwin([1.0, 2.0], [0.0, 1.0]),
             SmallActor([[0.5]]),
@@ -334,7 +358,7 @@ def update_cases(rng: np.random.Generator) -> list[Case]:
             SmallActor([[0.0]]),
         )
         now, later = (floats([[1.0]]), floats([[0.5]])), (floats([1.0]), floats([[2.0]]))
-        numbers = 1, policy_delay, 0.5, 0.25, 0.1
+        numbers = 1, policy_delay, 0.8, 0.25, 0.1
         return *networks, *now, *later, torch.zeros(1), torch.zeros(1), *numbers
 
     def drawn(obs_size: int, action_dim: int, *numbers: float, own: bool = False) -> tuple:
@@ -346,87 +370,22 @@ def update_cases(rng: np.random.Generator) -> list[Case]:
 
         networks = [None] * 4 if own else [twin(), actor(), twin(), actor()]
         flags = ["", "terminated", "", "truncated", ""]
-        return *networks, *batch_of(rng, obs_size, action_dim, flags), *numbers
-
-    def noisy() -> tuple:
-        """The target actor often goes to the bounds in one of two dimensions; no critic cares."""
-        nothing = [np.zeros(3), np.zeros(3)]
-        actors = SmallActor([[0.5, -0.5]]), SmallActor([[0.0, 2.0]])
-        networks = SmallTwin(*nothing), actors[0], ListeningTwin(*nothing), actors[1]
-        batch = batch_of(rng, 1, 2, [""] * ROWS)
-        # 70 % of such noise is cut off: chance does not round that share to another one.
-        return *networks, *batch, 2, 2, 0.9, 0.1, 0.05, 0.26, 0.1
+        batch = Batch(*batch_of(rng, obs_size, action_dim, flags))
+        return *networks, *batch._replace(reward=10 * batch.reward), *numbers
 
     return [
-        Case(by_hand(2), note="the first of every two updates: the critics' alone"),
+        Case(by_hand(2), note="the first of every two updates: only the critics move"),
         Case(by_hand(1), note="no delay: everything moves"),
-        Case(drawn(2, 1, 4, 2, 0.9, 0.1, 0.05), note="four updates, all at every second"),
-        Case(drawn(3, 2, 6, 3, 0.9, 0.1, 0.05), note="six updates, all at every third"),
-        Case(drawn(1, 3, 2, 1, 1.0, 0.1, 0.05), note="two updates, three action dimensions"),
-        Case(drawn(3, 2, 4, 2, 0.9, 0.1, 0.05, own=True), note="the agent's own networks"),
-        Case(noisy(), note="many rows, noise that is often cut off"),
+        Case(drawn(2, 1, 4, 2, 0.9, 0.2, 0.05), note="four updates, a delay of 2"),
+        Case(
+            drawn(3, 2, 6, 3, 0.9, 0.2, 0.05),
+            {"updates_before": 1},
+            note="six updates, a delay of 3; `self.updates` is 2 at the first of them",
+        ),
+        Case(drawn(1, 3, 2, 1, 1.0, 0.2, 0.05), note="two updates, three action dimensions"),
+        Case(drawn(3, 2, 4, 2, 0.9, 0.2, 0.05, own=True), note="the agent's own networks"),
+        Case(noisy(rng), note="many rows, noise that is often clipped"),
     ]
-
-
-class Parts(TD3):
-    """The course's update in parts, so that wrong versions can replace one of them."""
-
-    def update(self, batch):
-        target = self.target(batch, self.next_action(batch))
-        losses = {"critic_loss": self.critic_step(batch, target)}
-        if self.is_time():
-            losses["actor_loss"] = self.actor_step(batch)
-            self.move_targets()
-        return losses
-
-    def is_time(self):
-        return self.updates % self.policy_delay == 0
-
-    def next_action(self, batch):
-        return self.smoothed(self.target_actor, batch.next_obs)
-
-    def smoothed(self, actor, obs):
-        return td3.smoothed_target_action(
-            actor, obs, self.target_noise, self.noise_clip, self.rng
-        )  # fmt: skip
-
-    def target(self, batch, next_action):
-        return td3.clipped_double_q_target(batch, next_action, self.target_critic, self.gamma)
-
-    def critic_step(self, batch, target):
-        return self.step(self.critic_optimizer, td3.twin_critic_loss(self.critic, batch, target))
-
-    def actor_step(self, batch):
-        return self.step(self.actor_optimizer, self.actor_loss(batch))
-
-    def actor_loss(self, batch):
-        return td3.actor_loss_by_q1(self.actor, self.critic, batch.obs)
-
-    def step(self, optimizer, loss):
-        gradient_step(optimizer, loss)
-        return loss
-
-    def move_targets(self):
-        polyak_update(self.targets, self.online, self.tau)
-
-    def move(self, target, online):
-        polyak_update(target.parameters(), online.parameters(), self.tau)
-
-
-def td3_with(**methods) -> type[Parts]:
-    """A wrong version: some parts replaced."""
-    return type("TD3", (Parts,), methods)
-
-
-def noisy(draw: Callable, bound: float = 1.0) -> type[Parts]:
-    """A wrong version: smoothing in place, by `draw(self, action)`, standard normal numbers."""
-
-    def smoothed(self, actor, obs):
-        action = actor(obs).detach()
-        noise = torch.as_tensor(draw(self, action)).float() * self.target_noise
-        return (action + noise.clamp(-self.noise_clip, self.noise_clip)).clamp(-bound, bound)
-
-    return td3_with(smoothed=smoothed)
 
 
 TD3_UPDATE = exercise(

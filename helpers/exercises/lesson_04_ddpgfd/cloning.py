@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from helpers.agents.cloning import bc_loss
+from helpers.checks.compare import ANOTHER
 from helpers.checks.exercise import Case, Property, exercise
-from helpers.checks.observing import gradient, no_mutation
-from helpers.exercises.lesson_01_a2c.losses import gives_tensors
 from helpers.exercises.lesson_02_ddpg.losses import (
-    ANOTHER,
     SmallActor,
     floats,
+    gives_tensors,
     leaves_networks_alone,
     same,
 )
+from helpers.exercises.observing import gradient, no_mutation
 
 # --- What is looked at ----------------------------------------------------------------------------
 
@@ -35,7 +35,7 @@ def bc_cases(rng: np.random.Generator) -> list[Case]:
     one = SmallActor([[0.5]])
     return [
         Case((one, floats([[1.0]]), floats([[0.9]])), note="batch of one"),
-        Case((one, floats([[1.0], [-2.0]]), floats([[0.2], [0.6]])), note="two steps"),
+        Case((one, floats([[1.0], [-2.0]]), floats([[0.2], [0.6]])), note="batch of two"),
         Case(drawn(5, 3, 2), note="two action dimensions"),
         Case(drawn(4, 4, 4), note="as many action dimensions as observed numbers, and as steps"),
         Case(drawn(16, 2, 3)),

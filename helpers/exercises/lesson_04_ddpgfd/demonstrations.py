@@ -1,7 +1,7 @@
 """Lesson 04's file: exercise 4.1 `read_episodes`.
 
-Each case is written to a file of its own. What a reader must refuse stands in files that would
-raise a flag if they were trusted, and do nothing else.
+Each case is written to a file of its own. What a reader must refuse is in files that raise a flag
+if they are trusted, and do nothing else.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import pickle
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from os.path import realpath
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -31,64 +32,67 @@ def in_a_file(function: Callable, write: Callable[[Path], None]):
 
 
 @contextmanager
-def loading(listen: Callable) -> Iterator[None]:
-    """Calls `listen` with all that `np.load` is called with, before it is."""
-    load = np.load
+def loads() -> Iterator[tuple[list, list]]:
+    """Two lists: what `np.load` is asked for from now on, and what it gives."""
+    load, asked, opened = np.load, [], []
 
-    def listening(*args, **kwargs):
-        listen(*args, **kwargs)
-        return load(*args, **kwargs)
+    def listening(file, *args, **kwargs):
+        asked.append(file)
+        opened.append(load(file, *args, **kwargs))
+        return opened[-1]
 
     np.load = listening
     try:
-        yield
+        yield asked, opened
     finally:
         np.load = load
 
 
-def another(asked: list, given: list[Path]) -> bool:
-    """Whether a file was asked for by its path, and it is not the one that was given."""
-    return any(isinstance(file, str | Path) and Path(file) not in given for file in asked)
+def saved(about, *arrays) -> Callable[[Path], None]:
+    named = dict(zip(ARRAYS, arrays, strict=True))
+    return lambda path: np.savez(path, about=np.array(json.dumps(about)), **named)
 
 
-def saved(about, **arrays) -> Callable[[Path], None]:
-    return lambda path: np.savez(path, about=np.array(json.dumps(about)), **arrays)
-
-
-def observe_reader(function, about, obs, action, reward, next_obs, terminated, truncated):
-    parts = (obs, action, reward, next_obs, terminated, truncated)
-    write = saved(about, **dict(zip(ARRAYS, parts, strict=True)))
-    given, asked = [], []
+def observe_reader(function, about, *arrays):
+    elsewhere = []  # other files that were asked for
 
     def reader(path):
-        given.append(path)
-        with loading(lambda file, *args, **kwargs: asked.append(file)):
-            return function(path)
+        with loads() as (asked, _):
+            try:
+                return function(path)
+            finally:
+                paths = (file for file in asked if isinstance(file, str | Path))
+                elsewhere.extend(file for file in paths if realpath(file) != realpath(path))
 
     try:
-        about, episodes = in_a_file(reader, write)
+        about, episodes = in_a_file(reader, saved(about, *arrays))
     except FileNotFoundError:
-        if not another(asked, given):
+        if not elsewhere:
             raise
-        about = episodes = None
-    if another(asked, given):
-        return {"about": "what another file says", "number of episodes": "not known"}
-    if not hasattr(episodes, "__len__"):
-        return {"about": about, "number of episodes": "not known", "episodes": None}
-    return {"about": about, "number of episodes": len(episodes), "episodes": episodes}
+    if elsewhere:
+        return {"content of `about`": "that of another file", "number of episodes": "unknown"}
+    countable = hasattr(episodes, "__len__")
+    return {
+        "content of `about`": about,
+        "number of episodes": len(episodes) if countable else "unknown",
+        "episodes": episodes if countable else None,
+    }
 
 
-def steps(rng: np.random.Generator, *ends: str, obs_shape=(1,), discrete=False) -> list:
+def steps(
+    rng: np.random.Generator, *ends: str, obs_shape=(1,), discrete=False, elsewhere=True
+) -> list:
     """Six arrays: episodes as long as the words in `ends`, whose last letter says how each ended.
 
-    "..x": three steps, the last of which (t)erminated, was (c)ut off or (b)oth.
+    "..x": three steps, the last of which (t)erminated, was (c)ut off or (b)oth. The next episode
+    begins `elsewhere`, or where the last one stopped.
     """
     flags = "".join(ends)
     count = len(flags)
     path = rng.normal(size=(count + 1, *obs_shape)).round(2).astype(np.float32)
     obs, next_obs = path[:-1].copy(), path[1:].copy()
-    for stop in np.cumsum([len(end) for end in ends]):
-        next_obs[stop - 1] = rng.normal(size=obs_shape).round(2)  # the next one begins elsewhere
+    for stop in np.cumsum([len(end) for end in ends]) if elsewhere else ():
+        next_obs[stop - 1] = rng.normal(size=obs_shape).round(2)
     action = rng.normal(size=(count, 2)).round(2).astype(np.float32)
     if discrete:
         action = rng.integers(0, 3, size=count)
@@ -104,7 +108,10 @@ def reader_cases(rng: np.random.Generator) -> list[Case]:
     return [
         Case((told([1]), *steps(rng, "t")), note="one episode of one step"),
         Case((told([2, 2]), *steps(rng, ".c", ".c")), note="two episodes, both cut off"),
-        Case((told([3, 2]), *steps(rng, "..t", ".t")), note="two episodes that terminated"),
+        Case(
+            (told([3, 2]), *steps(rng, "..t", ".t", elsewhere=False)),
+            note="two episodes that terminated, the second begins where the first stopped",
+        ),
         Case(
             (told([1, 3, 2, 1, 1]), *steps(rng, "t", "..c", ".b", "c", "t", obs_shape=(2, 3))),
             note="five episodes of all kinds, observations with two axes",
@@ -122,7 +129,7 @@ def reader_cases(rng: np.random.Generator) -> list[Case]:
 
 # --- What values cannot show ----------------------------------------------------------------------
 
-RAISED: list[str] = []  # flags, by whoever ran code from a file
+RAISED: list[str] = []  # flags, raised by code that stood in a file
 
 
 def raise_flag() -> dict:
@@ -131,7 +138,7 @@ def raise_flag() -> dict:
 
 
 class Trap:
-    """Whoever unpickles it raises a flag."""
+    """Raises a flag when it is unpickled."""
 
     def __reduce__(self) -> tuple:
         return raise_flag, ()
@@ -148,12 +155,12 @@ def raises(function: Callable, write: Callable[[Path], None]) -> bool:
 
 
 def with_pickles(rng) -> list[Callable[[Path], None]]:
-    arrays = dict(zip(ARRAYS, steps(rng, ".t"), strict=True))
-    trap = np.empty(2, dtype=object)
-    trap[:] = Trap()
+    obs, *others = steps(rng, ".t")
+    trap = np.full(len(obs), Trap(), dtype=object)
+    arrays = dict(zip(ARRAYS, [obs, *others], strict=True))
     return [
-        saved({}, **arrays | {"obs": trap}),
-        lambda path: np.savez(path, about=np.array(Trap(), dtype=object), **arrays),
+        saved({}, trap, *others),
+        lambda path: np.savez(path, about=trap[0], **arrays),
         lambda path: path.write_bytes(pickle.dumps(Trap())),
     ]
 
@@ -165,8 +172,9 @@ def with_code(rng) -> Callable[[Path], None]:
 
 
 def lets_errors_pass(function, rng):
-    """Whoever runs what is in the file has no error to let pass: that is another mistake."""
-    return all(raises(function, file) or RAISED for file in [*with_pickles(rng), with_code(rng)])
+    """Code that was run is another mistake: then there may be no error to let pass."""
+    files = [*with_pickles(rng), with_code(rng), lambda path: None]  # the last: no file at all
+    return all(raises(function, file) or RAISED for file in files)
 
 
 def refuses_pickles(function, rng):
@@ -177,26 +185,17 @@ def refuses_pickles(function, rng):
     return True
 
 
-def believes_no_code_in_the_text(function, rng):
+def runs_no_text(function, rng):
     raises(function, with_code(rng))
     return not RAISED
 
 
 def closes_the_file(function, rng):
-    opened, load = [], np.load
-
-    def listening(*args, **kwargs):
-        opened.append(load(*args, **kwargs))
-        return opened[-1]
-
-    np.load = listening
-    try:
-        in_a_file(function, saved({}, **dict(zip(ARRAYS, steps(rng, ".t"), strict=True))))
-    finally:
-        np.load = load
-        left = [file for file in opened if is_open(file)]
-        for file in left:
-            file.close()
+    with loads() as (_, opened):
+        in_a_file(function, saved({}, *steps(rng, ".t")))
+    left = [file for file in opened if is_open(file)]
+    for file in left:
+        file.close()
     return not left
 
 
@@ -208,31 +207,32 @@ def is_open(archive) -> bool:
 
 def gives_arrays(function, rng):
     for case in reader_cases(rng):
-        parts = dict(zip(ARRAYS, case.args[1:], strict=True))
-        _, episodes = in_a_file(function, saved(case.args[0], **parts))
+        _, episodes = in_a_file(function, saved(*case.args))
         if not all(isinstance(part, np.ndarray) for e in episodes for part in e.values()):
             return False
     return True
 
 
-CODE = "A text from somebody else is data, not code: `json.loads` reads it and can do nothing else."
 PICKLE = (
-    "With `allow_pickle=True` your function unpickles whatever the file holds, and to unpickle is "
-    "to run what its author put there. Plain numbers and a text need no pickle: leave it at "
-    "`False`."
+    "With `allow_pickle=True` your function unpickles whatever the file holds, and unpickling runs "
+    "what its author put there. Plain numbers and a text need no pickle: leave it at `False`."
 )
 SWALLOWED = (
-    "Where a file holds pickles, or a text that is no JSON, numpy and `json` stop with a "
-    "`ValueError`, and your function catches it and returns as if all were well. Let it pass: "
-    "whoever called has to hear that these are no episodes."
+    "Where there is no file, or where it holds pickles or a text that is not JSON, numpy and "
+    "`json` stop with an error, but your function catches it and returns as if all were well. Let "
+    "it pass: the caller has to learn that there are no episodes."
+)
+CODE = (
+    "Your function runs code that stands in the text of the file. A text from somebody else is "
+    "data, not code: `json.loads` reads it and runs nothing."
 )
 OPEN = (
     "The episodes are right, but the file stays open when your function is done, until Python "
-    "happens to tidy up. Open it in a `with`, which closes it whatever happens."
+    "happens to close it. Open it in a `with`, which closes it whatever happens."
 )
 NO_ARRAYS = (
-    "The numbers are right, but they are no numpy arrays any more. Everything that works on "
-    "episodes computes with arrays: take slices of the six."
+    "The numbers are right, but they are no longer numpy arrays. Everything that works on episodes "
+    "computes with arrays: take slices of the six."
 )
 
 
@@ -245,11 +245,7 @@ READ_EPISODES = exercise(
     properties=[
         Property("error swallowed", lets_errors_pass, SWALLOWED),
         Property("unpickles what the file holds", refuses_pickles, PICKLE),
-        Property(
-            "runs the text in the file",
-            believes_no_code_in_the_text,
-            f"Your function runs code that stands in the text of the file. {CODE}",
-        ),
+        Property("runs the text in the file", runs_no_text, CODE),
         Property("leaves the file open", closes_the_file, OPEN),
         Property("no arrays", gives_arrays, NO_ARRAYS),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from helpers.checks.exercise import Case, exercise
-from helpers.checks.observing import no_mutation
+from helpers.exercises.observing import no_mutation
 from helpers.memory.buffers import n_step_return
 
 # --- Cases ----------------------------------------------------------------------------------------
@@ -22,12 +22,12 @@ def n_step_cases(rng: np.random.Generator) -> list[Case]:
         return rewards, rng.random((rows, n)) < often, gamma
 
     return [
-        Case(given([[2.0]], ["."], 0.5), note="one row, one step"),
-        Case(given([[1.0, 2.0, 4.0]], ["..."], 0.5), note="no end"),
-        Case(given([[1.0, 2.0, 4.0]], [".E."], 0.5), note="the episode ends in between"),
-        Case(given([[1.0, 2.0, 4.0]], ["E.."], 0.5), note="the first step is the end"),
-        Case(given([[1.0, 2.0, 4.0]], ["..E"], 0.5), note="the last step is the end"),
-        Case(given([[1.0, 2.0, 4.0, 8.0]], [".EE."], 0.5), note="two ends"),
+        Case(given([[2.0]], ["."], 0.1), note="one row, one step"),
+        Case(given([[1.0, 2.0, 3.0]], ["..."], 0.1), note="no end"),
+        Case(given([[1.0, 2.0, 3.0]], [".E."], 0.1), note="the episode ends in between"),
+        Case(given([[1.0, 2.0, 3.0]], ["E.."], 0.1), note="the first step is the end"),
+        Case(given([[1.0, 2.0, 3.0]], ["..E"], 0.1), note="the last step is the end"),
+        Case(given([[1.0, 2.0, 3.0, 4.0]], [".EE."], 0.1), note="two ends"),
         Case(
             given([[0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 10.0, 0.0]], ["....", "...E"], 0.9),
             note="hardly any rewards",
@@ -39,16 +39,10 @@ def n_step_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-OVERWRITES = (
-    "The numbers are right, but you change the caller's arrays: `ends` has ends, or `rewards` has "
-    "zeros, that were not there before. Work on a copy."
-)
-
-
 N_STEP_RETURN = exercise(
     __file__,
     "4.9",
     reference=n_step_return,
     cases=n_step_cases,
-    properties=[no_mutation(n_step_cases, message=OVERWRITES)],
+    properties=[no_mutation(n_step_cases)],
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from helpers.checks.exercise import Case, Property, as_case, exercise
-from helpers.checks.observing import no_mutation
+from helpers.exercises.observing import no_mutation
 from helpers.memory.buffers import importance_weights, linear_schedule, sampling_probabilities
 
 # --- 4.3 sampling_probabilities -------------------------------------------------------------------
@@ -15,18 +15,14 @@ from helpers.memory.buffers import importance_weights, linear_schedule, sampling
 
 def probability_cases(rng: np.random.Generator) -> list[Case]:
     return [
-        Case((np.array([3.0]), 0.6), note="a single step"),
-        Case((np.array([1.0, 4.0]), 0.5), note="two steps"),
+        Case((np.array([3.0]), 0.6), note="a single transition"),
+        Case((np.array([1.0, 4.0]), 0.5), note="two transitions"),
         Case((np.array([2.0, 6.0, 0.5, 1.5]), 1.0), note="alpha 1, in proportion"),
         Case((np.array([2.0, 6.0, 0.5, 1.5]), 0.0), note="alpha 0, all equally likely"),
         Case((np.array([0.01, 0.02, 50.0, 0.03]), 0.6), note="one priority far above the others"),
         Case((np.round(rng.exponential(size=6) + 0.1, 2), 0.3)),
-        Case((rng.exponential(size=200), 0.6), note="many steps"),
+        Case((rng.exponential(size=200), 0.6), note="many transitions"),
     ]
-
-
-def shares(scaled: np.ndarray) -> np.ndarray:
-    return scaled / scaled.sum()
 
 
 OVERWRITES = (
@@ -48,17 +44,21 @@ SAMPLING_PROBABILITIES = exercise(
 
 
 def weight_cases(rng: np.random.Generator) -> list[Case]:
-    everywhere = shares(rng.exponential(size=1000) + 0.05)
+    priorities = rng.exponential(size=1000) + 0.05
+    everywhere = priorities / priorities.sum()
     drawn = rng.choice(everywhere, size=32)
     return [
         Case((np.array([0.5]), 0.25, 3, 1.0), note="a batch of one"),
-        Case((np.array([0.5, 0.25]), 0.25, 3, 1.0), note="the rarest step is in the batch"),
-        Case((np.array([0.4, 0.2, 0.2]), 0.1, 5, 1.0), note="the rarest step is not in the batch"),
+        Case((np.array([0.5, 0.25]), 0.25, 3, 1.0), note="the rarest transition is in the batch"),
+        Case(
+            (np.array([0.4, 0.2, 0.2]), 0.1, 5, 1.0),
+            note="the rarest transition is not in the batch",
+        ),
         Case((np.array([0.4, 0.2, 0.2]), 0.1, 5, 0.5), note="half of the correction"),
         Case((np.array([0.4, 0.2, 0.2]), 0.1, 5, 0.0), note="beta 0, no correction"),
-        Case((np.array([0.3, 0.3]), 0.2, 3, 0.4), note="the same step twice"),
-        Case((np.array([1.0]), 1.0, 1, 0.7), note="the only step in the buffer"),
-        Case((drawn, float(everywhere.min()), 1000, 0.6), note="many steps"),
+        Case((np.array([0.3, 0.3]), 0.2, 3, 0.4), note="the same transition twice"),
+        Case((np.array([1.0]), 1.0, 1, 0.7), note="the only transition in the buffer"),
+        Case((drawn, float(everywhere.min()), 1000, 0.6), note="many transitions"),
     ]
 
 
@@ -75,7 +75,7 @@ IMPORTANCE_WEIGHTS = exercise(
 
 
 def schedule_cases(rng: np.random.Generator) -> list[tuple | Case]:
-    """The first is step 0: there those who count their own calls begin again."""
+    """The first is step 0, where a schedule that counts its own calls begins again."""
     return [
         Case((0, 10, 0.4, 1.0), note="the beginning"),
         Case((5, 10, 0.4, 1.0), note="half of the way"),
@@ -88,6 +88,7 @@ def schedule_cases(rng: np.random.Generator) -> list[tuple | Case]:
         Case((5, 20, 2.0, 6.0), note="numbers above 1"),
         Case((1, 4, 0.0, 1.0), note="from 0"),
         Case((2, 5, 0.5, 0.5), note="from a number to itself"),
+        Case((1, 4, -2.0, 3.0), note="from below 0"),
     ]
 
 
@@ -102,8 +103,7 @@ def always_the_same(function, rng):
 
 COUNTS_CALLS = (
     "Your schedule goes on with every call: it remembers what it gave last and adds to that. Then "
-    "whoever only looks at beta changes it. `step` says where we are, so nothing has to be "
-    "remembered."
+    "just looking at beta changes it. `step` says how far it is, so nothing has to be remembered."
 )
 
 

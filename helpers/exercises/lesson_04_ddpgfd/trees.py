@@ -2,9 +2,9 @@
 
 Each method is tried on its own. What was in the tree before is written into `nodes` by the check,
 so that `retrieve` is judged whatever `set` is, and one call of `set` is looked at, row by row. A
-`SegmentTree` has no operation yet: the check makes sum and minimum trees of it. Cases have the
-textbooks' form (`top=1`), in which a mistake is the same mistake however it is written; properties
-see to wider top levels.
+`SegmentTree` has no operation yet: the check makes sum and minimum trees of it. The trees of the
+cases end in a single root (`top=1`), where a mistake is the same mistake however it is written;
+wider top levels are a property.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from helpers.checks.exercise import Case, Property, exercise
-from helpers.checks.observing import no_mutation
+from helpers.exercises.observing import no_mutation
 from helpers.memory.segment_tree import SegmentTree, SumTree
 
 NEUTRAL = {np.add: 0.0, np.minimum: np.inf}
@@ -35,7 +35,7 @@ def fill(tree: SegmentTree, priorities: list | np.ndarray) -> SegmentTree:
 def built(function, operation: np.ufunc, capacity: int, top: int | None) -> SegmentTree:
     """An empty tree of somebody's class, with an operation."""
     if not isinstance(function, type):
-        function()  # a function in place of the class: it says itself what is wrong with that
+        function()  # a function in place of the class: its error says what is wrong
     settings = {"operation": operation, "neutral": NEUTRAL[operation], "usual_top": 8192}
     return type("Tree", (function,), settings)(capacity, top)
 
@@ -89,11 +89,19 @@ def set_cases(rng: np.random.Generator) -> list[Case]:
 
 
 def climbs_only_where_needed(function, rng):
-    """What lies on no path from the leaf to the root stays, even if it is not what it should be."""
+    """Nodes that are not above the leaf stay as they are, even if they are wrong."""
     tree = fill(built(function, np.add, 8, 1), np.ones(8))
     tree.nodes[5] = tree.nodes[10] = 77.0
     tree.set(np.array([7]), np.array([3.0]))
     return tree.nodes[5] == tree.nodes[10] == 77 and tree.nodes[1] == 10
+
+
+def reads_what_is_new(function, rng):
+    """In an old copy, 100 is still on both sides of the root."""
+    tree = fill(built(function, np.add, 8, 1), np.ones(8))
+    tree.nodes[1:4] = 100.0
+    tree.set(np.array([7]), np.array([3.0]))
+    return tree.nodes[1] != 200
 
 
 def with_any_top_level(function, rng):
@@ -108,14 +116,19 @@ def with_any_top_level(function, rng):
     return True
 
 
+COPIED = (
+    "You combine children from a copy of the nodes that was made before the climb, so they are "
+    "still the old ones. Read two children when it is their parent's turn: `self.pairs` is the "
+    "same memory as `self.nodes`, while `.copy()`, or an array as an index, makes a copy."
+)
 EVERYTHING = (
     "The numbers are right, but you compute the whole tree anew for every batch: with a million "
-    "places a million operations in place of twenty a place. Only the parents on the way up from "
-    "the leaves that were set can have changed."
+    "places that is a million operations instead of twenty per place. Only the parents on the way "
+    "up from the leaves that were set can have changed."
 )
 CHANGES_INPUTS = (
     "The numbers are right, but you change the arrays that you were given. `+=` and `//=` work in "
-    "place, and the caller hands the same places to the next tree: make new arrays, "
+    "place, and the caller passes the same places on to the next tree: make new arrays, "
     "`nodes = nodes // 2`."
 )
 
@@ -135,6 +148,7 @@ SEGMENT_TREE = exercise(
             "more nodes, as it usually has. The leaves begin at `self.first_leaf`, and "
             "`self.depth` levels lie above them, none for a small tree.",
         ),
+        Property("children from a copy", reads_what_is_new, COPIED),
         Property("computes the whole tree", climbs_only_where_needed, EVERYTHING),
     ],
 )
@@ -175,16 +189,26 @@ def retrieve_cases(rng: np.random.Generator) -> list[Case]:
 
 
 def never_without_priority(function, rng):
-    """0.3 + 0.7 is 1, and the largest number below 1, less 0.3, is rounded to 0.7."""
+    """0.3 + 0.7 is 1, and the largest number below 1, less 0.3, is rounded to 0.7.
+
+    The empty place where a careless walk ends is the last one, one before other places, or one of
+    several.
+    """
+    trees = [
+        [0.0, 0.3, 0.7],
+        [0.3, 0.0, 0.7, 0.0],
+        [0.3, 0.0, 0.7, 0.0, 1e-17],
+        [0.3, 0.0, 0.0, 0.0, 0.7, 0.0, 0.0, 0.0, 1e-17],
+    ]
     below = np.array([math.nextafter(1.0, 0)])
-    trees = [0.0, 0.3, 0.7], [0.3, 0.0, 0.7, 0.0]
     return all(
-        list(observe_retrieve(function, priorities, below.copy())) == [2] for priorities in trees
+        list(observe_retrieve(function, priorities, below.copy())) == [priorities.index(0.7)]
+        for priorities in trees
     )
 
 
 def walks_down(function, rng):
-    """What lies on no path from the root to the place does not matter."""
+    """Leaves that are not below the nodes on the way do not matter."""
     tree = fill(function(8, 1), np.ones(8))
     tree.nodes[8:12] = 100.0
     return list(tree.retrieve(np.array([7.5, 6.5]))) == [7, 6]
@@ -210,7 +234,7 @@ def leaves_the_tree_alone(function, rng):
 
 
 def refuses_what_cannot_be(function, rng):
-    """An empty tree, and numbers that are no prefix sums."""
+    """An empty tree, and numbers that are not prefix sums."""
     for priorities, prefix_sums in (([0.0, 0.0], [0.5]), ([1.0, 2.0], [-0.5]), ([1.0], [math.nan])):
         try:
             observe_retrieve(function, priorities, np.array(prefix_sums))
@@ -233,9 +257,9 @@ def gives_whole_numbers(function, rng):
 
 
 NO_LEAVES = (
-    "The places are right, but you add up all the leaves: with a million places a million "
-    "additions for every batch. The tree knows these sums already: walk down, and look at two "
-    "children a level."
+    "The places are right, but you add up all the leaves: with a million places that is a million "
+    "additions for every batch. The tree has these sums already: walk down, and look at two "
+    "children per level."
 )
 WIDER_TOP = (
     "Your walk is right from a single root, node 1, and wrong where the top level has more nodes, "
@@ -243,9 +267,10 @@ WIDER_TOP = (
     "there; `self.depth` levels lie below."
 )
 ROUNDING = (
-    "Rounding leads your walk to a place without priority: with priorities 0.3, 0, 0.7 and 0 the "
-    "draw 0.9999999999999999, less 0.3, is 0.7 exactly, and the walk goes on to the last place, "
-    "which is empty. Never go right into an empty child."
+    "Rounding leads your walk to a place without priority: with priorities 0.3, 0, 0, 0, 0.7, 0, 0 "
+    "and 0 the draw 0.9999999999999999, less 0.3, is 0.7 exactly, and the walk goes on to the "
+    "empty places behind it. Never go right into an empty child; a correction afterwards is not "
+    "always enough."
 )
 
 
@@ -263,26 +288,26 @@ SUM_TREE = exercise(
         Property(
             "changes the tree",
             leaves_the_tree_alone,
-            "The places are right, but the tree is another one afterwards. Who looks for a place "
-            "must leave the sums as they are.",
+            "The places are right, but you changed the tree. Looking for a place must leave its "
+            "sums as they are.",
         ),
         Property(
             "accepts what cannot be",
             refuses_what_cannot_be,
-            "An empty tree, a negative prefix sum and NaN must raise a `ValueError`, before "
-            "somebody learns from an empty place. `self.enter` does that: start with it.",
+            "An empty tree, a negative prefix sum and NaN must raise a `ValueError`, or an agent "
+            "would learn from an empty place. `self.enter` does that: start with it.",
         ),
         Property(
             "no array",
             gives_an_array,
-            "The places are right, but they stand in a list or a tensor, and the buffer computes "
+            "The places are right, but they are in a list or a tensor, and the buffer computes "
             "with arrays: return a numpy array.",
         ),
         Property(
             "no whole numbers",
             gives_whole_numbers,
-            "The places are right, but nothing can be indexed with numbers that have a decimal "
-            "point. Keep whole numbers: `//` in place of `/`, and no `np.zeros` without a type.",
+            "The places are right, but numbers with a decimal point cannot be indices. Keep whole "
+            "numbers: `//` instead of `/`, and no `np.zeros` without a type.",
         ),
     ],
 )

@@ -2,7 +2,7 @@
 
 As for lesson 03's agent: small networks with given weights and plain gradient descent take the
 place of the agent's own, so that the numbers can be worked out by hand. The memory has a few steps,
-all with priority 1, and counts priorities as they are (alpha = 1).
+all with priority 1.
 """
 
 from __future__ import annotations
@@ -32,12 +32,13 @@ from helpers.memory.buffers import PrioritizedBatch, PrioritizedReplayBuffer
 # --- What is looked at ----------------------------------------------------------------------------
 
 PLACES = 12  # in the memory
+ALPHA = 0.5  # how the memory counts priorities
 RETURNED = ("critic_loss", "actor_loss", "demonstrations")
 
 
 def built(function, obs_size: int, action_dim: int, **settings):
     small = {"hidden": 8, "learning_starts": 1, "batch_size": 1, "buffer_size": PLACES}
-    return function(Spaces(obs_size, action_dim), seed=0, alpha=1.0, **small, **settings)
+    return function(Spaces(obs_size, action_dim), seed=0, alpha=ALPHA, **small, **settings)
 
 
 @lru_cache(maxsize=1)
@@ -65,7 +66,7 @@ def agent_with(function, networks: tuple, learning_rate: float, weight_decay: fl
         setattr(agent, f"{name}_optimizer", optimizer)
     agent.online = [*agent.actor.parameters(), *agent.critic.parameters()]
     agent.targets = [*agent.target_actor.parameters(), *agent.target_critic.parameters()]
-    agent.buffer = PrioritizedReplayBuffer(PLACES, (1,), (1,), 0, alpha=1.0)
+    agent.buffer = PrioritizedReplayBuffer(PLACES, (1,), (1,), 0, alpha=ALPHA)
     return agent
 
 
@@ -89,31 +90,47 @@ def observe_agent(
         networks = critic, actor, target_critic, target_actor
         agent = agent_with(function, networks, learning_rate, weight_decay, **settings)
     filled(agent.buffer)
-    drawn = indices.numpy()
+    states, returned, changed = learned(agent, batch, updates)
+    each = "the update" if updates == 1 else "each update"
+    if critic is None:
+        seen = {
+            "parts of the agent changed by each update": [moved(*pair) for pair in pairwise(states)]
+        }
+    else:
+        seen = values_after(each, states[1:], returned)
+    return seen | {
+        "count in `self.updates`": agent.updates,
+        "count in `self.steps`": agent.steps,
+        "parts of the batch that were changed": changed,
+        "targets that are the online networks themselves": shared(agent),
+        "networks that can no longer be trained": frozen(agent),
+    }
+
+
+def learned(agent, batch: PrioritizedBatch, updates: int) -> tuple[list[dict], list, str]:
+    """The states before and after each update, what each returned, what they did to the batch."""
+    drawn, changed = batch.indices.numpy(), set()
     states, returned = [state(agent, drawn)], []
-    before = agent.updates
     for _ in range(updates):
         agent.updates += 1  # as the agent itself counts
-        returned.append(agent.update(PrioritizedBatch(*(part.clone() for part in batch))))
+        mine = PrioritizedBatch(*(part.clone() for part in batch))
+        returned.append(agent.update(mine))
         states.append(state(agent, drawn))
-    if critic is None:
-        seen = {"list of what moves at each update": [moved(*pair) for pair in pairwise(states)]}
-    else:
-        each = "the update" if updates == 1 else "each update"
-        seen = {
-            f"{name.replace('_', ' ')} after {each}": np.squeeze(
-                np.stack([state[name] for state in states[1:]]), axis=0 if updates == 1 else ()
-            )
-            for name in states[0]
-        }
-        seen[f"text about what {each} returns"] = [described(values) for values in returned]
-        for name in RETURNED:
-            seen[f"{name} of {each}"] = [loss_called(name, values) for values in returned]
-    return seen | {
-        "number of updates counted": agent.updates - before,
-        "list of targets that are the online network itself": shared(agent),
-        "list of what cannot be trained any more": frozen(agent),
+        pairs = zip(batch._fields, mine, batch, strict=True)
+        changed |= {name for name, part, before in pairs if not torch.equal(part, before)}
+    return states, returned, ", ".join(sorted(changed)) or "none"
+
+
+def values_after(each: str, states: list[dict], returned: list) -> dict:
+    """What the numbers are after each update, and what it returned: a list if there are several."""
+    seen = {
+        f"{name.replace('_', ' ')} after {each}": [state[name] for state in states]
+        for name in states[0]
     }
+    seen[f"return value of {each}"] = [described(values) for values in returned]
+    for name in RETURNED:
+        seen[f"`{name}` of {each}"] = [loss_called(name, values) for values in returned]
+    return seen if len(states) > 1 else {name: values[0] for name, values in seen.items()}
 
 
 def shared(agent) -> str:
@@ -127,9 +144,10 @@ def state(agent, drawn: np.ndarray) -> dict[str, np.ndarray]:
     all others, and of the next new one.
     """
     memory = agent.buffer
+    priorities = memory.sums.leaves ** (1 / ALPHA)
     return weights(agent) | {
-        "priorities_of_the_batch": memory.sums.leaves[drawn],
-        "priorities_of_all_other_steps": np.delete(memory.sums.leaves, drawn),
+        "priorities_of_the_batch": priorities[drawn],
+        "priorities_of_all_other_steps": np.delete(priorities, drawn),
         "priority_of_new_steps": np.array([memory.max_priority]),
     }
 
@@ -151,21 +169,28 @@ def described(values) -> str:
 # --- Cases ----------------------------------------------------------------------------------------
 
 
-def update_cases(rng: np.random.Generator) -> list[Case]:
-    def by_hand(is_demo: float) -> tuple:
-        """Q is 2.75; the target is 2 one step ahead and 4 two steps ahead; the slope is 1."""
-        networks = (
-            SmallCritic([2.0, 2.0]),
-            SmallActor([[0.5]]),
-            SmallCritic([1.0, 0.0]),
-            SmallActor([[0.0]]),
-        )
-        now, later = (floats([[1.0]]), floats([[0.5]])), (floats([1.0]), floats([[2.0]]))
-        window = floats([3.0]), floats([[4.0]]), torch.zeros(1), floats([0.25])
-        drawn = floats([0.5]), floats([is_demo]), torch.tensor([3])
-        flags = torch.zeros(1), torch.zeros(1)
-        return *networks, *now, *later, *flags, *window, *drawn, 1, 0.1, 0.0
+def by_hand(is_demo: float) -> tuple:
+    """Q is 2.75; the target is 2 one step ahead and 4 two steps ahead; the slope is 1."""
+    networks = (
+        SmallCritic([2.0, 2.0]),
+        SmallActor([[0.5]]),
+        SmallCritic([1.0, 0.0]),
+        SmallActor([[0.0]]),
+    )
+    now, later = (floats([[1.0]]), floats([[0.5]])), (floats([1.0]), floats([[2.0]]))
+    window = floats([3.0]), floats([[4.0]]), torch.zeros(1), floats([0.25])
+    drawn = floats([0.6]), floats([is_demo]), torch.tensor([3])
+    flags = torch.zeros(1), torch.zeros(1)
+    return *networks, *now, *later, *flags, *window, *drawn, 1, 0.1, 0.0
 
+
+def large_weights() -> tuple:
+    """Q is -1, but the critic's weights are large enough for any penalty on them to show."""
+    one, demo = floats([[1.0]]), by_hand(1.0)
+    return SmallCritic([1000.0, -1000.0]), *demo[1:4], one, one, *demo[6:]
+
+
+def update_cases(rng: np.random.Generator) -> list[Case]:
     def drawn(
         obs_size: int, action_dim: int, updates: int, *windows: str,
         own: bool = False, decay: float = 0.0,
@@ -180,23 +205,18 @@ def update_cases(rng: np.random.Generator) -> list[Case]:
         batch = n_step_batch(rng, obs_size, action_dim, 0.9, *windows)
         return *networks, *batch, updates, 0.05, decay
 
-    def large_weights() -> tuple:
-        """Q is 0, but the critic's weights are large enough for any penalty on them to show."""
-        one, demo = floats([[1.0]]), by_hand(1.0)
-        return SmallCritic([1000.0, -1000.0]), *demo[1:4], one, one, *demo[6:]
-
-    def case(args: tuple, note: str, gamma=0.9, tau=0.1) -> Case:
-        numbers = {"n_step_weight": 0.25, "gradient_weight": 0.4, "eps": 0.125, "demo_bonus": 3.0}
-        return Case(args, {"gamma": gamma, "tau": tau, **numbers}, note)
+    def case(args: tuple, note: str, gamma=0.9) -> Case:
+        numbers = {"n_step_weight": 0.3, "gradient_weight": 0.4, "eps": 0.125, "demo_bonus": 3.0}
+        return Case(args, {"gamma": gamma, "tau": 0.2, **numbers}, note)
 
     windows = ["...", ".t", "..c", "t", "..", "c"]
     return [
-        case(by_hand(0.0), "one step of the agent's own", gamma=0.5, tau=0.25),
-        case(by_hand(1.0), "the same step, demonstrated", gamma=0.5, tau=0.25),
+        case(by_hand(0.0), "one step of the agent's own", gamma=0.5),
+        case(by_hand(1.0), "the same step, demonstrated", gamma=0.5),
         case(drawn(2, 1, 1, *windows[:4]), "four steps"),
         case(drawn(2, 2, 2, *windows), "two updates, two action dimensions"),
         case(drawn(3, 3, 3, *windows[:3], decay=0.2), "three updates with weight decay"),
-        case(large_weights(), "a critic with large weights", gamma=0.5, tau=0.25),
+        case(large_weights(), "a critic with large weights", gamma=0.5),
         case(drawn(3, 2, 2, *windows[:5], own=True), "the agent's own networks"),
     ]
 

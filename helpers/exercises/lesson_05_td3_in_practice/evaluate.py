@@ -22,9 +22,8 @@ from helpers.agents import checkpoint, parameters
 from helpers.checks.exercise import Case, exercise
 from helpers.envs.make import make_training_env
 from helpers.evaluation import Evaluation
+from helpers.exercises.lesson_05_td3_in_practice.watched_env import ABROAD, HOME
 from helpers.training.callbacks import Evaluate
-
-HOME, ABROAD = "PaysTheAction-v0", "PaysTheActionLess-v0"
 
 
 class Improving:
@@ -60,6 +59,10 @@ class Improving:
     def weights(self) -> list[float]:
         return self.actor.weight.detach().ravel().tolist()
 
+    def condition(self) -> tuple:
+        """All that a callback must leave as it is."""
+        return self.weights, self.rng.bit_generator.state, self.predict_rng.bit_generator.state
+
     def predict(self, obs: Any, deterministic: bool = False) -> np.ndarray:
         level, spread = self.weights
         return np.array([level if deterministic else level + 7.0, spread])
@@ -78,12 +81,9 @@ class Improving:
 
 GOES_ON, ENDS = "training goes on", "`False`, so training ends"
 STEPS = "steps at which it evaluates"
-FORM = "form of the curve's entries"
-MEANS = "mean returns of the curve"
-TRAINED = "what happens to the environment that is trained in"
-BEST = "form of `best`"
-KEPT = "text about what is kept"
-PAIR = "a pair of step and Evaluation"
+FORM, PAIR = "form of the curve's entries", "a pair of step and Evaluation"
+FIRST, MEANS = "returns of the first evaluation", "mean returns of the curve"
+KEPT, BACK = "content of `best_contents`", "weights after `restore_best`"
 
 
 def observe_callback(function, every, settings, began, one_env, course, with_path=False):
@@ -92,30 +92,34 @@ def observe_callback(function, every, settings, began, one_env, course, with_pat
     with a_path(with_path) as path:
         callback = function(every, **settings, **({"path": path} if path else {}))
         callback.start(agent, 100)
-        answers, written, in_file = set(), [], []
+        answers, written, in_file, disturbed = set(), [], None, False
         for steps, level, spread in course:
-            agent.steps = agent.updates = steps
+            agent.steps, agent.updates = steps, 2 * steps + 1
             agent.become(level, spread)
+            before = agent.condition()
             answers.add(ENDS if callback(agent) is False else GOES_ON)
+            disturbed |= agent.condition() != before
             if path and path.exists():
                 written.append(steps)
-                in_file.append(weights_in(path))
+                in_file = torch.load(path, weights_only=True)
                 path.unlink()
         callback.path = None
     seen = {
-        "what a call gives": " or ".join(sorted(answers)),
-        TRAINED: "it is played in" if agent.trained_in.disturbed else "nothing",
+        "answer to `learn`": " or ".join(sorted(answers)),
+        "agent after a call": "changed" if disturbed else "as it was",
+        "use of the training environment": "played in" if agent.trained_in.disturbed else "none",
         **noted(callback),
         **kept(callback, agent),
         "steps at which the file is written": ", ".join(map(str, written)) or "none",
-        "weights in the file": in_file[-1] if in_file else None,
+        "content of the file": content_of(in_file, agent),
+        "weights in the file": weights_in(in_file),
     }
     before = len(callback.curve) if hasattr(callback.curve, "__len__") else 0
     result = callback.evaluate(agent)
     more = len(callback.curve) - before if hasattr(callback.curve, "__len__") else 0
     return seen | {
-        "what `evaluate` gives": kind(result),
-        "number of entries that `evaluate` adds": more,
+        "result of `evaluate`": kind(result),
+        "number of points that `evaluate` adds": more,
     }
 
 
@@ -148,57 +152,55 @@ def described(entry: Any) -> str:
 
 def noted(callback) -> dict:
     """The curve, as far as its entries are what they should be."""
+    seen = {STEPS: "not known", FORM: "", MEANS: None, FIRST: None}
     if not isinstance(callback.curve, list):
-        return {
-            STEPS: "not known",
-            FORM: f"the curve is of type {kind(callback.curve)}",
-            MEANS: None,
-        }
-    forms = sorted({described(entry) for entry in callback.curve}) or ["there are none"]
-    seen = {STEPS: "not known", FORM: " or ".join(forms), MEANS: None}
+        return seen | {FORM: f"the curve is of type {kind(callback.curve)}"}
+    forms = sorted({described(entry) for entry in callback.curve})
+    seen[FORM] = " or ".join(forms) or "there are none"
     if seen[FORM] == PAIR:
         seen[STEPS] = ", ".join(str(step) for step, _ in callback.curve)
         seen[MEANS] = [result.mean for _, result in callback.curve]
-        seen["returns at the first"] = callback.curve[0][1].returns
-    return {"returns at the first": None} | seen
+        seen[FIRST] = callback.curve[0][1].returns
+    return seen
 
 
 def kept(callback, agent: Improving) -> dict:
     """The best point, and the weights that come back after all has changed."""
     best = callback.best
     seen = {
-        BEST: described(best),
+        "form of `best`": described(best),
         "step of the best": best[0] if described(best) == PAIR else None,
-        KEPT: kind_of_contents(callback.best_contents),
-        "weights that come back": None,
+        KEPT: content_of(callback.best_contents, agent),
+        BACK: None,
     }
     last = agent.weights
     agent.become(-7.0, -7.0)
     try:
         callback.restore_best(agent)
-        seen["weights that come back"] = agent.weights
+        seen[BACK] = agent.weights
     except Exception as error:
-        seen[KEPT] += f", and cannot be put back ({type(error).__name__})"
+        seen[KEPT] += f", which cannot be put back ({type(error).__name__})"
     agent.become(*last)
     return seen
 
 
-def kind_of_contents(contents: Any) -> str:
-    if contents is None:
+def content_of(content: Any, agent: Improving) -> str:
+    if content is None:
         return "nothing"
-    if not isinstance(contents, dict):
-        return f"something of type {type(contents).__name__}"
-    if "state" not in contents:
+    if not isinstance(content, dict):
+        return f"something of type {type(content).__name__}"
+    if "state" not in content:
         return "a dict without `state`"
-    return "all contents" + (", and the replay" if "under_way" in contents else "")
+    if checkpoint.contents(agent, replay=False).keys() - content.keys():
+        return "a part of the agent"
+    return "the agent" + (" and its replay" if "under_way" in content else "")
 
 
-def weights_in(path: Path) -> Any:
+def weights_in(content: Any) -> list[float] | None:
     try:
-        content = torch.load(path, weights_only=True)
         return content["state"]["actor"]["weight"].ravel().tolist()
-    except Exception as error:
-        return f"cannot be read ({type(error).__name__})"
+    except (KeyError, TypeError):
+        return None
 
 
 def callback_cases(rng: np.random.Generator) -> list[Case]:
@@ -207,13 +209,13 @@ def callback_cases(rng: np.random.Generator) -> list[Case]:
     levels, spreads = (0.5, -3, -1.5, 1, 2.5, 1.5, 3), (-1.5, 0.5, 5, 2, 4, -3, -0.25)
     mixed = [(n, *pair) for n, pair in enumerate(zip(levels, spreads, strict=True), 1)]
     worse = [(10, -300.0, 5.0), (20, -500.0, 0.0), (30, -400.0, 50.0), (31, 9.0, 0.0)]
-    single = [(step, 1.0 + step / 8, 0.25) for step in range(1, 22)]
+    single = [(step, 1.0 + step / 128, 0.25) for step in range(1, 22)]
     several = [(7 * n, float(n % 4), 0.5) for n in range(1, 9)]
     waiting = [(0, 9.0, 0.0), (10, 1.0, 0.0), (10, 3.0, 0.0), (15, 5.0, 0.0), (20, 2.0, 0.0)]
     late = [(27, 1.0, 0.0), (29, 2.0, 0.0), (30, 3.0, 1.0), (33, 4.0, 1.0)]
     return [
         Case((1, few, 0, True, mixed), note="evaluated at every step; the fifth is the best"),
-        Case((10, few, 0, True, single), note="21 calls, one step each"),
+        Case((10, few, 0, True, single), note="21 calls, one step each, better by little"),
         Case((10, few, 0, False, several), note="seven steps at once, in several environments"),
         Case((10, few, 0, True, waiting), note="calls between which no step was made"),
         Case((10, few, 25, True, late), note="training that goes on at step 25"),

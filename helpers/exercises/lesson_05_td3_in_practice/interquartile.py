@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from helpers.checks.exercise import Case, Property, exercise
-from helpers.checks.observing import no_mutation
+from helpers.exercises.observing import no_mutation
 from helpers.training.statistics import interquartile_mean
 
 # --- Cases ----------------------------------------------------------------------------------------
@@ -51,30 +51,28 @@ def takes_lists(function, rng):
     return np.isclose(function([12, 3, 50, 8, 1]), 23 / 3)
 
 
-NOT_REFUSED = (
-    "The numbers are right, but without any runs your function does not stop with a `ValueError`. "
-    "Numpy's mean of nothing is NaN, which spreads through everything that is worked out from it: "
-    "raise the error yourself, with a sentence that says what is missing."
-)
-NO_LIST = (
-    "Arrays work, but `values` may be a plain list, too, and that has neither a `.shape` nor an "
-    "axis. `np.asarray` makes an array of whatever is like one."
-)
-
-
 INTERQUARTILE_MEAN = exercise(
     __file__,
     "5.2",
     reference=interquartile_mean,
     cases=runs_cases,
     properties=[
-        Property("no error without runs", refuses_no_runs, NOT_REFUSED),
-        Property("no plain lists", takes_lists, NO_LIST),
+        Property(
+            "no error without runs",
+            refuses_no_runs,
+            "The numbers are right, but without any runs your function does not stop with a "
+            "`ValueError`: raise it yourself, with a sentence that says what is missing.",
+        ),
+        Property(
+            "no plain lists",
+            takes_lists,
+            "Arrays work, but `values` may be a plain list, too: `np.asarray` makes an array of "
+            "it.",
+        ),
         no_mutation(
             lambda rng: [case for case in runs_cases(rng) if np.size(case.args[0])],
             message="The numbers are right, but your function changes the array that it was given, "
-            "and whoever called still needs the runs as they were. Sort a copy: `np.sort` makes "
-            "one.",
+            "and the caller still needs the runs as they were. Sort a copy: `np.sort` makes one.",
         ),
     ],
 )

@@ -12,9 +12,7 @@ from torch import nn
 
 from helpers.agents.layers import hidden_layers
 from helpers.checks.exercise import Case, Property, exercise
-from helpers.checks.observing import fill_parameters, linear_layers
-
-# --- What is looked at ----------------------------------------------------------------------------
+from helpers.exercises.observing import fill_parameters, linear_layers
 
 NETWORK = "a network"
 
@@ -26,13 +24,11 @@ def observe_layers(function, x, sizes, layer_norm):
     if network is None:
         return None
     form = form_of(network)
-    seen = {"form of the result": form, "linear layers": None, "output": None}
     if form != NETWORK:
-        return seen
+        return {"form of the result": form, "linear layers": None, "output": None}
     fill_parameters(network, x)
-    seen["linear layers"] = sizes_of(linear_layers(network, x))
-    seen["output"] = network(x)
-    return seen
+    layers = sizes_of(linear_layers(network, x))
+    return {"form of the result": form, "linear layers": layers, "output": network(x)}
 
 
 def form_of(network) -> str:
@@ -56,7 +52,7 @@ def layer_cases(rng: np.random.Generator) -> list[Case]:
         Case((drawn(3, 2), [4], True), note="one hidden layer with normalisation"),
         Case((drawn(1, 4), (4, 4), False), note="two layers of four without, a batch of one"),
         Case((drawn(2, 4), (4, 4), True), note="two layers of four with normalisation"),
-        Case((drawn(5, 3), [8, 6, 4], False), note="three layers, each smaller, without"),
+        Case((20 * drawn(5, 3), [8, 6, 4], False), note="three layers, each smaller, without"),
         Case((drawn(5, 3), [8, 6, 4], True), note="three layers, each smaller, with normalisation"),
         Case((drawn(3), [5, 7], True), note="a single observation, without the axis of a batch"),
         Case((drawn(2, 3, 4), [6, 5], True), note="a batch with two axes"),
@@ -80,16 +76,6 @@ def another_start_each_time(function, rng):
     return not torch.equal(*starts)
 
 
-FIXED_START = (
-    "Every network that is made starts with the same weights, whatever the agent's seed is: "
-    "somebody sets a seed inside the function. The agent has set one before; leave it alone."
-)
-SAME_NETWORK = (
-    "Two calls give networks that share weights, so that the two critics of TD3 would be one. Make "
-    "all layers, and the list that holds them, anew at each call."
-)
-
-
 HIDDEN_LAYERS = exercise(
     __file__,
     "5.5",
@@ -97,7 +83,17 @@ HIDDEN_LAYERS = exercise(
     cases=layer_cases,
     observe=observe_layers,
     properties=[
-        Property("two calls share weights", a_new_network_each_time, SAME_NETWORK),
-        Property("the same start every time", another_start_each_time, FIXED_START),
+        Property(
+            "two calls share weights",
+            a_new_network_each_time,
+            "Two calls give networks that share weights: make all layers, and the list that holds "
+            "them, anew at each call.",
+        ),
+        Property(
+            "the same start every time",
+            another_start_each_time,
+            "Every network starts with the same weights, whatever the agent's seed is: a seed is "
+            "set inside the function. Leave that to the agent.",
+        ),
     ],
 )

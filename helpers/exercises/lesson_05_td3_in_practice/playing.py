@@ -7,26 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
 
 from helpers.checks.exercise import Case, Property, exercise
 from helpers.evaluation import play_episodes
-from helpers.exercises.lesson_05_td3_in_practice.watched_env import ENV_ID, LOG, TooFarError
+from helpers.exercises.lesson_05_td3_in_practice.watched_env import (
+    ENV_ID,
+    LOG,
+    LONG_ID,
+    TooFarError,
+)
 
 # --- What is looked at ----------------------------------------------------------------------------
 
-BY_ID, IN_USE = "its id", "one in the middle of an episode"
-TRAINED = "what happens to the environment that was given"
-COURSE = "course of the episodes"
-SEEDS = "seeds of the episodes"
-ASKED = "list of what the policy is asked about"
-ACTIONS = "actions taken"
-OPEN = "number of environments left open"
-FORM = "form of the result"
-NOT_ITS_OWN = "not the policy's"
-OBS = "the newest observation"
+BY_ID, LONG = "its id", "the id of one with long episodes"
+IN_USE = "one in the middle of an episode"
+WRAPPED = "one with a wrapper that adds 0.5 to every reward"
+FORM, PAIR = "form of the result", "a pair, one entry for each episode"
 
 
 def observe_episodes(function, env, episodes, seed):
@@ -36,7 +36,8 @@ def observe_episodes(function, env, episodes, seed):
     policy = Policy()
     result, stopped = None, False
     try:
-        result = function(policy.act, ENV_ID if env == BY_ID else given, episodes, seed)
+        asked = {BY_ID: ENV_ID, LONG: LONG_ID}.get(env, given)
+        result = function(policy.act, asked, episodes, seed)
     except TooFarError:
         stopped = True
     log = list(LOG)  # closing what was given is not the student's
@@ -44,27 +45,29 @@ def observe_episodes(function, env, episodes, seed):
     if result is None and not stopped:
         return None
     played = [entry for entry in log if entry[0] is not mine] or log
+    own = own_actions(policy, played)
     seen = {
-        TRAINED: done_to(mine, log),
-        COURSE: course(played, stopped),
-        SEEDS: ", ".join(sorted(str(seed) for seed, _ in episodes_of(played))),
-        ASKED: policy.about(),
-        ACTIONS: "the policy's" if own_actions(policy, played) else NOT_ITS_OWN,
+        "use of the given environment": done_to(mine, log),
+        "course of the episodes": course(played, stopped),
+        "seeds of the episodes": ", ".join(sorted(str(seed) for seed, _ in episodes_of(played))),
+        "observations that the policy is given": policy.about(),
+        "actions": "the policy's" if own else "not the policy's",
         FORM: "not known" if stopped else form(result, episodes),
         "returns": None,
         "lengths": None,
-        OPEN: len(left_open(log, mine)),
+        "number of environments left open": len(left_open(log, mine)),
     }
     if not stopped and seen[FORM] == PAIR:
         returns, seen["lengths"] = result
-        # With actions of chance the numbers are anybody's.
-        seen["returns"] = returns if seen[ACTIONS] != NOT_ITS_OWN else None
+        seen["returns"] = returns if own else None  # actions of chance may pay anything
     return seen
 
 
 def the_given(env: str) -> gym.Env:
     """Two steps of its episode of three are done, if it is in use."""
     given = gym.make(ENV_ID)
+    if env == WRAPPED:
+        return gym.wrappers.TransformReward(given, lambda reward: reward + 0.5)
     if env == IN_USE:
         given.reset(seed=9)
         for _ in range(2):
@@ -76,41 +79,40 @@ class Policy:
     """Goes by the observation, and remembers what it was asked and what it said."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.asked: set[str] = set()
         self.said: list[float] = []
 
-    def act(self, obs):
+    def act(self, obs: Any) -> np.ndarray:
         if not isinstance(obs, np.ndarray):
-            self.asked.append(f"something of type {type(obs).__name__}")
+            self.asked.add(f"something of type {type(obs).__name__}")
             return np.zeros(1)
         numbers = obs.astype(float)
-        newest = [env for env, what, _ in LOG if what in ("reset", "step")][-1:]
+        newest = next((env for env, what, _ in reversed(LOG) if what in ("reset", "step")), None)
         if numbers.shape != (2,):
-            about = f"something of shape {numbers.shape}"
-        elif newest and np.allclose(numbers, newest[0].seen, atol=1e-5):
-            about = OBS
+            self.asked.add(f"something of shape {numbers.shape}")
+        elif newest and abs(numbers - newest.seen).max() < 1e-5:
+            self.asked.add("the newest one")
         else:
-            about = "an older observation"
-        self.asked.append(about)
+            self.asked.add("an older one")
         action = numbers[..., :1] - numbers[..., 1:] / 4
         self.said.append(float(action.ravel()[0]))
         return action
 
     def about(self) -> str:
-        return ", ".join(sorted(set(self.asked))) or "nothing"
+        return ", ".join(sorted(self.asked)) or "none"
 
 
 def done_to(mine: gym.Env, log: list) -> str:
-    """What is done to the environment that was given; nobody should notice anything."""
-    words = {"reset": "it is reset", "step": "it makes steps", "close": "it is closed"}
+    """What is done to the environment that was given, which should stay as it is."""
+    words = {"reset": "reset", "step": "stepped", "close": "closed"}
     seen = {words[what] for env, what, _ in log if env is mine and what in words}
-    return ", ".join(sorted(seen)) or "nothing"
+    return ", ".join(sorted(seen)) or "none"
 
 
 def episodes_of(log: list) -> list[tuple]:
     """(seed of the last reset before it, its steps), for all that had a step.
 
-    A step is what was done, what was gained, and whether it was the last.
+    A step is what was done, and whether it was the last.
     """
     found: list[tuple] = []
     for _, what, more in log:
@@ -123,26 +125,20 @@ def episodes_of(log: list) -> list[tuple]:
 
 def course(log: list, stopped: bool) -> str:
     late = next((more for _, what, more in log if what == "late"), "")
-    if late:
-        how = {"both": "terminated and was truncated", "truncated": "was truncated"}
-        return f"goes on after an episode {how.get(late, late)}"
-    if stopped:
-        return "without end"
-    whole = all(steps[-1][2] for _, steps in episodes_of(log))
-    return "whole ones" if whole else "broken off"
+    if late or stopped:
+        return late or "without end"
+    whole = all(steps[-1][1] for _, steps in episodes_of(log))
+    return "whole episodes" if whole else "broken off"
 
 
 def own_actions(policy: Policy, log: list) -> bool:
     """Whether what was done is what the policy said, in its order."""
-    done = [action for _, steps in episodes_of(log) for action, _, _ in steps]
+    done = [action for _, steps in episodes_of(log) for action, _ in steps]
     said = iter(policy.said)  # it may have been asked more often
-    return all(any(np.isclose(action, word) for word in said) for action in done)
+    return all(any(abs(action - word) < 1e-4 for word in said) for action in done)
 
 
-PAIR = "a pair, one entry for each episode"
-
-
-def form(result, episodes: int) -> str:
+def form(result: Any, episodes: int) -> str:
     if isinstance(result, dict):
         return "a dict"
     if not hasattr(result, "__len__"):
@@ -156,7 +152,7 @@ def form(result, episodes: int) -> str:
     return f"a pair with parts of shape {' and '.join(map(str, shapes))}"
 
 
-def left_open(log: list, mine: gym.Env) -> set[int]:
+def left_open(log: list, mine: gym.Env | None) -> set[int]:
     """Those in which something was done and that were not closed afterwards."""
     used = {id(env) for env, what, _ in log if what != "close" and env is not mine}
     return used - {id(env) for env, what, _ in log if what == "close"}
@@ -171,6 +167,8 @@ def episode_cases(rng: np.random.Generator) -> list[Case]:
         Case((BY_ID, 1, 3), note="an episode of five steps, terminated"),
         Case((BY_ID, 3, 24), note="three episodes: two terminated, one truncated"),
         Case((IN_USE, 5, 21), note="five episodes of all kinds"),
+        Case((WRAPPED, 2, 24), note="two episodes in an environment with a wrapper"),
+        Case((LONG, 1, 8), note="an episode of 1,200 steps"),
     ]
 
 
@@ -209,17 +207,6 @@ def lets_errors_pass(function, rng):
     return False
 
 
-CLOSE_ANYWAY = (
-    "Where the policy stops with an error, your environment stays open, with its window or its "
-    "simulator. `try` and `finally`, or a `with`, close it whatever happens."
-)
-SWALLOWED = (
-    "The policy stopped with an error, and your function goes on as if all were well. Let the "
-    "error pass (a `return` inside `finally` holds it back, too): made-up returns are worse than "
-    "none."
-)
-
-
 PLAY_EPISODES = exercise(
     __file__,
     "5.1",
@@ -228,7 +215,17 @@ PLAY_EPISODES = exercise(
     observe=observe_episodes,
     output=("returns", "lengths"),
     properties=[
-        Property("left open after an error", closes_in_any_case, CLOSE_ANYWAY),
-        Property("errors do not pass", lets_errors_pass, SWALLOWED),
+        Property(
+            "left open after an error",
+            closes_in_any_case,
+            "Where the policy stops with an error, your environment stays open: `try` and "
+            "`finally`, or a `with`, close it whatever happens.",
+        ),
+        Property(
+            "errors do not pass",
+            lets_errors_pass,
+            "The policy stopped with an error, and your function goes on as if all were well: let "
+            "the error pass.",
+        ),
     ],
 )

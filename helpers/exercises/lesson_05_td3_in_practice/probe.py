@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -9,48 +11,45 @@ import numpy as np
 from helpers.checks.exercise import Case, exercise
 from helpers.training.probes import TwoStepProbe
 
-# --- What is looked at ----------------------------------------------------------------------------
-
-SEEN = "observations, one after the other"
-PAYMENT, REWARDS = "form of a reward", "rewards"
-ENDS = "list of ends"
-INFOS = "list of what comes with the observations"
 AN_OBSERVATION = "an array (1,) of float32"
 
 
 def observe_probe(function, course, actions):
     """`course` is a text of r(eset) and s(tep); a step takes the next of the actions, in turn."""
-    env = function()
-    forms, numbers, payments, rewards, ends, infos, done = [], [], [], [], [], [], 0
+    env, action = function(), cycle(actions)
+    shown, infos, paid, ends = [], [], [], []
     for what in course:
-        if what == "r":
-            given = env.reset(seed=3)
-            size = 2
-        else:
-            given = env.step(np.array([actions[done % len(actions)]], np.float32))
-            size, done = 5, done + 1
+        name, size = ("reset", 2) if what == "r" else ("step", 5)
+        given = env.reset(seed=3) if what == "r" else env.step(np.array([next(action)], np.float32))
         if given is None:
             return None
-        name = "reset" if what == "r" else "step"
         if not isinstance(given, tuple | list) or len(given) != size:
             return {f"number of things that `{name}` gives": parts(given)}
-        obs, *rest, info = given
-        forms.append(form_of(obs))
-        numbers.append(float(np.ravel(obs)[0]) if forms[-1] == AN_OBSERVATION else 0.0)
-        infos.append("a dict" if isinstance(info, dict) else type(info).__name__)
-        if rest:
-            reward, terminated, truncated = rest
-            payments.append("a number" if np.ndim(reward) == 0 else type(reward).__name__)
-            rewards.append(float(np.ravel(reward)[0]))
-            ends.append(end_of(terminated, truncated))
+        shown.append(given[0])
+        infos.append("a dict" if isinstance(given[-1], dict) else type(given[-1]).__name__)
+        if what == "s":
+            paid.append(given[1])
+            ends.append(end_of(*given[2:4]))
+    forms = [form_of(obs) for obs in shown]
+    # Read at the end only: an array that is changed afterwards is not what was observed.
+    numbers = [
+        float(obs[0]) if form == AN_OBSERVATION else 0.0
+        for obs, form in zip(shown, forms, strict=True)
+    ]
     return {
-        "form of an observation": " or ".join(sorted(set(forms))),
-        SEEN: numbers,
-        PAYMENT: " or ".join(sorted(set(payments))),
-        REWARDS: rewards,
-        ENDS: ", ".join(ends) or "none",
-        INFOS: " or ".join(sorted(set(infos))),
+        "form of an observation": kinds(forms),
+        "observations": numbers,
+        "form of a reward": kinds(
+            "a number" if np.ndim(x) == 0 else type(x).__name__ for x in paid
+        ),
+        "rewards": [float(np.ravel(reward)[0]) for reward in paid],
+        "flags of the steps": ", ".join(ends) or "none",
+        "type of the information": kinds(infos),
     }
+
+
+def kinds(names: Iterable[str]) -> str:
+    return " or ".join(sorted(set(names)))
 
 
 def parts(given: Any) -> str:
@@ -65,8 +64,7 @@ def form_of(obs: Any) -> str:
 
 
 def end_of(terminated: Any, truncated: Any) -> str:
-    flags = [isinstance(flag, bool | np.bool_ | int) for flag in (terminated, truncated)]
-    if not all(flags):
+    if not all(isinstance(flag, bool | np.bool_ | int) for flag in (terminated, truncated)):
         return "no flags"
     names = ["terminated"] * bool(terminated) + ["truncated"] * bool(truncated)
     return " and ".join(names) or "goes on"
@@ -77,7 +75,7 @@ def probe_cases(rng: np.random.Generator) -> list[Case]:
         Case(("r", (0.0,)), note="a reset"),
         Case(("rs", (0.0,)), note="a reset and one step"),
         Case(("rss", (0.0,)), note="a whole episode"),
-        Case(("rss", (4.0, 1.5)), note="a whole episode with other actions"),
+        Case(("rss", (4.0, -1.5)), note="a whole episode with other actions"),
         Case(("rssrss", (0.0, 2.0)), note="two episodes"),
         Case(("rsrss", (0.0,)), note="an episode that is broken off, and a whole one"),
         Case(("rssrssrss", (3.0, 0.5, 1.0)), note="three episodes"),

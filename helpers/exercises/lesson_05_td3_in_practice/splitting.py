@@ -18,12 +18,17 @@ from helpers.demos.files import ARRAYS, Demos
 
 # --- What is looked at ----------------------------------------------------------------------------
 
-DRAWS = 60
-PAIR = "a pair of demonstrations"
-IN_BOTH = "number of episodes that are in both parts"
-TWICE = "number of episodes that are twice in one part"
-LOST = "number of episodes that are lost"
-ENOUGH = "as many as they should be"
+DRAWS, AGAIN = 60, 10
+FORM, PAIR = "form of the result", "a pair of demonstrations"
+PARTS, CALLERS, DRAWN = "form of the parts", "caller's list of episodes", "use of `rng`"
+NUMBERS = (
+    "number of episodes in both parts",
+    "number of repeated episodes",
+    "number of lost episodes",
+    "number of episodes set aside",
+    "choice of the episodes set aside",
+    "second split from the same seed",
+)
 
 
 def demos_of(lengths: list[int]) -> Demos:
@@ -48,65 +53,51 @@ def demos_of(lengths: list[int]) -> Demos:
 
 def observe_split(function, lengths, validation):
     demos = demos_of(lengths)
-    recorded, drawn, disturbed = list(demos.episodes), False, False
-    splits = []
-    for i in range(DRAWS):
-        rng = np.random.default_rng(i)
+    recorded = list(demos.episodes)
+
+    def draw(seed: int) -> tuple:
+        """A split, whether it drew random numbers, and whether it disturbed the episodes."""
+        rng = np.random.default_rng(seed)
         before = rng.bit_generator.state
         try:
-            splits.append(function(demos, validation, rng))
+            given = function(demos, validation, rng)
         except IndexError as error:
             tell_of_steps(error, demos)
             raise
-        drawn |= rng.bit_generator.state != before
-        disturbed |= demos.episodes != recorded
+        done = given, rng.bit_generator.state != before, demos.episodes != recorded
         demos.episodes[:] = recorded
+        return done
+
+    draws = [draw(seed) for seed in (*range(DRAWS), *range(AGAIN))]
+    splits, drawn, disturbed = zip(*draws, strict=True)
     if all(given is None for given in splits):
         return None
-    form = form_of(splits[0])
-    seen = dict.fromkeys(PARTS) | {"form of the result": form}
-    if form != PAIR:
+    seen = dict.fromkeys((FORM, CALLERS, DRAWN, PARTS, *NUMBERS)) | {FORM: form_of(splits[0])}
+    if seen[FORM] != PAIR:
         return seen
-    seen[CALLERS] = "shuffled" if disturbed else "as it was"
-    seen[DRAWN] = "yes" if drawn else "no"
-    train, aside = ([numbers_in(demos, split[i]) for split in splits] for i in range(2))
-    whole = all(part is not None for part in [*train, *aside])
-    seen["form of the parts"] = "whole episodes" if whole else "not whole episodes"
-    if not whole:
-        return seen
-    n, pairs = len(lengths), list(zip(train, aside, strict=True))
-    seen[TWICE] = steady(len(part) - len(set(part)) for part in [*train, *aside])
-    seen[IN_BOTH] = steady(len({*a} & {*b}) for a, b in pairs)
-    seen[LOST] = steady(n - len({*a, *b}) for a, b in pairs)
+    pairs = [tuple(numbers_in(demos, part) for part in split) for split in splits]
+    whole = all(part is not None for pair in pairs for part in pair)
+    seen[CALLERS] = "shuffled" if any(disturbed) else "as it was"
+    seen[DRAWN] = "drawn from" if any(drawn) else "not drawn from"
+    seen[PARTS] = "whole episodes" if whole else "not whole episodes"
+    return seen | of_numbers(len(lengths), validation, pairs) if whole else seen
+
+
+def of_numbers(n: int, validation: float, pairs: list[tuple]) -> dict:
+    """What the numbers of the episodes show; the last splits have the seeds of the first."""
+    pairs, again = pairs[:DRAWS], pairs[DRAWS:]
+    aside = [second for _, second in pairs]
     low, high = max(1, floor(validation * n)), min(n - 1, ceil(validation * n))
-    right = all(low <= len(part) <= high for part in aside)
-    seen["number of episodes set aside"] = (
-        ENOUGH if right else f"{span(len(part) for part in aside)} of {n}"
+    enough = all(low <= len(part) <= high for part in aside)
+    values = (
+        steady(len({*a} & {*b}) for a, b in pairs),
+        steady(len(part) - len({*part}) for pair in pairs for part in pair),
+        steady(n - len({*a, *b}) for a, b in pairs),
+        "as many as there should be" if enough else f"{span(map(len, aside))} of {n}",
+        choice(aside, n),
+        "the same" if again == pairs[:AGAIN] else "another one",
     )
-    seen["choice of those set aside"] = choice(aside, n)
-    same = True
-    for i in range(10):
-        again = function(demos, validation, np.random.default_rng(i))[1]
-        demos.episodes[:] = recorded
-        same &= numbers_in(demos, again) == aside[i]
-    seen["split with the same generator"] = "the same" if same else "another one"
-    return seen
-
-
-CALLERS = "the caller's own list of episodes"
-DRAWN = "whether anything is drawn from `rng`"
-PARTS = (
-    "form of the result",
-    CALLERS,
-    DRAWN,
-    "form of the parts",
-    IN_BOTH,
-    TWICE,
-    LOST,
-    "number of episodes set aside",
-    "choice of those set aside",
-    "split with the same generator",
-)
+    return dict(zip(NUMBERS, values, strict=True))
 
 
 def tell_of_steps(error: IndexError, demos: Demos) -> None:
@@ -120,13 +111,12 @@ def tell_of_steps(error: IndexError, demos: Demos) -> None:
 
 
 def span(counts: Iterable[int]) -> str:
-    """Of all draws."""
     counts = sorted(set(counts))
     return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
 
 
 def steady(counts: Iterable[int]) -> str:
-    """How far chance goes is nobody's mistake."""
+    """How many is chance where it is not always the same number."""
     text = span(counts)
     return text if text.isdigit() else "now more, now fewer"
 
@@ -170,19 +160,9 @@ def numbers_in(demos: Demos, part: Demos) -> list[int] | None:
         np.array_equal(getattr(part, x), getattr(demos, x)[rows]) for x in ARRAYS
     ):
         return None
-    starts = {rows.start: i for i, rows in enumerate(demos.episodes)}
-    found, at = [], 0
-    while at < len(rows):
-        number = starts.get(rows[at])
-        if number is None:
-            return None
-        whole = demos.episodes[number]
-        end = at + whole.stop - whole.start
-        if not np.array_equal(rows[at:end], np.arange(whole.start, whole.stop)):
-            return None
-        found.append(number)
-        at = end
-    return found
+    whole = {tuple(range(e.start, e.stop)): i for i, e in enumerate(demos.episodes)}
+    numbers = [whole.get(tuple(rows[e])) for e in part.episodes]
+    return None if None in numbers else numbers
 
 
 def split_cases(rng: np.random.Generator) -> list[Case]:

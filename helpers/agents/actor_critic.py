@@ -1,0 +1,71 @@
+"""What acts and judges in DDPG and its successors: two networks, and a slow copy of each."""
+
+import copy
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+import torch
+from torch import nn
+
+from helpers.agents.adam import LeanAdam
+from helpers.agents.base import Agent
+from helpers.agents.faster import fast_networks
+from helpers.agents.networks import DeterministicActor
+from helpers.agents.schedules import Rate
+from helpers.envs.make import EnvLike
+from helpers.envs.units import Units
+
+
+class DeterministicAgent(Agent):
+    """A deterministic actor and its critic, with a target network and an optimiser each.
+
+    They see observations and give actions as `Units` has them, in [-1, 1]. Both have two layers of
+    `hidden` units, or a layer for each number in it, with `layer_norm` normalised. A target network
+    moves a fraction `tau` of the way at an update. Both learning rates are numbers, or schedules
+    such as `LinearSchedule`.
+    """
+
+    # Both are built from obs_size, action_size and hidden.
+    actor_class: ClassVar[type[nn.Module]] = DeterministicActor
+    critic_class: ClassVar[type[nn.Module]]
+    needs_bounds = True
+    saved = (
+        "actor", "critic", "target_actor", "target_critic", "actor_optimizer", "critic_optimizer",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        env: EnvLike,
+        *,
+        gamma: float = 0.99,
+        tau: float = 0.005,
+        actor_learning_rate: Rate = 1e-3,
+        critic_learning_rate: Rate = 1e-3,
+        hidden: int | Sequence[int] = 64,
+        layer_norm: bool = False,
+        seed: int | None = None,
+    ) -> None:
+        self.check_settings(locals())
+        super().__init__(env, seed)
+        self.gamma, self.tau = gamma, tau
+        self.units = Units(self.observation_space, self.action_space)
+        self.action_size, kinds = self.units.action_size, (self.actor_class, self.critic_class)
+        sizes = (self.observation_space, self.action_size, hidden, layer_norm)
+        with self.seeded():
+            self.actor, self.critic = fast_networks(*kinds, *sizes)
+        # Copied together: what the two share, their copies share.
+        self.target_actor, self.target_critic = copy.deepcopy((self.actor, self.critic))
+        # Listed once: asking a network for its parameters takes longer than moving them.
+        self.online = [*self.actor.parameters(), *self.critic.parameters()]
+        self.targets = [*self.target_actor.parameters(), *self.target_critic.parameters()]
+        self.actor_optimizer = LeanAdam(self.actor.parameters())
+        self.critic_optimizer = LeanAdam(self.critic.parameters())
+        self.follow(actor_optimizer=actor_learning_rate, critic_optimizer=critic_learning_rate)
+
+    def value(self, obs: torch.Tensor) -> torch.Tensor:
+        return self.critic(obs, self.actor(obs))
+
+    def flat(self, obs: np.ndarray) -> torch.Tensor:
+        """Observations (B, *shape) in the environment's units as the networks take them."""
+        return torch.from_numpy(self.units.scaled_obs(obs, len(obs)))

@@ -1,0 +1,147 @@
+"""What the settings of agents can be: a table, and one form of sentence for what cannot be."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+from helpers.agents.noise import as_noise
+from helpers.agents.schedules import as_rate
+from helpers.envs.make import check_action_space, is_image, observation_size, one_line
+from helpers.envs.units import check_bounded
+
+Limit = Callable[[str, Any], object]  # of a setting's name and value; raises `ValueError`
+
+
+def refuse(name: str, words: str, value: Any) -> ValueError:
+    """The one sentence: what a setting must be, and what it was."""
+    shown = one_line(value if isinstance(value, Real) else repr(value))
+    return ValueError(f"{name} must be {words}, got {shown[:80]}.")
+
+
+def number(
+    least: float = -math.inf,
+    most: float = math.inf,
+    *,
+    above: float = -math.inf,
+    whole: bool = False,
+    finite: bool = False,
+    optional: bool = False,
+) -> Limit:
+    """A number from `least` to `most`, and larger than `above`; NaN never is. Perhaps None."""
+    words = "a whole number" if whole else "a finite number" if finite else "a number"
+    words += f" above {above:g}" if above > -math.inf else ""
+    if most < math.inf:
+        words += f", at most {most:g}" if above > -math.inf else f" from {least:g} to {most:g}"
+    elif least > -math.inf:
+        words += f" from {least:g} up"
+    words += ", or None" if optional else ""
+
+    def limit(name: str, value: Any) -> None:
+        if optional and value is None:
+            return
+        is_number = isinstance(value, Real) and not isinstance(value, bool)
+        if not (is_number and least <= value <= most and value > above):
+            raise refuse(name, words, value)
+        # 1e4 is a whole number too.
+        if (finite and abs(value) == math.inf) or (whole and value % 1 != 0):
+            raise refuse(name, words, value)
+
+    return limit
+
+
+def widths(name: str, value: Any) -> None:
+    """The width of each hidden layer."""
+    each = value if isinstance(value, Sequence) and len(value) > 0 else [value]
+    whole = all(isinstance(width, Integral) and not isinstance(width, bool) for width in each)
+    if not (whole and all(width >= 1 for width in each)):
+        words = "the width of both hidden layers, such as 64, or one for each, such as (400, 300)"
+        raise refuse(name, words, value)
+
+
+def noise(name: str, value: Any) -> None:
+    """A noise, or None."""
+    as_noise(value, name)
+
+
+def warm_up(name: str, value: Any) -> None:
+    """A noise that acts alone."""
+    if value is None:
+        words = "a noise such as UniformNoise(1.0), since it acts alone during the warm-up"
+        raise refuse(name, words, value)
+    as_noise(value, name)
+
+
+COUNT, SHARE = number(1, whole=True), number(0, 1)
+NOT_NEGATIVE = number(0, finite=True)
+# What a replay memory alone knows of, such as alpha and beta, that memory looks at itself.
+LIMITS: Mapping[str, Limit] = {
+    "actor_learning_rate": as_rate,
+    "batch_size": COUNT,
+    "buffer_size": COUNT,
+    "critic_learning_rate": as_rate,
+    "critic_steps": COUNT,
+    "demo_bonus": NOT_NEGATIVE,
+    "entropy_coef": number(finite=True),
+    "eps": number(above=0, finite=True),
+    "gamma": SHARE,
+    "gradient_steps": COUNT,
+    "gradient_weight": NOT_NEGATIVE,
+    "hidden": widths,
+    "lam": SHARE,
+    "learning_rate": as_rate,
+    "learning_starts": COUNT,
+    "max_grad_norm": number(above=0, optional=True),
+    "n_envs": COUNT,
+    "n_step_weight": NOT_NEGATIVE,
+    "n_steps": COUNT,
+    "noise": noise,
+    "noise_clip": number(0),
+    "policy_delay": COUNT,
+    "pretraining": number(0, whole=True, finite=True),
+    "random_exploration": warm_up,
+    "reward_scale": number(finite=True),
+    "target_noise": number(0),
+    "tau": number(above=0, most=1),
+    "train_freq": COUNT,
+    "weight_decay": NOT_NEGATIVE,
+}
+
+
+def check_limits(settings: Mapping[str, Any]) -> None:
+    """Raise `ValueError` for the first setting that cannot be, or for two that do not fit.
+
+    What stands in no line of `LIMITS` may be anything.
+    """
+    for name, value in settings.items():
+        if name in LIMITS:
+            LIMITS[name](name, value)
+    starts, size = settings.get("learning_starts", 0), settings.get("buffer_size", math.inf)
+    if starts > size:
+        words = f"at most buffer_size ({size}), which holds the steps that learning waits for"
+        raise refuse("learning_starts", words, starts)
+    if settings.get("n_envs") == settings.get("n_steps") == 1:
+        raise refuse("n_envs times n_steps", "at least 2, the steps of a rollout", 1)
+
+
+def check_counts(**counts: int) -> None:
+    """Raise `ValueError` for the first number that is not whole, or below 1."""
+    for name, count in counts.items():
+        COUNT(name, count)
+
+
+def check_environment(kind: Any, observation_space: Any, action_space: Any) -> None:
+    """Raise `ValueError` unless agents of this kind can act there; the sentence says what to do.
+
+    `kind` says it in `action_kinds`, `needs_bounds` and `takes_images`.
+    """
+    observation_size(observation_space)
+    check_action_space(kind.__name__, action_space, kind.action_kinds)
+    if kind.needs_bounds:
+        check_bounded(kind.__name__, action_space)
+    if is_image(observation_space) and not kind.takes_images:
+        raise ValueError(
+            f"{kind.__name__} takes no pictures, and the environment has some "
+            f"({one_line(observation_space)}): flatten them with "
+            "gymnasium.wrappers.FlattenObservation, or use TD3 or DDPG."
+        )

@@ -1,0 +1,328 @@
+"""Small edits of a piece of code, one at a time: what could be a slip of the pen, taken back.
+
+`mutants(node, words)` changes the tree in place, yields, and takes the change back: compile it in
+between. Every operator is a generator of replacements for one expression or one list of statements.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+# Names that are mistaken for each other: functions, methods and arguments.
+KIN = [
+    {"sum", "mean"}, {"min", "max"}, {"minimum", "maximum"}, {"fmin", "fmax"},
+    {"argmin", "argmax"}, {"zeros", "ones"}, {"zeros_like", "ones_like"}, {"any", "all"},
+    {"std", "var"}, {"log", "exp", "log1p"}, {"sqrt", "square"}, {"floor", "ceil", "round"},
+    {"cumsum", "cumprod"}, {"randn", "rand"}, {"randn_like", "rand_like"}, {"stack", "cat"},
+    {"normal", "uniform", "standard_normal", "random"}, {"tanh", "sigmoid", "relu", "softplus"},
+    {"softmax", "log_softmax"}, {"add", "sub", "mul"}, {"left", "right"}, {"append", "insert"},
+    {"terminated", "truncated"}, {"obs", "next_obs"}, {"low", "high"},
+    {"integers", "choice"}, {"concatenate", "stack"}, {"keepdim", "keepdims"},
+]  # fmt: skip
+_OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
+_COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+_ADDED_CALLS = ("detach", "squeeze", "mean", "sum", "abs", "copy", "clone")
+
+
+@dataclass(frozen=True)
+class Words:
+    """What may be put in a name's place: names, and attributes of a name (`batch`, `self`)."""
+
+    names: Sequence[str]
+    attributes: dict[str, set[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """Where the change stands, and whether something was only left out."""
+
+    line: int
+    drops: bool = False
+
+
+def words_of(*nodes: ast.AST) -> Words:
+    """The vocabulary of some code: its arguments, what it assigns, the attributes that it reads."""
+    names: dict[str, None] = {}
+    attributes: dict[str, set[str]] = defaultdict(set)
+    for node in nodes:
+        for each in ast.walk(node):
+            if isinstance(each, ast.arg):
+                names[each.arg] = None
+            elif isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+                names[each.id] = None
+            elif isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name):
+                attributes[each.value.id].add(each.attr)
+    return Words(list(names), attributes)
+
+
+def mutants(root: ast.AST, words: Words) -> Iterator[Mutant]:
+    """Every small change of `root`: in place, one after the other, likelier kinds first."""
+    for operators in (_LIKELY, _OTHERS):
+        for parent, name, index, node in _places(root):
+            for operator in operators:
+                for new in operator(node, words):
+                    drops = operator in _DROPPING
+                    with_line = Mutant(_line(node, new), drops)
+                    yield from _swapped(parent, name, index, node, new, with_line)
+        for body in _bodies(root):
+            for new, line in (_STATEMENTS if operators is _LIKELY else _MORE_STATEMENTS)(body):
+                old = body[:]
+                body[:] = new
+                yield Mutant(line, len(new) < len(old))
+                body[:] = old
+
+
+def _swapped(parent, name, index, node, new, mutant) -> Iterator[Mutant]:
+    ast.copy_location(new, node)
+    ast.fix_missing_locations(new)
+    if index is None:
+        setattr(parent, name, new)
+        yield mutant
+        setattr(parent, name, node)
+    else:
+        entries = getattr(parent, name)
+        entries[index] = new
+        yield mutant
+        entries[index] = node
+
+
+def _line(node: ast.expr, new: ast.expr) -> int:
+    return node.lineno
+
+
+def _places(root: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.expr]]:
+    """Every expression that is read, with the place where it hangs."""
+    for parent in list(ast.walk(root)):
+        for name, value in ast.iter_fields(parent):
+            if name in ("decorator_list", "annotation", "returns", "bases", "defaults", "targets"):
+                continue
+            if isinstance(value, ast.expr) and _read(value):
+                yield parent, name, None, value
+            elif isinstance(value, list):
+                for index, entry in enumerate(value):
+                    if isinstance(entry, ast.expr) and _read(entry):
+                        yield parent, name, index, entry
+
+
+def _read(node: ast.expr) -> bool:
+    return isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+
+
+def _bodies(root: ast.AST) -> Iterator[list[ast.stmt]]:
+    for node in list(ast.walk(root)):
+        for name in ("body", "orelse"):
+            body = getattr(node, name, None)
+            if isinstance(body, list) and body and not isinstance(node, ast.ClassDef):
+                yield body
+
+
+# --- Expressions: each gives replacements for a node ----------------------------------------------
+
+
+def other_names(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """`reward` for `value`, `self.actor` for `self.critic`, `next_obs` for `obs`."""
+    if isinstance(node, ast.Name):
+        yield from (ast.Name(n, ast.Load()) for n in words.names if n != node.id)
+    elif isinstance(node, ast.Attribute):
+        base = node.value.id if isinstance(node.value, ast.Name) else ""
+        others = set(words.attributes.get(base, ())) | _kin(node.attr)
+        yield from (
+            ast.Attribute(node.value, other, ast.Load()) for other in sorted(others - {node.attr})
+        )
+
+
+def other_operators(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """Plus for minus, a product for a quotient, less for less or equal."""
+    if isinstance(node, ast.BinOp):
+        for kind in _OPERATORS:
+            if not isinstance(node.op, kind):
+                yield ast.BinOp(node.left, kind(), node.right)
+        if isinstance(node.op, (ast.Sub, ast.Div, ast.Pow, ast.Mod, ast.MatMult, ast.FloorDiv)):
+            yield ast.BinOp(node.right, node.op, node.left)
+    elif isinstance(node, ast.Compare) and len(node.ops) == 1:
+        for kind in _COMPARISONS:
+            if not isinstance(node.ops[0], kind):
+                yield ast.Compare(node.left, [kind()], node.comparators)
+    elif isinstance(node, ast.BoolOp):
+        other = ast.Or() if isinstance(node.op, ast.And) else ast.And()
+        yield ast.BoolOp(other, node.values)
+
+
+def parts_alone(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """A term, a factor, a sign, a call or an index left out."""
+    if isinstance(node, ast.BinOp):
+        yield from (node.left, node.right)
+    elif isinstance(node, ast.UnaryOp):
+        yield node.operand
+    elif isinstance(node, ast.BoolOp):
+        yield from node.values
+    elif isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Attribute):
+            yield node.func.value
+        yield from node.args[:2]
+    elif isinstance(node, ast.Subscript):
+        yield node.value
+    elif isinstance(node, ast.IfExp):
+        yield from (node.body, node.orelse)
+
+
+def signs(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """`-x`, `1 - x`, `not x`."""
+    if isinstance(node, ast.Constant | ast.Compare | ast.UnaryOp) and not _number(node):
+        if isinstance(node, ast.Compare):
+            yield ast.UnaryOp(ast.Not(), node)
+        return
+    if isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.BinOp | ast.Subscript):
+        yield ast.UnaryOp(ast.USub(), node)
+        yield ast.BinOp(ast.Constant(1), ast.Sub(), node)
+        yield ast.UnaryOp(ast.Invert(), node)
+
+
+def other_numbers(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """Off by one, the other sign, the usual other value; True for False."""
+    value = node.value if isinstance(node, ast.Constant) else None
+    if isinstance(value, bool):
+        yield ast.Constant(not value)
+    elif isinstance(value, int | float):
+        others = (value + 1, value - 1, -value, 0, 1, -1, 2, 0.5, 2 * value, 1 - value)
+        for other in dict.fromkeys(others):
+            if other != value:
+                yield ast.Constant(other)
+    elif value is None and isinstance(node, ast.Constant):
+        yield from (ast.Constant(0), ast.Constant(-1))
+
+
+def other_arguments(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """Two exchanged, one left out, an axis that was forgotten."""
+    if not isinstance(node, ast.Call):
+        return
+    args, keywords = node.args, node.keywords
+    for i in range(len(args) - 1):
+        swapped = [*args[:i], args[i + 1], args[i], *args[i + 2 :]]
+        yield ast.Call(node.func, swapped, keywords)
+    for i in range(len(keywords)):
+        yield ast.Call(node.func, args, keywords[:i] + keywords[i + 1 :])
+    if len(args) > 1:
+        yield ast.Call(node.func, args[:-1], keywords)
+    if isinstance(node.func, ast.Attribute) and not keywords and len(args) < 2:
+        for axis in (-1, 0, 1):
+            yield ast.Call(node.func, [*args, ast.Constant(axis)], [])
+        flag = ast.keyword("keepdims", ast.Constant(True))
+        yield ast.Call(node.func, [*args, ast.Constant(-1)], [flag])
+
+
+def neighbours(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """One further or one less: an index, the end of a range, a bound of a slice."""
+    if isinstance(node, ast.Name) and node.id in words.names:
+        for kind in (ast.Add, ast.Sub):
+            yield ast.BinOp(node, kind(), ast.Constant(1))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        if node.func.id == "range":
+            yield ast.Call(ast.Name("reversed", ast.Load()), [node], [])
+            if len(node.args) == 1:
+                yield ast.Call(node.func, [ast.Constant(1), *node.args], [])
+        elif node.func.id == "len":
+            yield ast.BinOp(node, ast.Sub(), ast.Constant(1))
+            yield ast.BinOp(node, ast.Add(), ast.Constant(1))
+
+
+def calls_added(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """`.detach()`, `.mean()`, `.squeeze(-1)` and the like behind a value."""
+    if isinstance(node, ast.Call | ast.BinOp | ast.Name | ast.Attribute | ast.UnaryOp):
+        for name in _ADDED_CALLS:
+            args: list[ast.expr] = [ast.Constant(-1)] if name == "squeeze" else []
+            yield ast.Call(ast.Attribute(node, name, ast.Load()), args, [])
+
+
+def terms_added(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """A factor or a term that was forgotten."""
+    if not isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.BinOp | ast.Subscript):
+        return
+    others: list[ast.expr] = [ast.Name(name, ast.Load()) for name in words.names]
+    for base, names in words.attributes.items():
+        if base in words.names:
+            others += [
+                ast.Attribute(ast.Name(base, ast.Load()), name, ast.Load())
+                for name in sorted(names)
+            ]
+    for other in others[:16]:
+        yield ast.BinOp(node, ast.Mult(), other)
+        yield ast.BinOp(node, ast.Add(), other)
+        yield ast.BinOp(node, ast.Sub(), other)
+        yield ast.BinOp(node, ast.Mult(), ast.BinOp(ast.Constant(1), ast.Sub(), other))
+
+
+def powers(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """Squared, halved, its root, its absolute value."""
+    if isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.BinOp):
+        for exponent in (2, 0.5, -1):
+            yield ast.BinOp(node, ast.Pow(), ast.Constant(exponent))
+        yield ast.BinOp(node, ast.Mult(), ast.Constant(0.5))
+        yield ast.BinOp(node, ast.Mult(), ast.Constant(2))
+
+
+def _kin(name: str) -> set[str]:
+    return set().union(*(group for group in KIN if name in group))
+
+
+def _number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
+
+
+# --- Statements: each gives another list of them, and the line that is concerned ------------------
+
+
+def _STATEMENTS(body: list[ast.stmt]) -> Iterator[tuple[list[ast.stmt], int]]:
+    """One left out, or two exchanged."""
+    for i, statement in enumerate(body):
+        if len(body) > 1 and not isinstance(statement, ast.Return):
+            yield body[:i] + body[i + 1 :], statement.lineno
+    for i in range(len(body) - 1):
+        first, second = body[i], body[i + 1]
+        yield [*body[:i], second, first, *body[i + 2 :]], second.lineno
+
+
+def _MORE_STATEMENTS(body: list[ast.stmt]) -> Iterator[tuple[list[ast.stmt], int]]:
+    """The last line of a block belongs behind it, or the line behind it into it; `=` for `+=`."""
+    for i, statement in enumerate(body):
+        inner = getattr(statement, "body", None)
+        if isinstance(statement, ast.For | ast.While | ast.If | ast.With) and inner:
+            yield from _moved(body, i, statement, inner)
+        if isinstance(statement, ast.AugAssign):
+            plain = ast.Assign([statement.target], statement.value)
+            yield [*body[:i], ast.fix_missing_locations(ast.copy_location(plain, statement)),
+                   *body[i + 1 :]], statement.lineno  # fmt: skip
+            for kind in _OPERATORS[:4]:
+                if not isinstance(statement.op, kind):
+                    other = ast.AugAssign(statement.target, kind(), statement.value)
+                    ast.fix_missing_locations(ast.copy_location(other, statement))
+                    yield [*body[:i], other, *body[i + 1 :]], statement.lineno
+        elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            other = ast.AugAssign(statement.targets[0], ast.Add(), statement.value)
+            ast.fix_missing_locations(ast.copy_location(other, statement))
+            yield [*body[:i], other, *body[i + 1 :]], statement.lineno
+
+
+def _moved(
+    body: list[ast.stmt], i: int, block: ast.stmt, inner: list[ast.stmt]
+) -> Iterator[tuple[list[ast.stmt], int]]:
+    """The change of `block` itself is taken back by the caller's next step, so it is copied."""
+    kind = type(block)
+    others = {name: value for name, value in ast.iter_fields(block) if name != "body"}
+    if len(inner) > 1:
+        shorter = ast.copy_location(kind(body=inner[:-1], **others), block)
+        yield [*body[:i], shorter, inner[-1], *body[i + 1 :]], inner[-1].lineno
+    if i + 1 < len(body) and not getattr(block, "orelse", None):
+        longer = ast.copy_location(kind(body=[*inner, body[i + 1]], **others), block)
+        yield [*body[:i], longer, *body[i + 2 :]], body[i + 1].lineno
+
+
+Operator = Callable[[ast.expr, Words], Iterator[ast.expr]]
+_LIKELY: tuple[Operator, ...] = (
+    other_names, other_operators, parts_alone, signs, other_numbers, other_arguments,
+)  # fmt: skip
+_OTHERS: tuple[Operator, ...] = (neighbours, calls_added, powers, terms_added)
+_DROPPING: tuple[Operator, ...] = (parts_alone,)

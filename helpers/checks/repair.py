@@ -1,0 +1,344 @@
+"""What no catalogue foresaw: look for the line that is wrong, or for two known mistakes at once.
+
+*Repair*: small changes of the student's own source are tried until one makes it pass. If all that
+do stand on one line, that is the line to look at; the change itself is not told. *Two mistakes*:
+two entries of the catalogue together, or a change of the source that leaves exactly one of them.
+
+Changed code runs in an empty folder, without `open`, `os` and the like, each try and the whole
+search only for a moment. Where several explanations fit, nothing is said.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import os
+import re
+import sys
+import tempfile
+import time
+import types
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from helpers.checks.compare import Leaf, Snapshot
+from helpers.checks.edits import EditError, apply, compiled, source_of_reference
+from helpers.checks.exercise import Exercise
+from helpers.checks.mutants import Mutant, Words, mutants, words_of
+from helpers.checks.running import (
+    Alarm,
+    Outcome,
+    Raised,
+    broken_properties,
+    expected,
+    inputs,
+    isolated,
+    mistaken,
+    on_case_here,
+    quiet,
+    unlike_here,
+)
+from helpers.checks.source import Source, source_of
+from helpers.checks.text import Mistake
+
+TWO = "two mistakes"
+SECONDS = 1.6  # of this process, for all of it; half as much again where others slow it down
+ONE_TRY = 0.3
+_UNSAFE = {
+    "open", "exec", "eval", "compile", "input", "breakpoint", "exit", "quit", "help",
+}  # fmt: skip
+_OUTSIDE = {
+    "os", "sys", "subprocess", "shutil", "socket", "pathlib", "tempfile", "urllib", "requests",
+    "http", "importlib", "builtins", "signal", "threading", "multiprocessing", "ctypes", "io",
+    "pickle", "gc",
+}  # fmt: skip
+
+
+@dataclass
+class Found:
+    """The lines on which one change makes it right, and what explains it together with another."""
+
+    lines: dict[int, int] = field(default_factory=dict)  # line -> how many changes
+    beside: dict[str, dict[int, int]] = field(default_factory=dict)  # mistake -> the same
+
+
+def explain(exercise: Exercise, candidate: Callable, got: Outcome) -> tuple[str, str] | None:
+    """A name and a message, or None where nothing explains it."""
+    source = source_of(candidate)
+    with quiet(), _bare_folder(), isolated(), Alarm() as alarm:
+        try:
+            search = _Search(exercise, got, alarm)
+            if pair := search.two_known():
+                return TWO, both(pair[0].message, pair[1].message)
+            found = search.changes(source) if source else Found()
+        except KeyboardInterrupt:
+            return None
+    if source is None:
+        return None
+    return _told(exercise, source, found)
+
+
+def _told(exercise: Exercise, source: Source, found: Found) -> tuple[str, str] | None:
+    if len(found.lines) == 1:
+        [line] = found.lines
+        return "one line", (
+            f"Look at `{source.line(line)}`: a small change to this line alone makes it right."
+        )
+    if found.lines or len(found.beside) != 1:
+        return None
+    [(name, lines)] = found.beside.items()
+    message = next(m.message for m in exercise.mistakes if m.name == name)
+    if len(lines) > 1:
+        return None
+    [line] = lines
+    look = f"look at `{source.line(line)}`, where a small change is needed as well."
+    return TWO, both(message, look)
+
+
+def both(first: str, second: str) -> str:
+    """Two messages in one; that the rest is right, which the second may say, is not true then."""
+    rest = re.sub(r"^The [\w-]+ (is|are) right, but (\w)", lambda m: m[2].upper(), second)
+    return f"Two things. First: {first} Second: {rest}"
+
+
+class _Search:
+    """Tries changed versions against what the reference does and what known mistakes do."""
+
+    def __init__(self, exercise: Exercise, got: Outcome, alarm: Alarm) -> None:
+        self.exercise, self.got, self.alarm = exercise, got, alarm
+        self.began = time.process_time(), time.monotonic()
+        self.want, self.cases = expected(exercise).observations, inputs(exercise)
+        self.failing = [
+            i
+            for i, (want, have) in enumerate(zip(self.want, got.observations, strict=True))
+            if unlike_here(exercise, want, have)
+        ]
+        others = [i for i in range(len(self.cases)) if i not in self.failing]
+        self.order = self.failing + others  # what tells most comes first
+
+    def used(self) -> float:
+        """The share of the time that is gone."""
+        cpu, wall = time.process_time() - self.began[0], time.monotonic() - self.began[1]
+        return max(cpu / SECONDS, wall / (1.5 * SECONDS))
+
+    # --- two entries of the catalogue ---
+
+    def two_known(self) -> tuple[Mistake, Mistake] | None:
+        """The two mistakes that together do just what was seen; None unless there is one pair."""
+        entries = self._likeliest()
+        reference = self.exercise.reference
+        pairs: list[tuple[Mistake, Mistake]] = []
+        for one, other in _pairs(entries):
+            if self.used() > 0.5:
+                break
+            try:
+                edits = [*one.spellings[0], *other.spellings[0]]
+                source = apply(source_of_reference(reference), edits)
+                version = compiled(reference, source, TWO)
+            except (EditError, SyntaxError):
+                continue
+            except Exception:
+                continue
+            if self._does(version, self.got.observations) and self.failing:
+                pairs.append((one, other))
+        return _only(pairs)
+
+    def _likeliest(self) -> list[Mistake]:
+        """The entries, first those that are wrong in the same parts and in the same way."""
+        scored = []
+        for entry, tried in zip(self.exercise.mistakes, mistaken(self.exercise), strict=True):
+            if not entry.spellings or self.used() > 0.3:
+                continue
+            score = sum(
+                self._agreement(i, tried.on(i))
+                for i in self.failing
+                if i == self.failing[0] or tried.has(i)
+            )
+            scored.append((-score, len(scored), entry))
+        return [entry for _, _, entry in sorted(scored, key=lambda each: each[:2])]
+
+    def _agreement(self, case: int, did: Snapshot | Raised) -> float:
+        """The share of the parts that are wrong in which a mistake is wrong in just that way."""
+        got, want = self.got.observations[case], self.want[case]
+        if isinstance(did, Raised) or isinstance(got, Raised) or isinstance(want, Raised):
+            return 0.0
+        wrong = {d.where for d in unlike_here(self.exercise, want, got)}
+        its_own = {d.where for d in unlike_here(self.exercise, want, did)}
+        other = {d.where for d in unlike_here(self.exercise, did, got)}
+        return len((wrong & its_own) - other) / len(wrong) + 0.01 * bool(wrong & its_own)
+
+    # --- changes of the student's own source ---
+
+    def changes(self, source: Source) -> Found:
+        """What comes of each small change of the source."""
+        found = Found()
+        known = self._known()
+        module = ast.Module([source.node], [])
+        surroundings = _without_outside(source.surroundings)
+        for mutant in _mutants(source.node, self.exercise.reference):
+            if self.used() > 1:
+                break
+            version = _made(module, surroundings, source.node.name)
+            if version is None:
+                continue
+            first = self.order[0]
+            seen = self._try(version, first)
+            if seen is None:
+                continue
+            if not unlike_here(self.exercise, self.want[first], seen):
+                if self._does(version, self.want) and self._breaks_nothing(version):
+                    found.lines[mutant.line] = found.lines.get(mutant.line, 0) + 1
+            elif not mutant.drops:
+                self._compare(version, seen, known, mutant, found)
+        return found
+
+    def _compare(
+        self, version: Callable, seen: Snapshot | Raised, known: Mapping[str, Any],
+        mutant: Mutant, found: Found,
+    ) -> None:  # fmt: skip
+        """Whether this version is one of the catalogue's."""
+        if isinstance(seen, Raised):
+            return
+        mark = _mark(seen)
+        for name, (its_mark, observations) in known.items():
+            if its_mark != mark or not self._does(version, observations()):
+                continue
+            lines = found.beside.setdefault(name, {})
+            lines[mutant.line] = lines.get(mutant.line, 0) + 1
+
+    def _known(self) -> dict[str, tuple[Any, Callable]]:
+        """Each mistake's mark on the first case, and how to get all that it does."""
+        known: dict[str, tuple[Any, Callable]] = {}
+        first = self.order[0]
+        pairs = zip(self.exercise.mistakes, mistaken(self.exercise), strict=True)
+        for entry, tried in pairs:
+            if self.used() > 0.67:
+                break
+            seen = tried.on(first)
+            if not isinstance(seen, Raised) and unlike_here(self.exercise, self.want[first], seen):
+                known[entry.name] = _mark(seen), lambda tried=tried: list(tried.observations())
+        return known
+
+    def _does(self, version: Callable, observations: list[Snapshot | Raised]) -> bool:
+        """Whether a version does the same as these observations, on every case."""
+        for i in self.order:
+            seen = self._try(version, i)
+            if seen is None or unlike_here(self.exercise, observations[i], seen):
+                return False
+        return True
+
+    def _try(self, version: Callable, case: int) -> Snapshot | Raised | None:
+        """What a version does on one case; None where it does not end."""
+        return self._within(
+            ONE_TRY, lambda: on_case_here(self.exercise, version, case, self.cases[case])[0]
+        )
+
+    def _breaks_nothing(self, version: Callable) -> bool:
+        broken = self._within(2 * ONE_TRY, lambda: broken_properties(self.exercise, version))
+        return broken is not None and not broken
+
+    def _within(self, seconds: float, work: Callable[[], Any]) -> Any:
+        """What `work` gives; None where it takes too long."""
+        try:
+            with self.alarm.set(seconds):
+                return work()
+        except KeyboardInterrupt:
+            if self.alarm.rang:
+                return None
+            raise
+
+
+def _pairs(entries: list[Mistake]) -> Iterator[tuple[Mistake, Mistake]]:
+    """All pairs, those of likely entries first."""
+    for total in range(1, 2 * len(entries) - 2):
+        for i in range(max(0, total - len(entries) + 1), (total + 1) // 2):
+            yield entries[i], entries[total - i]
+
+
+def _only(pairs: list[tuple[Mistake, Mistake]]) -> tuple[Mistake, Mistake] | None:
+    """The one pair, or the shortest where they say the same."""
+    if not pairs:
+        return None
+    said = {frozenset((one.message, other.message)) for one, other in pairs}
+    return pairs[0] if len(said) == 1 else None
+
+
+def _mutants(node: ast.AST, reference: Callable) -> Iterator[Mutant]:
+    """Changes of what the student wrote: methods that stand there as given are left alone."""
+    given = ast.parse(source_of_reference(reference)).body[0]
+    own, its = words_of(node), words_of(given)
+    attributes = {
+        name: own.attributes.get(name, set()) | its.attributes.get(name, set())
+        for name in own.attributes.keys() | its.attributes.keys()
+    }
+    words = Words(own.names, attributes)
+    if not isinstance(node, ast.ClassDef):
+        yield from mutants(node, words)
+        return
+    as_given = {ast.dump(each) for each in ast.walk(given) if isinstance(each, ast.FunctionDef)}
+    for entry in node.body:
+        if isinstance(entry, ast.FunctionDef) and ast.dump(entry) not in as_given:
+            names = words_of(entry).names
+            yield from mutants(entry, Words(names, attributes))
+
+
+def _made(module: ast.Module, surroundings: dict[str, Any], name: str) -> Callable | None:
+    """What the changed code defines; None where it cannot be run at all."""
+    namespace = dict(surroundings)
+    try:
+        exec(compile(module, "<a changed version>", "exec", dont_inherit=True), namespace)
+    except (SyntaxError, ValueError, TypeError, NameError, AttributeError, RecursionError):
+        return None
+    return namespace.get(name)
+
+
+def _without_outside(surroundings: Mapping[str, Any]) -> dict[str, Any]:
+    """The student's names, without those that lead out of Python."""
+
+    def leads_out(value: Any) -> bool:
+        return isinstance(value, types.ModuleType) and value.__name__.split(".")[0] in _OUTSIDE
+
+    inside = {name: value for name, value in surroundings.items() if not leads_out(value)}
+    allowed = {n: v for n, v in vars(builtins).items() if n not in _UNSAFE}
+    inside["__builtins__"] = allowed | {"__import__": _import, "print": lambda *a, **k: None}
+    return inside
+
+
+def _import(name: str, *args: Any, **kwargs: Any) -> Any:
+    if name.split(".")[0] in _OUTSIDE or name.split(".")[0] not in sys.modules:
+        raise ImportError(f"{name} is not imported in a try.")
+    return builtins.__import__(name, *args, **kwargs)
+
+
+def _mark(seen: Snapshot) -> Any:
+    """The same for what `compare` finds equal, mostly another for what it does not."""
+    total, shapes = _sums(seen)
+    return round(total, 3), shapes
+
+
+def _sums(seen: Any) -> tuple[float, tuple]:
+    if isinstance(seen, dict | list):
+        parts = list(seen.values()) if isinstance(seen, dict) else seen
+        found = [_sums(part) for part in parts]
+        return sum(total for total, _ in found), tuple(shape for _, shape in found)
+    if isinstance(seen, Leaf) and seen.numeric:
+        with np.errstate(all="ignore"):
+            total = float(np.nansum(np.abs(seen.value.astype(float))))
+        return (total if np.isfinite(total) else 0.0), ()
+    return 0.0, (str(seen.value) if isinstance(seen, Leaf) else "",)
+
+
+@contextmanager
+def _bare_folder() -> Iterator[None]:
+    """An empty folder as the working directory, gone afterwards."""
+    before = os.getcwd()
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        os.chdir(folder)
+        try:
+            yield
+        finally:
+            os.chdir(before)

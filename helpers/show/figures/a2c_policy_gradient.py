@@ -1,0 +1,137 @@
+"""Lesson 01: a softmax policy, its advantages, and a step of gradient ascent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import ArrayLike, NDArray
+
+from helpers.show.figures.explore import Choice, Slider, explore
+from helpers.show.plotting import (
+    BLUE,
+    FAINT,
+    GREEN,
+    INK,
+    ORANGE,
+    SKY,
+    label,
+    legend_above,
+    margins,
+    new_figure,
+)
+
+
+def softmax(logits: ArrayLike) -> NDArray[np.float64]:
+    """Probabilities in proportion to exp(logits), shape `(actions,)`."""
+    logits = np.asarray(logits, dtype=np.float64)
+    weights = np.exp(logits - logits.max())
+    return weights / weights.sum()
+
+
+def policy_gradient(logits: ArrayLike, advantages: ArrayLike) -> NDArray[np.float64]:
+    """dJ/dlogits of J = sum_a pi(a) A(a): pi(a) (A(a) - sum_b pi(b) A(b)), shape `(actions,)`.
+
+    It sums to zero, and a constant added to all advantages drops out: a baseline is free.
+    Source: Sutton and Barto 2018, chapter 13 (softmax in action preferences, baselines).
+    """
+    pi, advantages = softmax(logits), np.asarray(advantages, dtype=np.float64)
+    return pi * (advantages - pi @ advantages)
+
+
+def plot_policy_gradient(
+    logits: ArrayLike = (0.0, 0.0, 0.0),
+    advantages: ArrayLike = (1.0, 0.0, -1.0),
+    step: float = 1.0,
+) -> Figure:
+    """A softmax policy over a few actions, their advantages, and one step of gradient ascent.
+
+    Args:
+        logits: shape `(actions,)`, the policy's parameters.
+        advantages: shape `(actions,)`, A(a).
+        step: the learning rate of the step drawn.
+    """
+    logits, advantages = np.asarray(logits, float), np.asarray(advantages, float)
+    gradient = policy_gradient(logits, advantages)
+    pi, after = softmax(logits), softmax(logits + step * gradient)
+    fig, axes = new_figure(3, height=2.9, layout=None)
+    margins(fig, left=0.4, right=0.1, bottom=0.42, between=0.4)
+    _draw_advantages(axes[0], advantages, pi)
+    _draw_gradient(axes[1], gradient)
+    _draw_policies(axes[2], pi, after)
+    for ax in axes:
+        ax.set_xlim(-0.6, len(pi) - 0.4)
+        ax.set_xticks(range(len(pi)), [f"action {a + 1}" for a in range(len(pi))])
+        ax.grid(axis="x", visible=False)
+    return fig
+
+
+def _draw_advantages(ax: Any, advantages: NDArray, pi: NDArray) -> None:
+    actions = range(len(advantages))
+    ax.vlines(actions, 0, advantages, color=ORANGE, lw=22)
+    ax.axhline(0, color=FAINT, lw=1)
+    mean = float(pi @ advantages)
+    ax.axhline(mean, color=INK, lw=1.3, ls=(0, (4, 3)), label=f"Σ π(b) A(b) = {mean:.2f}")
+    reach = max(2.2, 1.1 * np.abs(advantages).max())
+    ax.set_ylim(-reach, 1.25 * reach)
+    ax.yaxis.set_major_locator(MaxNLocator(4, integer=True))
+    label(ax, "advantage A(a)", legend="upper right")
+
+
+def _draw_gradient(ax: Any, gradient: NDArray) -> None:
+    ax.axhline(0, color=FAINT, lw=1)
+    reach = max(0.5, 1.35 * np.abs(gradient).max())
+    actions = np.arange(len(gradient))
+    ax.vlines(actions, 0, gradient, color=GREEN, lw=3)
+    moved = np.sign(np.round(gradient, 2))  # what reads as 0.00 points nowhere
+    # Markers: a FancyArrow takes ten times as long.
+    for sign, head in ((1, "^"), (-1, "v"), (0, "o")):
+        a = actions[moved == sign]
+        ax.plot(a, gradient[a], head, ms=9, mew=0, color=GREEN)
+    for a, g in enumerate(gradient):
+        text, above = f"{g:+.2f}".replace("-", "−"), g > 0
+        place = g + (0.09 if above else -0.09) * reach
+        ax.text(a, place, text, ha="center", va="bottom" if above else "top", fontsize=9, color=INK)
+    ax.set_ylim(-reach, reach)
+    ax.tick_params(axis="y", length=0, labelleft=False)  # the numbers stand at the arrows
+    label(ax, "∂J/∂logit = π(a) (A(a) − Σ π A)")
+
+
+def _draw_policies(ax: Any, before: NDArray, after: NDArray) -> None:
+    actions = np.arange(len(before))
+    ax.vlines(actions - 0.18, 0, before, color=SKY, lw=15, alpha=0.6, label="π(a) now")
+    ax.vlines(actions + 0.18, 0, after, color=BLUE, lw=15, label="after one step")
+    for a, p in enumerate(np.maximum(before, after)):
+        text = f"{100 * after[a]:.0f} %"
+        ax.text(a + 0.18, p + 0.02, text, ha="center", fontsize=9, color=INK)
+    ax.set_ylim(0, 1.12)
+    ax.set_yticks([0, 0.5, 1])
+    legend_above(ax)
+
+
+def softmax_explorer() -> None:
+    """`plot_policy_gradient` with sliders: three advantages, a constant added to all, the step."""
+
+    def draw(
+        policy: Sequence[float], a1: float, a2: float, a3: float, constant: float, step: float
+    ) -> Figure:
+        return plot_policy_gradient(policy, np.array([a1, a2, a3]) + constant, step)
+
+    policies = {
+        "undecided": (0.0, 0.0, 0.0),
+        "prefers action 1": (1.2, 0.0, 0.0),
+        "nearly sure of action 1": (3.5, 0.0, 0.0),
+    }
+    explore(
+        draw,
+        alt="A policy of three actions: a gradient step makes those with advantage likelier.",
+        policy=Choice(policies, label="policy now"),
+        a1=Slider(-2.0, 2.0, 1.0, 0.1, "advantage 1"),
+        step=Slider(0.0, 5.0, 1.0, 0.1, "step size"),
+        a2=Slider(-2.0, 2.0, 0.0, 0.1, "advantage 2"),
+        constant=Slider(-3.0, 3.0, 0.0, 0.1, "add to all"),
+        a3=Slider(-2.0, 2.0, -1.0, 0.1, "advantage 3"),
+    )

@@ -1,0 +1,274 @@
+"""Lesson 04: a draw down the sum tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PathCollection, PolyCollection
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike, NDArray
+
+from helpers.memory.segment_tree import SumTree
+from helpers.show.figures.drawing import DARK_ORANGE, headline, round_box, say, tint
+from helpers.show.figures.explore import Slider, explore
+from helpers.show.plotting import BLUE, FAINT, GREY, INK, ORANGE, VERMILLION, WIDTH, new_figure
+
+# Halves and quarters are exact in binary: no sum of these is rounded, on the page or in the tree.
+PRIORITIES = (3.5, 1.0, 6.0, 0.5, 2.0, 4.0, 1.5, 5.5)
+CHANGED = 2  # the place whose priority has a slider
+MOST = 16  # places: no more fit into the picture
+HIGH = 4.95  # inches; all places below are inches too, from the lower left corner
+LEFT, RIGHT, ASIDE = 0.3, 5.3, 5.62  # the tree and the number line; the questions beside them
+ROOT, LEAVES = 4.15, 2.45  # the uppermost and the lowest level of the tree
+BARS, TALL = 1.36, 0.7  # where the bars of the priorities stand, and how high the tallest is
+LINE = (0.45, 0.67)  # the number line, from below to above
+
+
+def plot_tree_walk(
+    priorities: Sequence[float] = PRIORITIES, prefix_sum: float = 13.25, step: int | None = None
+) -> Figure:
+    """One draw from a `SumTree`: from the root down to a place, with one question on each level.
+
+    A node holds the sum of the priorities below it. The small number above it (up to 8
+    places) is where it stands in the tree's array: the children of node k are 2k and 2k + 1. Bars
+    are the priorities. Laid end to end they make the number line at the bottom, and the number
+    drawn falls into the interval of one place, which is to be found. Blue is the way so far and
+    what is still possible, orange a left child that was passed by, vermillion what is left to find.
+
+    All numbers are the tree's, and its `retrieve` decides where to go. It is built with `top=1`,
+    down to the root, as in the textbooks. Dashed leaves have no place: they fill up the lowest
+    level. A raised minus or plus behind a number means: a hair below, or above.
+
+    Args:
+        priorities: of the places 0, 1, ...; 1 to 16 of them, none negative, not all 0.
+        prefix_sum: the number drawn, from 0 to the sum of all priorities. That sum or more counts
+            as just below it, as in `SumTree.retrieve`.
+        step: how many questions have been answered; None answers all.
+    """
+    if not 1 <= len(priorities) <= MOST:
+        raise ValueError(f"The picture has room for 1 to {MOST} priorities, not {len(priorities)}.")
+    tree = SumTree(len(priorities), top=1)
+    tree[np.arange(len(priorities))] = priorities
+    step = tree.depth if step is None else step
+    if not 0 <= step <= tree.depth:
+        raise ValueError(f"step must lie between 0 and {tree.depth}, or be None, not {step}.")
+    draw = Draw(tree, prefix_sum, *walk(tree, prefix_sum), step)
+    fig, ax = new_figure(height=HIGH, layout=None)
+    ax.set_position([0, 0, 1, 1])
+    ax.set_axis_off()
+    ax.set(xlim=(0, WIDTH), ylim=(0, HIGH))
+    _draw_edges(ax, draw)
+    _draw_nodes(ax, draw)
+    _draw_places(ax, draw)
+    _draw_number_line(ax, draw)
+    _draw_questions(ax, draw)
+    headline(fig, _walk_sentence(draw))
+    return fig
+
+
+def walk(tree: SumTree, prefix_sum: float) -> tuple[list[int], list[float]]:
+    """The nodes from the root to the place that is drawn, and what is left to find at each.
+
+    The place is what `tree.retrieve` says, and the parent of node k is k // 2.
+    """
+    [place], (_, [rest]) = tree.retrieve([prefix_sum]), tree.enter([prefix_sum])
+    leaf, rests = tree.first_leaf + int(place), [float(rest)]
+    nodes = [leaf >> level for level in range(tree.depth, -1, -1)]
+    for child in nodes[1:]:
+        passed = float(tree.nodes[child - 1]) if child % 2 else 0.0
+        rests.append(rests[-1] - passed)
+    return nodes, rests
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A walk down the tree, as far as `step` questions lead."""
+
+    tree: SumTree
+    prefix_sum: float
+    nodes: Sequence[int]  # of the whole way
+    rests: Sequence[float]  # what is left to find at each of them
+    step: int
+
+    @property
+    def now(self) -> int:
+        return self.nodes[self.step]
+
+    @property
+    def way(self) -> Sequence[int]:
+        return self.nodes[: self.step + 1]
+
+    @property
+    def passed(self) -> set[int]:
+        """The left children whose sums were subtracted."""
+        return {child - 1 for child in self.way[1:] if child % 2}
+
+    @property
+    def drawn(self) -> float:
+        return min(self.prefix_sum, self.tree.total)
+
+    @property
+    def spacing(self) -> float:
+        return (RIGHT - LEFT) / self.tree.first_leaf
+
+    def possible(self, node: int) -> bool:
+        """Whether a node is the present one or lies below it."""
+        below = node.bit_length() - self.now.bit_length()
+        return below >= 0 and node >> below == self.now
+
+    def places(self) -> range:
+        """The places below the present node."""
+        levels = self.tree.depth - self.step
+        first = (self.now << levels) - self.tree.first_leaf
+        return range(first, min(first + 2**levels, self.tree.capacity))
+
+    def at(self, node: int) -> tuple[float, float]:
+        """Where a node is drawn: above the middle of the leaves below it."""
+        level = node.bit_length() - 1
+        x = LEFT + (RIGHT - LEFT) * (node - 2**level + 0.5) / 2**level
+        return x, ROOT - (ROOT - LEAVES) * level / max(self.tree.depth, 1)
+
+    def on_line(self, value: ArrayLike) -> NDArray[np.float64]:
+        """Where on the number line that value is."""
+        return LEFT + (RIGHT - LEFT) * np.asarray(value) / self.tree.total
+
+
+def _draw_edges(ax: Axes, draw: Draw) -> None:
+    nodes = range(2, 2 * draw.tree.first_leaf)
+    lines = [(draw.at(node // 2), draw.at(node)) for node in nodes]
+    colours = [BLUE if node in draw.way else tint(GREY, 0.4) for node in nodes]
+    widths = [2.8 if node in draw.way else 1.1 for node in nodes]
+    ax.add_collection(LineCollection(lines, colors=colours, lw=widths, zorder=1))
+
+
+def _draw_nodes(ax: Axes, draw: Draw) -> None:
+    tree, roomy = draw.tree, draw.spacing > 0.5
+    wide = min(0.5, 0.9 * draw.spacing)
+    frames, fills, edges, widths, dashes = [], [], [], [], []
+    for node in range(1, 2 * tree.first_leaf):
+        x, y = draw.at(node)
+        marked = BLUE if node in draw.way else ORANGE if node in draw.passed else None
+        frames.append(round_box(x, y, wide, 0.28, 0.07))
+        fills.append(tint(marked, 0.35 if node == draw.now else 0.13) if marked else "white")
+        edges.append(marked or tint(GREY, 0.8 if draw.possible(node) else 0.4))
+        widths.append(2.4 if node == draw.now else 1.3)
+        dashes.append((0, (2.5, 2)) if node >= tree.first_leaf + tree.capacity else "-")
+        ink = INK if marked or draw.possible(node) else GREY
+        say(ax, x, y, _number(tree.nodes[node]), 9 if roomy else 7, ink)
+        if roomy:
+            outwards = 1 if node % 2 and node > 1 else -1  # where no edge arrives
+            say(ax, x + outwards * (wide / 2 - 0.08), y + 0.2, str(node), 7, GREY)
+    look = {"facecolors": fills, "edgecolors": edges, "lw": widths, "ls": dashes}
+    ax.add_collection(PathCollection(frames, zorder=2, **look))
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}"
+
+
+def _draw_places(ax: Axes, draw: Draw) -> None:
+    """A bar for each priority; from it a ribbon leads to its interval on the number line."""
+    leaves, half = draw.tree.leaves, 0.3 * draw.spacing
+    tops = BARS + TALL * leaves / leaves.max()
+    edges = draw.on_line(np.r_[0, np.cumsum(leaves)])
+    bars, ribbons, colours, tints = [], [], [], []
+    for i, (top, (start, stop)) in enumerate(zip(tops, pairwise(edges), strict=True)):
+        x, inside = draw.at(draw.tree.first_leaf + i)[0], i in draw.places()
+        low, high, foot = x - half, x + half, BARS - 0.24
+        bars.append([(low, BARS), (low, top), (high, top), (high, BARS)])
+        ribbons.append([(low, foot), (high, foot), (stop, LINE[1]), (start, LINE[1])])
+        colours.append(tint(BLUE, 0.8) if inside else tint(GREY, 0.4))
+        tints.append(tint(BLUE, 0.16) if inside else tint(GREY, 0.1))
+        name = f"place {i}" if draw.spacing > 0.5 else str(i)
+        say(ax, x, BARS - 0.12, name, 8, INK if inside else GREY)
+    cells = [[(a, LINE[0]), (a, LINE[1]), (b, LINE[1]), (b, LINE[0])] for a, b in pairwise(edges)]
+    ax.add_collection(PolyCollection(ribbons, facecolors=tints, edgecolors="white", lw=0.8))
+    look = {"edgecolors": "white", "lw": 1.2}
+    ax.add_collection(PolyCollection(bars + cells, facecolors=colours * 2, **look))
+    ax.plot([LEFT, RIGHT], [BARS, BARS], color=FAINT, lw=1)
+
+
+def _draw_number_line(ax: Axes, draw: Draw) -> None:
+    """What is drawn, and as a thick line what is left of it at the present node."""
+    low, high = LINE
+    start = draw.on_line(draw.tree.leaves[: draw.places().start].sum())
+    x = float(draw.on_line(draw.drawn))
+    ax.plot([start, x], [low - 0.02] * 2, color=VERMILLION, lw=3.5, solid_capstyle="butt")
+    ax.plot([x, x], [low - 0.05, high + 0.08], color=VERMILLION, lw=1.8)
+    ax.plot(x, low - 0.1, "^", ms=7, mew=0, color=VERMILLION)
+    say(ax, x, low - 0.27, _number(draw.prefix_sum), 9.5, VERMILLION)
+    for value, end in ((0.0, LEFT), (draw.tree.total, RIGHT)):
+        if abs(end - x) > 0.5:
+            say(ax, end, low - 0.27, _number(value), 8.5, GREY)
+
+
+def _draw_questions(ax: Axes, draw: Draw) -> None:
+    """Beside each level what is asked there, and the answer."""
+    tree, depth = draw.tree, draw.tree.depth
+    if depth:
+        say(ax, ASIDE, ROOT + 0.3, "Is what is left ≥ the left child?", 8.5, GREY, "left")
+    for level, node in enumerate(draw.way[:depth]):
+        y, rest, left = draw.at(node)[1], draw.rests[level], float(tree.nodes[2 * node])
+        question = f"{_beside(rest, left)} ≥ {_number(left)}?"
+        if level < draw.step:
+            right = draw.nodes[level + 1] % 2
+            question += " yes" if right else " no"
+            subtracted = f"{_number(rest)} − {_number(left)} = {_number(rest - left)}"
+            answer = f"right: {subtracted}" if right else f"left: {_number(rest)} stays"
+            say(ax, ASIDE, y - 0.13, answer, 9, DARK_ORANGE if right else BLUE, "left")
+        say(ax, ASIDE, y + 0.07, question, 10, INK, "left")
+    if draw.step == depth:
+        place, share = draw.places()[0], tree.nodes[draw.now] / tree.total
+        say(ax, ASIDE, draw.at(draw.now)[1], f"place {place}", 11, BLUE, "left")
+        chance = f"{_number(tree.nodes[draw.now])} / {_number(tree.total)} = {100 * share:.3g} %"
+        say(ax, ASIDE, BARS - 0.12, "its chance:", 9, GREY, "left")
+        say(ax, ASIDE, BARS - 0.34, chance, 9.5, INK, "left")
+
+
+def _beside(value: float, other: float) -> str:
+    """The number, marked if only its rounding makes it look like the other."""
+    text = _number(value)
+    if text != _number(other) or value == other:
+        return text
+    return text + ("⁻" if value < other else "⁺")
+
+
+def _walk_sentence(draw: Draw) -> str:
+    tree, depth, drawn = draw.tree, draw.tree.depth, _number(draw.prefix_sum)
+    questions = f"{depth} question{'s' * (depth != 1)}"
+    if draw.step == depth:
+        place = draw.places()[0]
+        if draw.prefix_sum >= tree.total:
+            counts = f"counts as a hair below the total, {_number(tree.total)}"
+            return f"{drawn} {counts}: place {place}, the last that can be drawn."
+        end = tree.leaves[: place + 1].sum()
+        interval = f"{_number(end - tree.leaves[place])} and {_number(end)}"
+        return f"{drawn} lies between {interval}: place {place}, found by {questions}."
+    if draw.step == 0:
+        return f"{drawn} of {_number(tree.total)} was drawn. At which place? {questions} will tell."
+    did = "right, the left child's sum is subtracted" if draw.now % 2 else "left, nothing changes"
+    rest = f"{_number(draw.rests[draw.step])} is left to find below node {draw.now}"
+    return f"Question {draw.step} of {depth}: {did}; {rest}."
+
+
+def tree_walk_explorer() -> None:
+    """`plot_tree_walk` with sliders: the number drawn, the priority of one place, the level."""
+
+    def draw(prefix_sum: float, priority: float, step: int) -> Figure:
+        priorities = list(PRIORITIES)
+        priorities[CHANGED] = priority
+        return plot_tree_walk(priorities, prefix_sum, step)
+
+    depth = SumTree(len(PRIORITIES), top=1).depth
+    explore(
+        draw,
+        alt="A sum tree of eight priorities with the total 24 at its root. The draw 13.25 goes "
+        "right, left and right, and ends at place 5, in whose interval it lies.",
+        prefix_sum=Slider(0.0, 30.0, 13.25, 0.25, "the number drawn"),
+        step=Slider(0, depth, depth, 1, "questions answered"),
+        priority=Slider(0.0, 12.0, PRIORITIES[CHANGED], 0.5, f"priority of place {CHANGED}"),
+    )

@@ -1,0 +1,74 @@
+"""Lesson 05: stored results, and what imaginary studies with few of their seeds would report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from helpers.training.results import load_results
+from helpers.training.statistics import interquartile_mean
+
+REPORTS: dict[str, Callable[..., NDArray]] = {
+    "best": np.max,
+    "mean": np.mean,
+    "median": np.median,
+    "interquartile mean": interquartile_mean,
+}
+IMAGINED = 1000  # studies: a share of them is off by 1.6 % of all, or less (one standard error)
+MOST = 20  # seeds in an imaginary study
+NAMES = {"bc": "cloning", "ddpg": "DDPG", "ddpgfd": "DDPGfD", "td3": "TD3"}
+SPARSE, PENDULUM, CAR = "SparsePendulum-v0", "Pendulum-v1", "MountainCarContinuous-v0"
+STUDIES = {
+    "DDPG, sparse Pendulum": f"ddpg_{SPARSE}",
+    "cloning, sparse Pendulum": f"bc_{SPARSE}",
+    "DDPGfD, sparse Pendulum": f"ddpgfd_{SPARSE}",
+    "TD3, Pendulum": f"td3_{PENDULUM}",
+}
+PAIRS = {
+    "DDPG, cloning: sparse Pendulum": (f"ddpg_{SPARSE}", f"bc_{SPARSE}"),
+    "cloning, DDPGfD: sparse Pendulum": (f"bc_{SPARSE}", f"ddpgfd_{SPARSE}"),
+    "DDPG, TD3: MountainCar": (f"ddpg_{CAR}", f"td3_{CAR}"),
+    "DDPG, TD3: Pendulum": (f"ddpg_{PENDULUM}", f"td3_{PENDULUM}"),
+}
+
+
+def check_study(seeds: int, report: str) -> None:
+    if not 1 <= seeds <= MOST:
+        raise ValueError(f"seeds must lie between 1 and {MOST}, not {seeds}.")
+    if report not in REPORTS:
+        raise ValueError(f"report must be one of {', '.join(REPORTS)}, not {report!r}.")
+
+
+@lru_cache(maxsize=16)
+def stored_scores(study: str) -> tuple[NDArray[np.float64], float, str]:
+    """What `course.py study` stored: each seed's return `(seeds,)`, the bar, the algorithm's name.
+
+    Raises `FileNotFoundError` if there is no such study, and `ValueError` if the file is not one.
+    """
+    record = load_results(study)
+    if "settings" not in record or not record.get("results"):
+        raise ValueError(f"{study} holds no study: choose a file that course.py study wrote.")
+    algorithm, bar = record["settings"]["algorithm"], record["settings"]["bar"]
+    scores = np.array([row["mean"] for row in record["results"]], dtype=np.float64)
+    return scores, bar, NAMES.get(algorithm, algorithm)
+
+
+@lru_cache(maxsize=16)
+def imaginary_studies(scores: tuple[float, ...], seed: int = 0) -> dict[str, NDArray[np.float64]]:
+    """What 1,000 studies report whose seeds are drawn from `scores`, with replacement.
+
+    A study with n seeds has those of the study with n - 1, and one more.
+
+    Returns:
+        name of a report -> `(20, 1000)`; row n - 1 holds the studies with n seeds.
+    """
+    draws = np.random.default_rng(seed).integers(0, len(scores), size=(IMAGINED, MOST))
+    drawn = np.array(scores)[draws]
+    # Rounded, so that reports of equal results in another order are equal.
+    return {
+        name: np.stack([report(drawn[:, :n], axis=1) for n in range(1, MOST + 1)]).round(9)
+        for name, report in REPORTS.items()
+    }

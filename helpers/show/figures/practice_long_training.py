@@ -1,0 +1,144 @@
+"""Lesson 05: the evaluations of one long training beside what others published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+
+from helpers.show.figures.drawing import bar_line, headline, with_commas
+from helpers.show.plotting import (
+    BLUE,
+    COLOURS,
+    DASHES,
+    GREY,
+    INK,
+    label,
+    legend_above,
+    margins,
+    new_figure,
+    thousands,
+)
+
+
+def plot_robot(
+    record: Mapping[str, Any],
+    published: Mapping[str, tuple[float, float | None]] | None = None,
+    bar: float | None = None,
+) -> Figure:
+    """The evaluations of one long training, and at the right end what others published.
+
+    The line is the mean of an evaluation's episodes, the band goes from the worst of them to the
+    best. A published return is a mark at its height, with plus and minus its spread as a thin
+    vertical line.
+
+    Args:
+        record: of evaluations.json, as `course.py train` writes it: "curve" holds rows with "step",
+            "mean" and "returns", and "steps" how far the training is.
+        published: name -> (mean return, its spread or None).
+        bar: the return at which the task counts as learned: a dashed line.
+    """
+    rows = record["curve"]
+    if not rows:
+        raise ValueError("There is no evaluation yet: draw the training when it has gone further.")
+    steps, means = (np.array([row[key] for row in rows]) for key in ("step", "mean"))
+    lows, highs = (np.array([f(row["returns"]) for row in rows]) for f in (min, max))
+    best, marks = int(means.argmax()), dict(published or {})
+    fig, ax = new_figure(height=3.7, layout=None)
+    margins(fig, left=0.75, right=1.95 if marks or bar is not None else 0.3, top=0.85)
+    ax.fill_between(steps, lows, highs, color=BLUE, alpha=0.16, lw=0, label="worst to best episode")
+    ax.plot(steps, means, color=BLUE, lw=1.8, label=f"mean of {len(rows[-1]['returns'])} episodes")
+    shown = [0.0, *lows, *highs, *([] if bar is None else [bar])]
+    shown += [mean + side * (spread or 0) for mean, spread in marks.values() for side in (-1, 1)]
+    low, high = min(shown), max(shown)
+    ax.set(xlim=(0, steps[-1]), ylim=(low - 0.03 * (high - low), high + 0.1 * (high - low)))
+    _mark_the_best(ax, steps[best], means[best])
+    bar_line(ax, bar)
+    _draw_published(ax, marks, bar)
+    thousands(ax)
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: with_commas(v)))
+    label(ax, x="environment steps", y="return")
+    legend_above(ax)
+    headline(fig, _how_far(rows, best))
+    return fig
+
+
+def _mark_the_best(ax: Axes, step: int, mean: float) -> None:
+    """A ring, and the number on that side of it which lies further from the panel's edge."""
+    ax.plot(step, mean, "o", ms=8, mew=1.6, mec=BLUE, color="white")
+    side = "right" if step > 0.5 * ax.get_xlim()[1] else "left"
+    ax.annotate(
+        f"best: {with_commas(mean)}", (step, mean), (-7 if side == "right" else 7, 7),
+        textcoords="offset points", ha=side, va="bottom", fontsize=9.5, color=BLUE,
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
+    )  # fmt: skip
+
+
+def _how_far(rows: Sequence[Mapping[str, Any]], best: int) -> str:
+    last, top = rows[-1], rows[best]
+    said = f"Return after {last['step']:,} steps: {with_commas(last['mean'])}, the mean of "
+    said += f"{len(last['returns'])} episodes"
+    if top is last:
+        said += ", the best evaluation so far"
+    else:
+        said += f"; at best {with_commas(top['mean'])}, after {top['step']:,} steps"
+    return f"{said}.\nThis is one seed, and the best of {len(rows)} evaluations is partly luck."
+
+
+def _draw_published(
+    ax: Axes, marks: Mapping[str, tuple[float, float | None]], bar: float | None
+) -> None:
+    """Marks beside the panel, and their names as near to them as they do not touch."""
+    entries = [
+        (
+            mean,
+            spread,
+            f"{name}\n{with_commas(mean)}" + (f" ± {with_commas(spread)}" if spread else ""),
+            c,
+        )
+        for (name, (mean, spread)), c in zip(marks.items(), _others(len(marks)), strict=True)
+    ]
+    if bar is not None:
+        entries.append((bar, None, f"the bar: {bar:,g}", GREY))
+    entries.sort(key=lambda entry: entry[0])
+    fig, place = ax.figure, ax.get_yaxis_transform()
+    inch = np.ptp(ax.get_ylim()) / (ax.get_position().height * fig.get_figheight())
+    heights = spread_out([entry[0] for entry in entries], 0.36 * inch)
+    for (mean, spread, text, colour), height in zip(entries, heights, strict=True):
+        look = {"transform": place, "clip_on": False, "color": colour}
+        if spread:
+            ax.plot([1.02, 1.02], [mean - spread, mean + spread], lw=1.2, **look)
+        if text.startswith("the bar"):
+            ax.plot([1.0, 1.045, 1.075], [mean, mean, height], lw=1, ls=DASHES, **look)
+        else:
+            ax.plot([1.005, 1.035], [mean, mean], lw=3, solid_capstyle="butt", **look)
+            ax.plot([1.045, 1.075], [mean, height], lw=1, **look)
+        ax.text(
+            1.085, height, text, transform=place, fontsize=8.5, color=INK, va="center",
+            linespacing=1.2,
+        )  # fmt: skip
+
+
+def _others(count: int) -> Sequence[str]:
+    """Colours for what is not ours."""
+    colours = COLOURS[1:]
+    if count > len(colours):
+        raise ValueError(f"published may hold {len(colours)} returns at most, not {count}.")
+    return colours[:count]
+
+
+def spread_out(places: Sequence[float], gap: float) -> list[float]:
+    """Places, in rising order, moved as little as makes neighbours `gap` apart (least squares)."""
+    blocks: list[list[float]] = []  # of those that touch: the sum and the number
+    for i, place in enumerate(places):
+        blocks.append([place - i * gap, 1])
+        while len(blocks) > 1 and blocks[-2][0] * blocks[-1][1] > blocks[-1][0] * blocks[-2][1]:
+            total, count = blocks.pop()
+            blocks[-1][0] += total
+            blocks[-1][1] += count
+    level = [total / count for total, count in blocks for _ in range(int(count))]
+    return [place + i * gap for i, place in enumerate(level)]

@@ -1,0 +1,258 @@
+"""Lesson 05: how many seeds a claim needs, by imaginary studies with few of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, MaxNLocator
+from numpy.typing import ArrayLike, NDArray
+
+from helpers.show.figures.drawing import bar_line, headline, with_commas
+from helpers.show.figures.explore import Choice, Slider, explore
+from helpers.show.figures.practice_imaginary_studies import (
+    IMAGINED,
+    MOST,
+    PAIRS,
+    REPORTS,
+    SPARSE,
+    STUDIES,
+    check_study,
+    imaginary_studies,
+    stored_scores,
+)
+from helpers.show.plotting import (
+    BLUE,
+    DASHES,
+    FAINT,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    VERMILLION,
+    label,
+    legend_above,
+    margins,
+    new_figure,
+)
+
+REPORT_COLOURS = dict(zip(REPORTS, (VERMILLION, BLUE, GREEN, ORANGE), strict=True))
+BINS = 40
+MIDDLE = (2.5, 97.5)  # percentiles: between them lie 95 % of all
+STRIP = (1.2, 1.72)  # where the dots of the seeds are, above bars whose tallest is 1 high
+
+
+def plot_seeds(study: str = f"ddpg_{SPARSE}", seeds: int = 3, report: str = "mean") -> Figure:
+    """What a study with few seeds would have reported, by chance, of a result that is known well.
+
+    1,000 imaginary studies each draw `seeds` of the stored results, with replacement: as if these
+    were all the results that there are, each one as likely as any other. That is what a bootstrap
+    assumes. Left: the stored results as dots, one for each seed; what the imaginary studies report
+    as bars, whose heights are shares (the tallest one's is written above it), and the range
+    between their percentiles 2.5 and 97.5 as a thick line. Right: how wide that range is with each
+    number of seeds.
+
+    Args:
+        study: the name of a file in data/results that `course.py study` wrote.
+        seeds: of each imaginary study, from 1 to 20.
+        report: what a study reports: "best", "mean", "median" or "interquartile mean".
+    """
+    check_study(seeds, report)
+    scores, bar, _ = stored_scores(study)
+    imagined = imaginary_studies(tuple(scores))
+    fig, (left, right) = _seeds_figure()
+    _draw_reports(left, scores, bar, imagined[report][seeds - 1], report)
+    widths = {
+        name: np.ptp(np.percentile(rows, MIDDLE, axis=1), axis=0) for name, rows in imagined.items()
+    }
+    _draw_by_seeds(right, widths, seeds, report)
+    top = max(width.max() for width in widths.values()) or 1.0
+    right.set(ylim=(-0.02 * top, 1.06 * top))
+    label(right, x="seeds of a study", y="width of the middle 95 %")
+    headline(fig, _claims(scores, bar, imagined[report][seeds - 1], seeds, report))
+    return fig
+
+
+def _draw_reports(ax: Axes, scores: NDArray, bar: float, reported: NDArray, report: str) -> None:
+    """The stored results as dots, and below them what the imaginary studies report."""
+    span, colour = np.ptp(scores) or 1.0, REPORT_COLOURS[report]
+    edges = np.linspace(scores.min(), scores.min() + span, BINS + 1)
+    _draw_shares(ax, reported, edges, colour)
+    order = np.linspace(*STRIP, len(scores))
+    ax.plot(scores, order, "o", ms=5, mew=0, alpha=0.65, color=INK)
+    middle = np.percentile(reported, MIDDLE)
+    ax.plot(middle, [-0.1, -0.1], color=colour, lw=5, solid_capstyle="butt")
+    whole = float(REPORTS[report](scores))
+    ax.plot([whole], [-0.2], "^", ms=7, mew=0, color=INK)
+    all_seeds = f"all seeds: {with_commas(whole, _decimals(scores))}"
+    marks = [
+        Line2D([], [], color=colour, lw=5, label="middle 95 %"),
+        Line2D([], [], color=INK, marker="^", ms=7, mew=0, ls="", label=all_seeds),
+    ]
+    ends = [edges[0], edges[-1]]
+    if edges[0] - 0.2 * span < bar < edges[-1] + 0.2 * span:
+        marks.append(ax.axvline(bar, color=GREY, lw=1.2, ls=DASHES, label="bar"))
+        ends.append(bar)
+    legend_above(ax, marks)
+    ax.set(
+        xlim=(min(ends) - 0.04 * span, max(ends) + 0.04 * span),
+        ylim=(-0.3, 1.82),
+        yticks=[0.5, np.mean(STRIP)],
+        yticklabels=["imagined\nstudies", f"the {len(scores)}\nseeds"],
+    )
+    ax.xaxis.set_major_locator(MaxNLocator(5))
+    label(ax, x="return in evaluation after training")
+
+
+def _claims(scores: NDArray, bar: float, reported: NDArray, seeds: int, report: str) -> str:
+    """What the imaginary studies say, and how many would call the task solved."""
+    low, high = (with_commas(end, _decimals(scores)) for end in np.percentile(reported, MIDDLE))
+    solved, solving = int((reported >= bar).sum()), int((scores >= bar).sum())
+    return (
+        f"With {_count(seeds)} the middle 95 % of studies report {low} to {high} as the {report}.\n"
+        f"{solved:,} of {IMAGINED:,} would call the task solved ({with_commas(bar)} or more); "
+        f"{solving} of the {len(scores)} seeds do solve it."
+    )
+
+
+def plot_winner(
+    pair: Sequence[str] = (f"ddpg_{SPARSE}", f"bc_{SPARSE}"), seeds: int = 3, report: str = "mean"
+) -> Figure:
+    """How often the worse one of two algorithms looks better, when each is trained with few seeds.
+
+    1,000 imaginary comparisons: for each algorithm `seeds` of its stored results are drawn, with
+    replacement (see `plot_seeds`), and what both report is compared. The worse one has the lower
+    mean over all stored results. Left: the better one's report minus the worse one's; what lies
+    below 0, in vermillion, are the wrong winners. Right: their share with each number of seeds, for
+    all four reports. Equal reports count as no wrong winner.
+
+    Args:
+        pair: names of two files in data/results, of the same environment.
+        seeds: of each algorithm in each comparison, from 1 to 20.
+        report: what is compared: "best", "mean", "median" or "interquartile mean".
+    """
+    check_study(seeds, report)
+    (worse, _, loser), (better, _, winner) = sorted(
+        map(stored_scores, pair), key=lambda study: study[0].mean()
+    )
+    one, other = (imaginary_studies(tuple(s), seed) for s, seed in ((worse, 0), (better, 1)))
+    ahead = {name: other[name] - one[name] for name in REPORTS}
+    fig, (left, right) = _seeds_figure()
+    reach = max(better.max() - worse.min(), worse.max() - better.min()) or 1.0
+    _draw_differences(left, ahead[report][seeds - 1], reach, loser, winner)
+    label(left, x=f"{report} of {winner} minus {report} of {loser}", y="imagined comparisons")
+    wrong = {name: 100 * (rows < 0).mean(axis=1) for name, rows in ahead.items()}
+    bar_line(right, 50)
+    right.text(MOST + 0.5, 44, "a coin", fontsize=8.5, color=GREY, ha="right", va="center")
+    _draw_by_seeds(right, wrong, seeds, report)
+    right.set(ylim=(-3, 103), yticks=[0, 25, 50, 75, 100])
+    label(right, x="seeds of each algorithm", y="wrong winner, % of comparisons")
+    lost, won = _apart(worse.mean(), better.mean())
+    headline(
+        fig,
+        f"With {_count(seeds)} each, {loser}'s {report} is above {winner}'s in "
+        f"{int((ahead[report][seeds - 1] < 0).sum()):,} of {IMAGINED:,} comparisons.\n"
+        f"Over all {len(worse)} seeds {loser} is the worse one: {lost} on average, {winner} {won}.",
+    )
+    return fig
+
+
+def _draw_differences(
+    ax: Axes, differences: NDArray, reach: float, loser: str, winner: str
+) -> None:
+    """What lies below 0, in vermillion, are comparisons in which the worse one looks better."""
+    edges = reach / (BINS // 2) * np.arange(-(BINS // 2), BINS // 2 + 1)  # 0 exactly among them
+    colours = np.where(np.arange(BINS) < BINS // 2, VERMILLION, BLUE)
+    _draw_shares(ax, differences, edges, colours)
+    ax.axvline(0, color=INK, lw=1.2, ls=DASHES)
+    for x, text, colour in ((0.02, loser, VERMILLION), (0.98, winner, BLUE)):
+        ax.text(
+            x, 1.4, f"{text}\nlooks better", transform=ax.get_yaxis_transform(), fontsize=9.5,
+            color=colour, ha="left" if x < 0.5 else "right", va="center",
+        )  # fmt: skip
+    ax.set(xlim=(-1.04 * reach, 1.04 * reach), ylim=(-0.03, 1.6), yticks=[])
+
+
+def _seeds_figure() -> tuple[Figure, NDArray]:
+    fig, axes = new_figure(2, height=3.6, layout=None, width_ratios=[1.12, 1])
+    margins(fig, left=0.75, top=0.85, between=0.75)
+    axes[0].grid(axis="y", visible=False)
+    return fig, axes
+
+
+def _draw_shares(ax: Axes, values: NDArray, edges: NDArray, colours: ArrayLike) -> None:
+    """A histogram whose tallest bar is 1 high, with that bar's share written above it."""
+    counts = np.histogram(values, edges)[0]
+    middles, tallest = (edges[1:] + edges[:-1]) / 2, int(counts.argmax())
+    ax.bar(middles, counts / counts.max(), np.diff(edges) * 0.9, color=colours, linewidth=0)
+    place = np.clip(middles[tallest], edges[1], edges[-2])
+    share = f"{100 * counts[tallest] / len(values):.0f} %"
+    ax.text(
+        place, 1.03, share, fontsize=8.5, color=GREY, ha="center", va="bottom",
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+    )  # fmt: skip
+
+
+def _draw_by_seeds(ax: Axes, curves: Mapping[str, NDArray], seeds: int, report: str) -> None:
+    """One line for each report over 1 to 20 seeds; the present one bold and marked."""
+    n = np.arange(1, MOST + 1)
+    ax.axvline(seeds, color=FAINT, lw=1.4)
+    for name, curve in curves.items():
+        now = name == report
+        look = {"lw": 2.6, "zorder": 3} if now else {"lw": 1.5, "alpha": 0.75}
+        ax.plot(n, curve, color=REPORT_COLOURS[name], label=name, **look)
+    ax.plot([seeds], [curves[report][seeds - 1]], "o", ms=8, color=REPORT_COLOURS[report], zorder=4)
+    ax.set(xlim=(0.4, MOST + 0.6))
+    ax.xaxis.set_major_locator(FixedLocator([1, 3, 5, 10, 15, 20]))
+    lines = [line for line in ax.lines if line.get_label() in curves]
+    ax.legend(
+        handles=lines, loc="lower right", bbox_to_anchor=(1.02, 1.0), ncols=4, frameon=False,
+        fontsize=8.5, labelcolor=INK, handlelength=1.1, columnspacing=0.8, handletextpad=0.4,
+        borderaxespad=0,
+    )  # fmt: skip
+
+
+def _count(seeds: int) -> str:
+    return f"{seeds} seed{'s' * (seeds > 1)}"
+
+
+def _decimals(scores: NDArray) -> int:
+    """How many decimals tell these scores apart."""
+    span = np.ptp(scores) or 1.0
+    return 0 if span >= 20 else 1 if span >= 2 else 2
+
+
+def _apart(one: float, other: float) -> tuple[str, str]:
+    """Both numbers with as few decimals as show a difference."""
+    for decimals in range(5):
+        texts = with_commas(one, decimals), with_commas(other, decimals)
+        if texts[0] != texts[1]:
+            break
+    return texts
+
+
+def seeds_explorer() -> None:
+    """`plot_seeds` with a choice of study and report, and a slider for the number of seeds."""
+    explore(
+        plot_seeds,
+        alt="Twenty seeds of DDPG on the sparse pendulum, most of them at 0 and two above the bar. "
+        "Imagined studies with three of them report means from 0 to nearly 100.",
+        study=Choice(STUDIES, label="study"),
+        seeds=Slider(1, MOST, 3, 1, "seeds, n"),
+        report=Choice(list(REPORTS), "mean", "reported"),
+    )
+
+
+def winner_explorer() -> None:
+    """`plot_winner` with a choice of the pair and the report, and a slider for the seeds."""
+    explore(
+        plot_winner,
+        alt="DDPG and behaviour cloning on the sparse pendulum: with three seeds each, DDPG, the "
+        "worse one, has the higher mean in about a twelfth of all comparisons.",
+        pair=Choice(PAIRS, label="compared"),
+        seeds=Slider(1, MOST, 3, 1, "seeds, n"),
+        report=Choice(list(REPORTS), "mean", "reported"),
+    )

@@ -1,0 +1,173 @@
+"""Learning curves of several seeds: variants of one algorithm, or algorithms side by side."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+
+from helpers.show.figures.drawing import bar_line, header, limit_to_middle
+from helpers.show.figures.explore import Choice, explore
+from helpers.show.plotting import (
+    BLUE,
+    COLOURS,
+    INK,
+    VERMILLION,
+    band,
+    label,
+    margins,
+    new_figure,
+    thousands,
+)
+from helpers.training.statistics import bootstrap_interval, interquartile_mean
+
+
+def plot_results(
+    results: Mapping[str, Mapping[str, Any]],
+    variant: str | None = None,
+    baseline: str | None = None,
+    bar: float | None = None,
+) -> Figure:
+    """One variant beside the baseline: learning curves, final scores of every seed, a sentence.
+
+    Lines are interquartile means over seeds, bands their 95 % bootstrap intervals (Agarwal et al.
+    2021); a dot on the right is one seed's evaluation after training.
+
+    Args:
+        results: variant -> {"steps": `(points,)`, "returns": `(seeds, points)` of training,
+            "evaluations": `(seeds,)`, "explanation": a sentence}. Other entries (the command that
+            made the file, ...) are passed over.
+        variant, baseline: keys of `results`; by default the second and the first.
+        bar: the return at which the task counts as learned: a dashed line.
+    """
+    runs = _runs(results)
+    names = list(runs)
+    baseline = names[0] if baseline is None else baseline
+    variant = next((n for n in names if n != baseline), baseline) if variant is None else variant
+    shown = list(dict.fromkeys([baseline, variant]))
+    fig, (curves, finals) = new_figure(2, height=3.8, layout=None, width_ratios=[2.6, 1])
+    margins(fig, bottom=1.2, between=0.55)
+    for i, name in enumerate(shown):
+        colour = BLUE if name == baseline else VERMILLION
+        band(curves, runs[name]["steps"], runs[name]["returns"], name, colour)
+        _draw_finals(finals, i, np.asarray(runs[name]["evaluations"]), colour)
+    for ax in (curves, finals):
+        bar_line(ax, bar)
+    thousands(curves)
+    seeds = len(runs[variant]["returns"])
+    label(curves, f"training return, {seeds} seeds", "environment steps", legend=True)
+    label(finals, "evaluation at the end", "a dot is a seed")
+    finals.set(xlim=(-0.6, 1.6), ylim=curves.get_ylim())
+    finals.set_xticks([])
+    sentence = textwrap.fill(str(runs[variant].get("explanation", "")), 98, max_lines=3)
+    fig.text(0.085, 0.16, sentence, fontsize=9.5, color=INK, va="top", linespacing=1.4)
+    return fig
+
+
+def _draw_finals(ax: Any, place: int, scores: NDArray, colour: str) -> None:
+    spread = np.linspace(-0.2, 0.2, len(scores)) if len(scores) > 1 else np.zeros(1)
+    ax.plot(place + spread, scores, "o", ms=5, mew=0, alpha=0.6, color=colour)
+    ax.hlines(interquartile_mean(scores), place - 0.3, place + 0.3, color=colour, lw=2)
+
+
+def _runs(results: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    runs = {k: v for k, v in results.items() if isinstance(v, Mapping) and "returns" in v}
+    if not runs:
+        raise ValueError('results needs at least one variant with "steps" and "returns".')
+    return runs
+
+
+def results_explorer(
+    results: Mapping[str, Mapping[str, Any]],
+    baseline: str | None = None,
+    bar: float | None = None,
+) -> None:
+    """`plot_results` with a choice of the variant that is compared with the baseline."""
+    names = list(_runs(results))
+    baseline = names[0] if baseline is None else baseline
+
+    def draw(variant: str) -> Figure:
+        return plot_results(results, variant, baseline, bar)
+
+    others = [n for n in names if n != baseline] or [baseline]
+    explore(
+        draw,
+        alt=f"Learning curves of {baseline} and {others[0]}, several seeds each.",
+        variant=Choice(others, label=f"{baseline} against"),
+    )
+
+
+def plot_comparison(
+    results: Mapping[str, Any],
+    groups: Mapping[str, Mapping[str, str | Mapping[str, Any]]],
+    what: str = "training return",
+) -> Figure:
+    """Learning curves of several algorithms, one panel for each environment.
+
+    Lines are interquartile means over seeds, bands their 95 % bootstrap intervals. The headline
+    compares the last tenth of the training, and calls ahead only what is so with all of its
+    interval.
+
+    Args:
+        results: name -> {"steps": `(points,)`, "returns": `(seeds, points)` of training,
+            "bar": the return at which the task counts as learned, a dashed line; or none}.
+        groups: title of a panel -> {label of a line: a name in `results`, or such an entry}. A
+            label has the same colour in all panels.
+        what: what the returns are, at the vertical axis.
+    """
+    panels = {
+        title: {name: results[e] if isinstance(e, str) else e for name, e in lines.items()}
+        for title, lines in groups.items()
+    }
+    labels = list(dict.fromkeys(name for lines in panels.values() for name in lines))
+    if not labels or len(labels) > len(COLOURS):
+        raise ValueError(
+            f"groups must hold 1 to {len(COLOURS)} labels of lines, not {len(labels)}."
+        )
+    colours = dict(zip(labels, COLOURS, strict=False))
+    fig, axes = new_figure(len(panels), height=3.5, layout=None, squeeze=False)
+    header(fig, _who_is_ahead(panels), colours)
+    for ax, (title, lines) in zip(axes[0], panels.items(), strict=True):
+        for name, entry in lines.items():
+            band(ax, entry["steps"], entry["returns"], color=colours[name])
+        _draw_bars_of(ax, lines.values())
+        thousands(ax)
+        ax.xaxis.set_major_locator(MaxNLocator(4))
+        label(ax, title, "environment steps", size=9.5)
+    label(axes[0, 0], y=what)
+    return fig
+
+
+def _draw_bars_of(ax: Axes, entries: Collection[Mapping[str, Any]]) -> None:
+    """Their bars, and limits with room for these and for the curves."""
+    bars = {entry["bar"] for entry in entries if entry.get("bar") is not None}
+    for bar in bars:
+        bar_line(ax, bar)
+    curves = [np.asarray(entry["returns"], dtype=np.float64) for entry in entries]
+    limit_to_middle(ax, curves, *bars)
+
+
+def _who_is_ahead(panels: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
+    """Of the last tenth of the training; "ahead" where the intervals over seeds do not overlap."""
+    ahead: dict[str, list[str]] = {}
+    for title, lines in panels.items():
+        intervals = {name: bootstrap_interval(_late(entry)) for name, entry in lines.items()}
+        winner = max(intervals, key=lambda name: intervals[name][0])
+        others = [high for name, (_, high) in intervals.items() if name != winner]
+        clear = others and intervals[winner][0] > max(others)
+        ahead.setdefault(f"{winner} ahead" if clear else "no clear difference", []).append(title)
+    order = sorted(ahead, key="no clear difference".__eq__)  # what is clear comes first
+    said = [f"{who} on {' and '.join(ahead[who])}" for who in order]
+    return f"At the end: {', '.join(said)}."
+
+
+def _late(entry: Mapping[str, Any]) -> NDArray[np.float64]:
+    """The mean return of each seed in the last tenth of the training, shape `(seeds,)`."""
+    steps, returns = np.asarray(entry["steps"]), np.asarray(entry["returns"], dtype=np.float64)
+    return returns[:, steps > 0.9 * steps[-1]].mean(axis=1)

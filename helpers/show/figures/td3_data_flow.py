@@ -1,0 +1,177 @@
+"""Lesson 03: the whole of TD3 as a picture of its data flow, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from matplotlib.collections import LineCollection, PathCollection, PolyCollection
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.lines import Line2D
+from matplotlib.path import Path
+from matplotlib.textpath import TextPath
+
+from helpers.show.figures.drawing import SHORT, headline, round_box, tint
+from helpers.show.figures.explore import Slider, explore
+from helpers.show.figures.td3_steps import (
+    ARROWS,
+    BADGES,
+    BOXES,
+    ENTRIES,
+    FLOW,
+    JOINTS,
+    REMARKS,
+    STEPS,
+    Box,
+)
+from helpers.show.plotting import DPI, GREY, INK
+
+
+def plot_data_flow(step: int | None = 15) -> Figure:
+    """TD3 as a picture of what goes where, in the order in which it happens.
+
+    Vermillion is the actor, blue the critics, dashed their target networks, grey the data, orange
+    the noise, green what the critics learn from.
+
+    Args:
+        step: what happens at this step stands out, what comes later is faint; None shows all
+            fifteen alike.
+    """
+    if step is not None and not 1 <= step <= len(STEPS):
+        raise ValueError(f"step must lie between 1 and {len(STEPS)}, or be None, not {step}.")
+    fig = Figure(figsize=FLOW, dpi=DPI, facecolor="white")  # no axes: places are inches
+    _draw_caption(fig, step)
+    _draw_boxes(fig, [box for box in BOXES if box.group], step)
+    _draw_arrows(fig, step)
+    _draw_boxes(fig, [box for box in BOXES if not box.group], step)
+    _draw_words(fig, step)
+    for number, x, y in BADGES:
+        _draw_badge(fig, number, x, y, step)
+    return fig
+
+
+def state_of(steps: Sequence[int], step: int | None) -> str:
+    """How a thing that takes part in `steps` is drawn at `step`."""
+    if step is None:
+        return "past"
+    return "now" if step in steps else "past" if min(steps) < step else "ahead"
+
+
+def _draw_boxes(fig: Figure, boxes: Sequence[Box], step: int | None) -> None:
+    frames, fills, edges, widths, dashes = [], [], [], [], []
+    for box in boxes:
+        state = state_of(box.steps, step)
+        light = 0.75 if box.dashed else 1.0
+        line = {"now": 1.0, "past": light, "ahead": 0.25}[state]
+        fill = {"now": 0.3, "past": 0.11, "ahead": 0.03}[state] * (0.35 if box.group else light)
+        frames.append(round_box(box.x, box.y, box.width, box.height))
+        fills.append(tint(box.colour, fill))
+        edges.append(tint(box.colour, line))
+        widths.append(2.4 if state == "now" and not box.group else 1.3)
+        dashes.append((0, (4, 2.2)) if box.dashed else "-")
+        y = box.y - box.height / 2 + 0.2 if box.group else box.y
+        _say(fig, box.x, y, box.text, 8.5 if box.group else 10, state)
+    _add(fig, PathCollection(frames, facecolors=fills, edgecolors=edges, lw=widths, ls=dashes))
+
+
+def _add(fig: Figure, artist: Any) -> None:
+    artist.set_transform(fig.dpi_scale_trans)
+    fig.add_artist(artist)
+
+
+def _draw_arrows(fig: Figure, step: int | None) -> None:
+    lines, heads, looks = [], [], []
+    for arrow in ARROWS:
+        state = state_of(arrow.steps, step)
+        colour = tint(arrow.colour, 0.22) if state == "ahead" else arrow.colour
+        wide, size = (2.8, 0.12) if state == "now" else (1.4, 0.09)  # points; inches
+        points = np.array(arrow.points)
+        first, way = (v / np.hypot(*v) for v in (points[1] - points[0], points[-1] - points[-2]))
+        aside = np.array([-way[1], way[0]]) * 0.45 * size
+        tip, back = points[-1].copy(), points[-1] - size * way
+        heads.append([tip, back + aside, back - aside])
+        points[-1] -= 0.9 * size * way
+        bare = points.copy()
+        bare[0] += 0.05 * first
+        # In white first: a bridge over what the arrow crosses, but not over the box it leaves.
+        lines += [bare, points]
+        looks += [("white", wide + 3, "-"), (colour, wide, SHORT if arrow.dashed else "-")]
+        if arrow.text:
+            _say(fig, *arrow.at, arrow.text, 8.5, state)
+    colours, widths, dashes = zip(*looks, strict=True)
+    strokes = LineCollection(lines, colors=colours, lw=widths, ls=dashes, capstyle="butt")
+    _add(fig, strokes)
+    _add(fig, PolyCollection(heads, facecolors=colours[1::2], lw=0))
+
+
+def _say(
+    fig: Figure, x: float, y: float, text: str, size: float, state: str = "past", **more: Any
+) -> None:
+    colour = INK if state != "ahead" else tint(GREY, 0.4)
+    look = {"color": colour, "ha": "center", "va": "center", "linespacing": 1.25} | more
+    fig.text(x, y, text, fontsize=size, transform=fig.dpi_scale_trans, **look)
+
+
+def _draw_words(fig: Figure, step: int | None) -> None:
+    for text, y in ENTRIES:
+        _say(fig, 1.66, y, text, 9.5, state_of((3,), step), ha="right")
+    for text, place, size, steps in REMARKS:
+        _say(fig, *place, text, size, state_of(steps, step))
+    for place, colour, steps in JOINTS:
+        state = state_of(steps, step)
+        edge = tint(colour, 0.25) if state == "ahead" else colour
+        _dot(fig, *place, 19, 2.2 if state == "now" else 1.3, edge)
+        _add(fig, Line2D(*np.array([place]).T, marker="+", ms=9, mew=1.4, color=edge))
+
+
+def _dot(
+    fig: Figure, x: float, y: float, size: float, wide: float, edge: str, fill: str = "white"
+) -> None:
+    _add(fig, Line2D([x], [y], marker="o", ms=size, mew=wide, mec=edge, color=fill))
+
+
+def _draw_badge(fig: Figure, number: int, x: float, y: float, step: int | None) -> None:
+    state = state_of((number,), step)
+    size, fill, edge, ink = {
+        "now": (17, INK, INK, "white"),
+        "past": (14.5, "white", GREY, INK),
+        "ahead": (14.5, "white", tint(GREY, 0.3), tint(GREY, 0.4)),
+    }[state]
+    _dot(fig, x, y, size, 1, edge, fill)
+    _say(fig, x, y, str(number), 8, color=ink, linespacing=1)
+
+
+def _draw_caption(fig: Figure, step: int | None) -> None:
+    x, y = 7.1, 4.35
+    _add(fig, PathCollection([round_box(x, y, 4.4, 0.98)], facecolors="#F5F6F8", lw=0))
+    if step is None:
+        headline(fig, "TD3: steps 1 and 2 are one step in the environment, 3 to 15 are one update.")
+        text = "solid frame: learns by gradient steps\ndashed frame: a target network, follows"
+        _say(fig, x, y, text, 9.5, linespacing=1.7)
+        return
+    now = STEPS[step - 1]
+    headline(fig, f"{step} of {len(STEPS)}. {now.sentence}")
+    formula = _formula(now.formula)
+    shift = np.array([x, y + 0.12]) - formula.get_extents().get_points().mean(axis=0)
+    placed = Path(formula.vertices + shift, formula.codes)
+    _add(fig, PathCollection([placed], facecolors=INK, lw=0))
+    _say(fig, x, y - 0.31, now.code, 8.5, color=GREY, family="monospace")
+
+
+@lru_cache(maxsize=len(STEPS))
+def _formula(text: str) -> Path:
+    """As outlines, in inches: matplotlib reads a formula anew for each figure, which takes long."""
+    return TextPath((0, 0), text, size=14 / 72, prop=FontProperties(math_fontfamily="cm"))
+
+
+def data_flow_explorer() -> None:
+    """`plot_data_flow` with a slider that walks through the fifteen steps."""
+    explore(
+        plot_data_flow,
+        alt="The data flow of TD3: acting, replay, smoothed and clipped targets, the critics' "
+        "loss, the delayed actor and the soft updates, as fifteen numbered steps.",
+        step=Slider(1, len(STEPS), len(STEPS), 1, "step"),
+    )

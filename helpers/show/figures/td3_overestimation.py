@@ -1,0 +1,114 @@
+"""Lesson 03: what critics promised and what was obtained, as it was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+
+from helpers.show.figures.drawing import SHORT, header, limit_to_middle
+from helpers.show.plotting import (
+    COLOURS,
+    DASHES,
+    INK,
+    band,
+    label,
+    legend_above,
+    new_figure,
+    thousands,
+)
+from helpers.training.statistics import interquartile_mean
+
+
+def plot_overestimation(
+    results: Mapping[str, Mapping[str, Any]],
+    pair: Sequence[str] | None = None,
+    names: Sequence[str] | None = None,
+    from_step: int = 0,
+) -> Figure:
+    """What critics promise and what is obtained, through training, over several seeds.
+
+    Left: for two variants the critic's mean value and the discounted return really obtained.
+    Right: the difference, for all variants. Lines are interquartile means over seeds, bands their
+    95 % bootstrap intervals.
+
+    Args:
+        results: variant -> {"steps": `(points,)`, "estimated": `(seeds, points)`,
+            "obtained": `(seeds, points)`}, such as `values_and_returns` in
+            helpers/training/overestimation.py measures. Other entries are passed over.
+        pair: the two variants on the left; by default the first two of `names`.
+        names: the variants on the right, 6 at most; by default all.
+        from_step: leave out what was measured before: early values are near 0 whatever is true.
+    """
+    entries = {name: entry for name, entry in results.items() if isinstance(entry, Mapping)}
+    measured = {name: entry for name, entry in entries.items() if "obtained" in entry}
+    names = list(measured) if names is None else list(names)
+    pair = names[:2] if pair is None else list(pair)
+    _check_names(names, pair, measured)
+    runs = {name: _points(measured[name], from_step) for name in dict.fromkeys((*names, *pair))}
+    colours = dict(zip(runs, COLOURS, strict=False))
+    bias = {name: values - obtained for name, (_, values, obtained) in runs.items()}
+    fig, (left, right) = new_figure(2, height=3.6, layout=None)
+    header(fig, _promise({name: bias[name] for name in pair}, from_step), colours)
+    _draw_promises(left, {name: runs[name] for name in pair}, colours)
+    right.axhline(0, color=INK, lw=1.1, ls=DASHES)
+    for name in names:
+        band(right, runs[name][0], bias[name], color=colours[name])
+    limit_to_middle(right, [bias[name] for name in names], 0.0)
+    label(right, "value − return obtained", "environment steps", size=9.5)
+    for ax in (left, right):
+        thousands(ax)
+        ax.xaxis.set_major_locator(MaxNLocator(5))
+    return fig
+
+
+def _check_names(names: Sequence[str], pair: Sequence[str], measured: Mapping[str, Any]) -> None:
+    unknown = [name for name in (*names, *pair) if name not in measured]
+    if unknown or not 1 <= len(names) <= len(COLOURS):
+        asked = ", ".join(map(str, unknown or names)) or "none"
+        raise ValueError(
+            f"names and pair must be 1 to {len(COLOURS)} of the variants that were measured "
+            f"({', '.join(measured) or 'none'}), not {asked}."
+        )
+
+
+def _draw_promises(
+    ax: Axes, runs: Mapping[str, tuple[NDArray, ...]], colours: Mapping[str, str]
+) -> None:
+    """Values and returns obtained of each variant, in the colour of that variant."""
+    for name, (steps, values, obtained) in runs.items():
+        band(ax, steps, values, color=colours[name])
+        band(ax, steps, obtained, color=colours[name])
+        ax.lines[-1].set_linestyle(SHORT)
+    limit_to_middle(ax, [part for _, *parts in runs.values() for part in parts])
+    label(ax, x="environment steps", y="discounted return")
+    kinds = {"critic's value": "-", "return obtained": SHORT}
+    legend_above(ax, [Line2D([], [], color=INK, ls=ls, label=k) for k, ls in kinds.items()])
+
+
+def _points(entry: Mapping[str, Any], from_step: int) -> tuple[NDArray, NDArray, NDArray]:
+    """Steps (points,), values and returns obtained (seeds, points), from `from_step` on."""
+    steps = np.asarray(entry["steps"])
+    late = steps >= from_step
+    if not late.any():
+        raise ValueError(f"from_step must be at most {steps.max()}, the last step measured.")
+    parts = (np.asarray(entry[key], dtype=np.float64) for key in ("estimated", "obtained"))
+    return steps[late], *(part[:, late] for part in parts)
+
+
+def _promise(bias: Mapping[str, NDArray], from_step: int) -> str:
+    """By how much each critic is off, in the mean over the points drawn."""
+    said = []
+    for name, of_seeds in bias.items():
+        mean = float(interquartile_mean(of_seeds.mean(axis=1)))
+        promises = "" if said else "promises "
+        size = f"{abs(mean):.1f}" if abs(mean) >= 1 else f"{abs(mean):.2g}"
+        said.append(f"{name} {promises}{size} too {'much' if mean > 0 else 'little'}")
+    late = f" (from step {from_step:,} on)" if from_step else ""
+    return f"{', '.join(said)}{late}."

@@ -1,0 +1,100 @@
+"""What the tests of figures share: how to find things in a figure, and whether its texts fit."""
+
+from __future__ import annotations
+
+import itertools
+from functools import cache
+
+import numpy as np
+import torch
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from helpers.agents import DDPG
+
+
+@cache
+def fresh() -> DDPG:
+    """An untrained agent: its values are small numbers, which are long texts."""
+    return DDPG("Pendulum-v1", seed=0)
+
+
+@cache
+def lively() -> DDPG:
+    """Untrained, with weights so large that actions and values differ from state to state."""
+    agent = DDPG("Pendulum-v1", seed=0)
+    for network in (agent.actor, agent.critic):
+        torch.nn.init.uniform_(network.output.weight, -0.5, 0.5, generator=torch.manual_seed(1))
+    return agent
+
+
+def sentence(fig: Figure) -> str:
+    """The headline."""
+    return fig.get_suptitle()
+
+
+def curve(ax: Axes, colour: str) -> np.ndarray:
+    """The longest line of that colour, shape (points, 2)."""
+    return max((line.get_xydata() for line in ax.lines if line.get_color() == colour), key=len)
+
+
+def dot(ax: Axes, colour: str, size: float) -> np.ndarray:
+    """The place of the one marker of that colour and size."""
+    [line] = [
+        line
+        for line in ax.lines
+        if colour in (line.get_color(), line.get_markeredgecolor())
+        and line.get_markersize() == size
+        and line.get_marker() == "o"
+    ]
+    return line.get_xydata()[0]
+
+
+def heights(collection) -> np.ndarray:
+    """The upper ends of vertical lines."""
+    return np.array(collection.get_segments())[:, 1, 1]
+
+
+def colours_of(collection) -> list[str]:
+    return [to_hex(colour).upper() for colour in collection.get_colors()]
+
+
+def texts(fig: Figure) -> list[Text]:
+    """All texts that are drawn."""
+    legends, found = [*fig.legends], [*fig.texts]
+    for ax in fig.axes:
+        found += [child for child in ax.get_children() if isinstance(child, Text)]
+        legends += [ax.get_legend()] if ax.get_legend() else []
+        if ax.axison:
+            found += [ax.xaxis.label, ax.yaxis.label, *tick_labels(ax)]
+    found += [text for legend in legends for text in legend.get_texts()]
+    return [text for text in found if text.get_text() and text.get_visible()]
+
+
+def tick_labels(ax: Axes) -> list[Text]:
+    """Labels of the ticks within the limits: the others are not drawn."""
+    return [
+        text
+        for axis, place in ((ax.xaxis, 0), (ax.yaxis, 1))
+        for text in axis.get_ticklabels()
+        if abs(text.get_position()[place] - np.mean(axis.get_view_interval()))
+        <= np.ptp(axis.get_view_interval()) / 2
+    ]
+
+
+def apart(fig: Figure) -> None:
+    """No text leaves the figure or touches another."""
+    fig.draw_without_rendering()  # legends and ticks find their places
+    renderer, boxes = FigureCanvasAgg(fig).get_renderer(), []
+    for text in texts(fig):
+        box = text.get_window_extent(renderer)
+        assert fig.bbox.x0 <= box.x0, (sentence(fig), text)
+        assert box.x1 <= fig.bbox.x1 + 1, (sentence(fig), text)
+        assert fig.bbox.y0 <= box.y0, (sentence(fig), text)
+        assert box.y1 <= fig.bbox.y1, (sentence(fig), text)
+        boxes.append((text, box))
+    for (one, a), (other, b) in itertools.combinations(boxes, 2):
+        assert not a.overlaps(b), (sentence(fig), one, other)

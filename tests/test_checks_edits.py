@@ -1,0 +1,181 @@
+"""Mistakes as edits: each says what it cannot do, and an exercise's file is read as it stands."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from helpers.checks.edits import Code, Diff, Edit, EditError, apply, edited
+from helpers.checks.text import read
+
+
+def scaled(values, low, high):
+    """From low to high."""
+    # 1. How wide it is.
+    width = high - low
+    # 2. Where it stands.
+    place = (values - low) / width
+    return 2 * place - 1
+
+
+class Ring:
+    """Keeps the newest."""
+
+    def __init__(self, size):
+        # 1. Nothing is there yet.
+        self.size, self.items = size, []
+
+    def add(self, item):
+        # 1. The newest comes last.
+        self.items.append(item)
+        # 2. The oldest goes.
+        self.items = self.items[-self.size :]
+
+
+SOURCE = """def f(x):
+    # 1. Twice.
+    y = 2 * x
+    # 2. Once more.
+    z = 2 * y
+    return z
+"""
+
+
+def test_an_edit_changes_one_place():
+    assert edited(scaled, [Edit("2 * place - 1", "place")], "no stretch")(3.0, 2.0, 4.0) == 0.5
+    both = [Edit("high - low", "high"), Edit("values - low", "values")]
+    assert edited(scaled, both, "two")(3.0, 2.0, 4.0) == 0.5
+
+
+def test_an_edit_can_name_the_step_or_the_method():
+    with pytest.raises(EditError, match="stands 2 times in step 2, not once"):
+        apply(SOURCE, [Edit("2", "3", "step 2")])
+    assert "z = 3 * y" in apply(SOURCE, [Edit("2 *", "3 *", "step 2")])
+    with pytest.raises(EditError, match="0 steps with the number 7"):
+        apply(SOURCE, [Edit("2 *", "3 *", "step 7")])
+    ring = edited(Ring, [Edit("self.size", "1", "add")], "one")(3)
+    ring.add("a")
+    ring.add("b")
+    assert ring.items == ["b"]
+    with pytest.raises(EditError, match="0 methods called pop"):
+        edited(Ring, [Edit("self", "me", "pop")], "no such method")
+
+
+@pytest.mark.parametrize(
+    ("edit", "says"),
+    [
+        (Edit("nothing like it", "x"), "no sign: `nothing like it` stands 0 times, not once"),
+        (Edit("low", "x"), "stands 4 times, not once"),
+        (Diff(("-no such line",)), "stand 0 times"),
+        (Edit("return", "retrun"), "the code is no Python"),
+        (Code("def other(x):\n    return x"), "defines other, not scaled"),
+    ],
+)
+def test_what_cannot_be_edited_is_said_with_the_mistakes_name(edit, says):
+    with pytest.raises(EditError, match=says):
+        edited(scaled, [edit], "no sign")
+
+
+def test_a_diff_moves_and_adds_lines_with_their_indentation():
+    lines = ("-y = 2 * x", "+if x > 0:", "+    y = 2 * x", "+else:", "+    y = 0")
+    changed = apply(SOURCE, [Diff(lines)])
+    assert "    if x > 0:\n        y = 2 * x\n    else:\n        y = 0\n" in changed
+    kept = apply(SOURCE, [Diff((" z = 2 * y", "+z += 1"))])
+    assert "    z = 2 * y\n    z += 1\n    return z" in kept
+
+
+def test_code_replaces_a_function_or_a_method_and_knows_the_reference():
+    half = Code("def scaled(values, low, high):\n    return reference(values, low, high) / 2")
+    assert edited(scaled, [half], "half")(4.0, 2.0, 4.0) == 0.5
+    twice = Code("def add(self, item):\n    reference.add(self, item)\n    self.items.append(item)")
+    ring = edited(Ring, [twice], "twice")(3)
+    ring.add("a")
+    assert ring.items == ["a", "a"]
+    whole = Code("class Ring:\n    def __init__(self, size):\n        self.items = np.zeros(size)")
+    assert np.array_equal(edited(Ring, [whole], "zeros")(2).items, np.zeros(2))
+
+
+TEXT = """# 9.1 From low to high
+
+difficulty 2, 6 minutes
+
+## What
+
+Write `scaled(values, low, high)`.
+It has two lines.
+
+## Why
+
+Units.
+
+## Hint 1
+
+One.
+
+## Hint 2
+
+Two.
+
+## Messages
+
+UNITS: Everything
+is in units.
+
+## Mistakes
+
+### not stretched
+`2 * place - 1` -> `place`
+also `return 2 * place - 1` -> `return place`
+also ```python
+def scaled(values, low, high):
+    return (values - low) / (high - low)
+```
+You return `place` itself. {UNITS}
+
+### shifted
+step 2: `values - low` -> `values`
+`high - low` -> `high + 0 * low`, `2 * place` -> `1 * place`
+Three at once.
+
+## Right answers
+
+### in one line
+```diff
+-width = high - low
+-place = (values - low) / width
++place = (values - low) / (high - low)
+```
+"""
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "9.1_scaled.md"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_an_exercises_file_is_read(tmp_path):
+    text = read(write(tmp_path, TEXT.replace("-# 1", "-# 1")), scaled)
+    assert (text.id, text.title, text.difficulty, text.minutes) == ("9.1", "From low to high", 2, 6)
+    assert text.what == "Write `scaled(values, low, high)`. It has two lines."
+    assert text.hints == ("One.", "Two.")
+    first, second = text.mistakes
+    assert first.message == "You return `place` itself. Everything is in units."
+    assert [first.spelled(i)(3.0, 2.0, 4.0) for i in range(3)] == [0.5] * 3
+    assert len(second.spellings) == 1
+    assert len(second.spellings[0]) == 3
+    assert second.function(3.0, 2.0, 4.0) == -0.25
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("# 9.1 From", "# From"), r"9\.1_scaled\.md: The first lines"),
+        (("{UNITS}", "{NONE}"), "no message called NONE"),
+        (("### shifted", "### not stretched"), "Two entries are called not stretched"),
+        (("## Hint 2", "## Hint"), "Hint 2"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said(tmp_path, change, says):
+    with pytest.raises(EditError, match=says):
+        read(write(tmp_path, TEXT.replace(*change)), scaled)

@@ -1,0 +1,193 @@
+"""Answers that no catalogue has: the line to look at, two mistakes at once, or nothing at all."""
+
+import builtins
+import os
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from helpers.checks import Card, Exercise, repair
+from helpers.checks.core import judge
+from helpers.checks.edits import Edit
+from helpers.checks.source import source_of
+from helpers.checks.text import Mistake
+
+CARD = Card("Title", "what `f` is", "why", difficulty=1, minutes=1)
+
+
+def advantage(reward, value, next_value, over, gamma):
+    # 1. What is still to come.
+    future = gamma * next_value * (1 - over)
+    # 2. How much better it was than expected.
+    return reward + future - value
+
+
+def cases(rng):
+    for size in (1, 4, 9):
+        over = np.arange(size) % 3 == 2
+        yield *rng.normal(size=(3, size)), over, 0.9
+        yield *rng.normal(size=(3, size)), ~over, 0.7
+
+
+def a_mistake(name, *edits):
+    return Mistake(name, f"{name}.", advantage, [[Edit(*edit) for edit in edits]])
+
+
+MISTAKES = [
+    a_mistake("No discount", ("gamma * ", "")),
+    a_mistake("The mask is inverted", ("(1 - over)", "over")),
+    a_mistake("The value is missing", (" - value", "")),
+]
+EXERCISE = Exercise("99.1", "99_test", advantage, CARD, ("a", "b"), cases, mistakes=MISTAKES)
+
+
+def told(candidate):
+    return judge(EXERCISE, candidate)
+
+
+# --- One line -------------------------------------------------------------------------------------
+
+
+def squared(reward, value, next_value, over, gamma):
+    goes_on = 1 - over
+    discounted = gamma**2 * next_value
+    return reward + discounted * goes_on - value
+
+
+def another_name(reward, value, next_value, over, gamma):
+    future = gamma * value * (1 - over)  # the present value
+    return reward + future - value
+
+
+def in_a_loop(reward, value, next_value, over, gamma):
+    result = []
+    for i in range(len(reward)):
+        ahead = 0.0
+        if over[i] == 0:
+            ahead = gamma * next_value[i]
+        result.append(reward[i] + ahead + value[i])
+    return result
+
+
+def no_value(reward, value, next_value, over, gamma):
+    return reward + gamma * next_value * (1 - over)
+
+
+class TestOneLine:
+    @pytest.mark.parametrize(
+        ("candidate", "line"),
+        [
+            (squared, "discounted = gamma**2 * next_value"),
+            (another_name, "future = gamma * value * (1 - over)"),
+            (in_a_loop, "result.append(reward[i] + ahead + value[i])"),
+        ],
+    )
+    def test_the_line_is_named_and_not_the_change(self, candidate, line):
+        result = told(candidate)
+        assert result.diagnosis == "one line"
+        assert f"Look at `{line}`: a small change to this line alone" in result.message
+        assert "`next_value`" not in result.message
+
+    def test_known_mistakes_come_first(self):
+        result = told(no_value)
+        assert result.diagnosis == "The value is missing"
+
+
+# --- Two mistakes ---------------------------------------------------------------------------------
+
+
+def two_known(reward, value, next_value, over, gamma):
+    ahead = next_value * over
+    return -value + ahead + reward
+
+
+def one_known_and_another(reward, value, next_value, over, gamma):
+    goes_on = 1 - over
+    ahead = gamma * reward * goes_on
+    return reward + ahead
+
+
+class TestTwoMistakes:
+    def test_two_entries_of_the_catalogue(self):
+        result = told(two_known)
+        assert result.diagnosis == "two mistakes"
+        assert "No discount." in result.message
+        assert "The mask is inverted." in result.message
+
+    def test_an_entry_and_a_line(self):
+        result = told(one_known_and_another)
+        assert result.diagnosis == "two mistakes"
+        assert "The value is missing." in result.message
+        assert "`ahead = gamma * reward * goes_on`" in result.message
+
+
+# --- Silence, and good manners --------------------------------------------------------------------
+
+
+def far_from_it(reward, value, next_value, over, gamma):
+    return np.tanh(np.sin(reward) * np.cumsum(value)) + 3
+
+
+def writes_a_file(reward, value, next_value, over, gamma):
+    if gamma > 5:
+        open("written.txt", "w").close()
+        os.mkdir("made")
+    future = gamma * next_value / (1 + over)
+    return reward + future - value
+
+
+def counts_down(reward, value, next_value, over, gamma):
+    left = 3
+    while left > 0:
+        left -= 1
+    return reward + gamma * gamma * next_value * (1 - over) - value
+
+
+def test_where_nothing_explains_it_nothing_is_said():
+    assert told(far_from_it).diagnosis is None
+
+
+def test_changed_code_writes_no_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    opened = []
+    monkeypatch.setattr(builtins, "open", lambda *args, **kwargs: opened.append(args))
+    told(writes_a_file)
+    assert not [args for args in opened if "written.txt" in str(args[0])]
+    assert os.getcwd() == str(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_change_that_never_ends_is_given_up(monkeypatch):
+    monkeypatch.setattr(repair, "SECONDS", 3.0)
+    monkeypatch.setattr(repair, "ONE_TRY", 0.1)
+    start = time.monotonic()
+    assert told(counts_down).diagnosis == "one line"
+    assert time.monotonic() - start < 6
+
+
+def test_an_interrupt_ends_the_search_with_a_plain_verdict(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(repair, "mutants", interrupted)
+    result = told(squared)
+    assert result.status == "failed"
+    assert result.diagnosis is None
+
+
+def test_no_source_no_search():
+    scope = {}
+    exec("def advantage(reward, value, next_value, over, gamma):\n    return reward - value", scope)
+    assert source_of(scope["advantage"]) is None
+    assert told(scope["advantage"]).diagnosis is None
+    number = 2
+
+    def closure(x):
+        return number * x
+
+    assert source_of(closure) is None
+    assert source_of(lambda x: x) is None
+    assert source_of(SimpleNamespace()) is None
+    assert source_of(told).line(source_of(told).node.lineno) == "def told(candidate):"

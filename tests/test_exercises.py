@@ -1,0 +1,72 @@
+"""Every exercise of the course: refuses what is wrong by name, and accepts whatever is right."""
+
+import re
+from collections import Counter
+
+import pytest
+
+from helpers.checks import exercises, grade
+from helpers.checks.running import Raised, run, unlike
+
+EXERCISES = exercises()
+
+
+def sentences(text):
+    return len(re.findall(r"[.!?](?=\s|$)", re.sub(r"`[^`]*`", "code", text)))
+
+
+def test_ids_are_unique_and_in_order():
+    ids = [exercise.id for exercise in EXERCISES]
+    assert len(set(ids)) == len(ids)
+    assert ids == sorted(ids, key=lambda name: [int(part) for part in name.split(".")])
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
+class TestEveryExercise:
+    def test_refuses_the_stub_as_not_started(self, exercise):
+        def stub(*args, **kwargs):
+            raise NotImplementedError(f"exercise {exercise.id}")
+
+        result = grade(exercise.id, stub)
+        assert not result.passed
+        assert result.diagnosis == "not-started"
+        assert result.version is exercise.reference
+
+    def test_accepts_the_reference_and_other_right_answers(self, exercise):
+        assert len(exercise.right) >= 3, "its Markdown file needs right answers"
+        result = grade(exercise.id, exercise.reference)
+        assert result.passed, str(result)
+        for answer in exercise.right:
+            result = grade(exercise.id, answer.function)
+            assert result.passed, f"{answer.name}: {result}"
+
+    def test_names_every_mistake_as_itself_however_it_is_spelled(self, exercise):
+        assert len(exercise.mistakes) >= 3
+        for wrong in exercise.mistakes:
+            for number in range(len(wrong.spellings)):
+                result = grade(exercise.id, wrong.spelled(number))
+                assert not result.passed, f"{wrong.name} passes"
+                assert result.diagnosis == wrong.name, wrong.spellings[number]
+                assert result.message == wrong.message
+
+    def test_names_are_told_apart(self, exercise):
+        names = Counter(entry.name for entry in [*exercise.mistakes, *exercise.properties])
+        assert max(names.values()) == 1, names.most_common(1)
+
+    def test_has_a_card_and_two_hints(self, exercise):
+        card = exercise.card
+        assert all(text.strip() for text in (card.title, card.what, card.why, *exercise.hints))
+        assert 1 <= card.difficulty <= 5
+        assert card.minutes > 0
+        assert exercise.name in card.what
+        assert int(exercise.lesson[:2]) == int(exercise.id.split(".")[0])
+
+    def test_messages_are_short(self, exercise):
+        for entry in [*exercise.mistakes, *exercise.properties]:
+            assert 1 <= sentences(entry.message) <= 3, entry.message
+
+    def test_cases_are_the_same_every_time_and_give_values(self, exercise):
+        first, again = run(exercise, exercise.reference), run(exercise, exercise.reference)
+        assert not any(unlike(exercise, first, again))
+        assert not all(isinstance(seen, Raised) for seen in first.observations)
+        assert not first.broken

@@ -1,0 +1,111 @@
+"""Lesson 00's and 01's exercises: what their Markdown files cannot say."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from torch import nn
+from torch.distributions import Normal
+
+from helpers.agents.networks import make_actor
+from helpers.agents.returns import discounted_returns
+from helpers.checks import exercises, grade
+
+MINE = [exercise for exercise in exercises() if exercise.id[:2] in ("0.", "1.")]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    hnp.arrays(np.float64, st.integers(0, 30), elements=st.floats(-10, 10)),
+    st.floats(0, 1),
+)
+def test_discounted_returns_follow_the_recursion(rewards, gamma):
+    returns = discounted_returns(rewards, gamma)
+    assert returns.shape == rewards.shape
+    assert returns.dtype == np.float64
+    following = np.append(returns[1:], 0.0)[: len(returns)]
+    np.testing.assert_allclose(returns, rewards + gamma * following)
+
+
+def test_discounted_returns_by_hand():
+    np.testing.assert_allclose(discounted_returns(np.array([1, 2, 3]), 0.5), [2.75, 3.5, 3])
+    np.testing.assert_allclose(discounted_returns([1, 2, 3], 0.5), [2.75, 3.5, 3])
+
+
+def test_a_wrong_shape_of_values_is_shown_on_a_small_batch():
+    def squeezing(obs_size, hidden=64):
+        network = make_actor(obs_size, 1, hidden)
+        network.register_forward_hook(lambda module, inputs, values: values.squeeze())
+        return network
+
+    result = grade("1.5", squeezing)
+    assert result.diagnosis == "shape"
+    assert "(2, 3)" in str(result)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda log_std: log_std.clamp(-5, 2),
+        lambda log_std: log_std.clamp(-10, 10),
+        lambda log_std: (log_std.exp() + 1e-6).log(),
+        lambda log_std: log_std.exp().clamp(min=1e-3).log(),
+    ],
+)
+def test_no_limit_of_the_std_passes(changed):
+    def limited(mean, log_std, actions):
+        return Normal(mean, changed(log_std).exp()).log_prob(actions).sum(-1)
+
+    assert not grade("1.10", limited).passed
+
+
+def test_no_bound_of_the_outputs_passes():
+    def bounded(obs_size, n_outputs, hidden=64):
+        return nn.Sequential(make_actor(obs_size, n_outputs, hidden), nn.Hardtanh(-100, 100))
+
+    assert not grade("1.1", bounded).passed
+    assert not grade("1.5", lambda obs_size, hidden=64: bounded(obs_size, 1, hidden)).passed
+
+
+@pytest.mark.parametrize(
+    ("exercise_id", "written", "diagnosis"),
+    [
+        ("1.2", lambda z, a: z.log_softmax(-1).detach()[range(len(a)), a], "no gradient"),
+        ("1.4", lambda log_probs, advantages: None, "no return"),
+        ("1.6", lambda critic, obs, returns: None, "no return"),
+        ("1.10", lambda m, s, a: Normal(m.detach(), s.exp()).log_prob(a).sum(-1), "no gradient"),
+    ],
+)
+def test_mistakes_of_any_function(exercise_id, written, diagnosis):
+    assert grade(exercise_id, written).diagnosis == diagnosis
+
+
+def test_the_std_is_explained_as_exp_of_its_logarithm():
+    entries = [each for each in MINE[-1].mistakes if each.name.startswith("log_std taken")]
+    assert len(entries) == 4
+    assert all("log_std.exp()" in each.message for each in entries)
+
+
+@pytest.mark.parametrize("exercise", MINE, ids=lambda exercise: exercise.id)
+def test_messages_are_plain_text_with_code(exercise):
+    for entry in [*exercise.mistakes, *exercise.properties]:
+        prose = re.sub(r"`[^`]*`", "", entry.message)
+        assert "*" not in prose, entry.name
+        assert "$" not in prose, entry.name
+
+
+def test_gradients_are_compared_where_values_agree():
+    def without_log_std(mean, log_std, actions):
+        return Normal(mean, log_std.exp().detach()).log_prob(actions).sum(-1)
+
+    assert "gradient to log_std" in grade("1.10", without_log_std).message
+
+    def entropy_of_fixed_weights(logits):
+        log_probs = torch.log_softmax(logits, dim=-1)
+        return -(log_probs.exp() * log_probs.detach()).sum(dim=-1)  # the same gradient
+
+    assert grade("1.9", entropy_of_fixed_weights).passed

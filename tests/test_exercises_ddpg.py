@@ -1,0 +1,150 @@
+"""Lesson 02's exercises: what their Markdown files cannot say."""
+
+import pytest
+import torch
+from torch import nn
+
+from helpers.agents import DDPG, ddpg, off_policy
+from helpers.agents.networks import QNetwork
+from helpers.agents.noise import OUNoise
+from helpers.checks.core import judge
+from helpers.exercises.observing import linear_layers
+from helpers.envs import units
+from helpers.exercises.lesson_02_ddpg import EXERCISES
+from helpers.memory.buffers import ReplayBuffer
+
+RIGHT = [
+    pytest.param(exercise, answer, id=f"{exercise.id} {answer.name}")
+    for exercise in EXERCISES
+    for answer in exercise.right
+]
+
+
+def grade(exercise_id, candidate):
+    return judge(next(e for e in EXERCISES if e.id == exercise_id), candidate)
+
+
+@pytest.mark.parametrize(("exercise", "answer"), RIGHT)
+def test_an_agent_learns_with_whatever_passes(exercise, answer, monkeypatch):
+    """Some updates, with one piece replaced by somebody's own."""
+    version = judge(exercise, answer.function).version
+    networks = {"DeterministicActor": "actor_class", "QNetwork": "critic_class"}
+    assert version is not exercise.reference
+    if exercise.name in networks:
+        monkeypatch.setattr(DDPG, networks[exercise.name], staticmethod(version))
+    elif exercise.name != "OUNoise":
+        places = [place for place in (ddpg, off_policy, units) if hasattr(place, exercise.name)]
+        assert places
+        for place in places:
+            monkeypatch.setattr(place, exercise.name, version)
+    noise = (version if exercise.name == "OUNoise" else OUNoise)(sigma=0.3)
+    agent = DDPG(
+        "Pendulum-v1", seed=0, learning_starts=8, batch_size=8, hidden=8, buffer_size=12,
+        noise=noise, tau=0.5,
+    )  # fmt: skip
+    parameters = [*agent.online, *agent.targets]
+    before = [parameter.detach().clone() for parameter in parameters]
+    agent.learn(30)
+    assert agent.updates >= 20
+    for parameter, old in zip(parameters, before, strict=True):
+        assert torch.isfinite(parameter).all()
+        assert not torch.equal(parameter, old)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_chance_decides_about_no_noise_and_no_buffer(seed):
+    """Right ones pass whatever numbers they happen to draw."""
+
+    class Noise(OUNoise):
+        def sample(self, shape, rng):
+            rng.random(seed)
+            return super().sample(shape, rng)
+
+    class Buffer(ReplayBuffer):
+        def sample(self, batch_size):
+            self.rng.random(seed)
+            return super().sample(batch_size)
+
+    for exercise_id, right in (("2.9", Noise), ("2.5", Buffer)):
+        result = grade(exercise_id, right)
+        assert result.passed, str(result)
+
+
+def test_only_add_is_written_yet():
+    class Buffer(ReplayBuffer):
+        def sample(self, batch_size):
+            raise NotImplementedError("exercise 2.5")
+
+    result = grade("2.5", Buffer)
+    assert result.diagnosis == "unfinished"
+    assert "`sample` still raises" in result.message
+
+
+def test_a_batch_may_be_larger_than_the_memory():
+    class Buffer(ReplayBuffer):
+        def sample(self, batch_size):
+            return super().sample(min(batch_size, self.size))
+
+    assert grade("2.5", Buffer).diagnosis == "no batch larger than the memory"
+
+
+def test_the_newest_step_is_not_drawn_more_often():
+    class Buffer(ReplayBuffer):
+        def sample(self, batch_size):
+            batch = super().sample(batch_size)
+            for rows, memory in zip(batch, self.tensors, strict=True):
+                rows[0] = memory[(self.position - 1) % self.capacity]
+            return batch
+
+    assert "some much more often than others" in str(grade("2.5", Buffer))
+
+
+def test_rewards_keep_their_decimals():
+    class Buffer(ReplayBuffer):
+        def add(self, obs, action, reward, *rest):
+            super().add(obs, action, int(reward), *rest)
+
+    assert "none of these" in str(grade("2.5", Buffer))
+
+
+def test_critics_that_leave_a_number_out_or_start_wide_are_refused():
+    class Twice(QNetwork):
+        def forward(self, obs, action):
+            return super().forward(obs[:, :1].expand_as(obs), action)
+
+    class WideStart(QNetwork):
+        def __init__(self, *sizes):
+            super().__init__(*sizes)
+            nn.init.uniform_(self.output.weight, -0.3, 0.3)
+
+    assert not grade("2.3", Twice).passed
+    assert grade("2.3", WideStart).diagnosis == "weights of the last layer not small"
+
+
+def test_a_target_that_is_wrong_has_its_name_with_or_without_gradient():
+    def with_gradient(batch, actor, critic, gamma):
+        return batch.reward + gamma * critic(batch.next_obs, actor(batch.next_obs))
+
+    for target in (with_gradient, torch.no_grad()(with_gradient)):
+        assert grade("2.6", target).diagnosis == "no mask"
+
+
+def test_linear_layers_are_listed_in_the_order_in_which_they_run():
+    class Network(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.last, self.first = nn.Linear(2, 2), nn.Sequential(nn.Linear(3, 2), nn.ReLU())
+            self.unused = nn.Linear(1, 1)
+
+        def forward(self, x, repeats):
+            x = self.first(x)
+            for _ in range(repeats):
+                x = self.last(x)
+            return x
+
+    network = Network()
+    ran = linear_layers(network, torch.zeros(4, 3), 2)
+    assert ran == [network.first[0], network.last, network.last]
+    with pytest.raises(RuntimeError):
+        linear_layers(network, torch.zeros(4, 9), 1)
+    assert not any(module._forward_pre_hooks for module in network.modules())

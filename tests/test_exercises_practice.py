@@ -1,0 +1,80 @@
+"""Lesson 05's exercises: what is made of right answers works, and keeps what the checks look at."""
+
+import numpy as np
+import pytest
+
+from helpers import evaluation
+from helpers.agents import DDPG
+from helpers.checks.core import judge
+from helpers.demos.files import load_demos
+from helpers.evaluation import evaluate
+from helpers.exercises.lesson_05_td3_in_practice import EXERCISES
+from helpers.exercises.lesson_05_td3_in_practice.evaluate import BACK, KEPT
+from helpers.exercises.lesson_05_td3_in_practice.watched_env import ENV_ID, LOG
+from helpers.training import callbacks
+from helpers.training.statistics import bootstrap_interval
+
+BY_ID = {exercise.id: exercise for exercise in EXERCISES}
+
+
+def right_answers(exercise_id: str) -> list:
+    return [pytest.param(answer, id=answer.name) for answer in BY_ID[exercise_id].right]
+
+
+def test_the_weights_of_the_best_come_back():
+    """A failed `restore_best` is only noted by the check, and must not happen to the reference."""
+    for case in BY_ID["5.3"].inputs():
+        seen = BY_ID["5.3"].observe(callbacks.Evaluate, *case.args)
+        assert (seen["step of the best"], *seen[BACK]) in case.args[4]
+        assert seen[KEPT] == "the agent"
+        assert seen["agent after a call"] == "as it was"
+
+
+@pytest.mark.parametrize("answer", right_answers("5.1"))
+def test_an_evaluation_works_with_whatever_passes(answer, monkeypatch):
+    """Lists become arrays, which have a mean."""
+    expected = evaluate(lambda obs: np.ones(1), ENV_ID, episodes=4, seed=5)
+    monkeypatch.setattr(evaluation, "play_episodes", judge(BY_ID["5.1"], answer.function).version)
+    result = evaluation.evaluate(lambda obs: np.ones(1), ENV_ID, episodes=4, seed=5)
+    np.testing.assert_allclose(result.returns, expected.returns)
+    np.testing.assert_array_equal(result.lengths, expected.lengths)
+    assert result.mean == pytest.approx(expected.mean)
+    LOG.clear()
+
+
+def test_the_verdict_says_that_lists_were_made_arrays():
+    lists = BY_ID["5.1"].right[0].function
+    result = judge(BY_ID["5.1"], lists)
+    assert result.version is not lists
+    assert "made the types that they expect" in result.footer
+
+
+@pytest.mark.parametrize("answer", right_answers("5.2"))
+def test_an_interval_can_be_made_of_whatever_passes(answer):
+    values = np.random.default_rng(0).normal(size=(5, 3))
+    version = judge(BY_ID["5.2"], answer.function).version
+    got = bootstrap_interval(values, version, resamples=20)
+    np.testing.assert_allclose(got, bootstrap_interval(values, resamples=20))
+
+
+@pytest.mark.parametrize("answer", right_answers("5.3"))
+def test_an_agent_learns_with_whatever_callback_passes(answer, tmp_path):
+    tiny = {"hidden": 4, "batch_size": 4, "learning_starts": 8, "buffer_size": 50}
+    mine = answer.function(every=10, episodes=1, path=tmp_path / "best.pt")
+    agent = DDPG("Pendulum-v1", seed=0, **tiny).learn(30, mine)
+    reference = callbacks.Evaluate(every=10, episodes=1)
+    DDPG("Pendulum-v1", seed=0, **tiny).learn(30, reference)
+    assert [(step, result.mean) for step, result in mine.curve] == [
+        (step, result.mean) for step, result in reference.curve
+    ]
+    mine.restore_best(agent)
+    loaded = DDPG.load(tmp_path / "best.pt", env="Pendulum-v1")
+    assert [evaluate(one, episodes=1).mean for one in (agent, loaded)] == [mine.best[1].mean] * 2
+
+
+@pytest.mark.parametrize("answer", right_answers("5.6"))
+def test_recorded_demonstrations_can_be_split_by_whatever_passes(answer):
+    demos = load_demos("data/demos/sparse_pendulum.npz")
+    train, aside = answer.function(demos, 0.2, np.random.default_rng(0))
+    assert len(train) + len(aside) == len(demos)
+    assert sorted([*train.returns, *aside.returns]) == sorted(demos.returns)

@@ -1,0 +1,413 @@
+"""Figures with controls: the machinery, and what holds for every explorer of the lessons."""
+
+from __future__ import annotations
+
+import base64
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import ipywidgets
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from helpers.show.figures import explore as module
+from helpers.show.figures.a2c_gae import gae_explorer, plot_gae_weights
+from helpers.show.figures.a2c_policy_gradient import plot_policy_gradient, softmax_explorer
+from helpers.show.figures.ddpg_critic import plot_q, q_explorer
+from helpers.show.figures.ddpg_noise import ou_explorer, plot_ou
+from helpers.show.figures.ddpg_target_network import TAUS, plot_tau, tau_explorer
+from helpers.show.figures.ddpg_uphill import plot_uphill, uphill_explorer
+from helpers.show.figures.ddpgfd_n_step import n_step_explorer, plot_n_step
+from helpers.show.figures.ddpgfd_priorities import plot_priorities, priority_explorer
+from helpers.show.figures.ddpgfd_sum_tree import PRIORITIES, plot_tree_walk, tree_walk_explorer
+from helpers.show.figures.discount import discount_explorer, plot_discount
+from helpers.show.figures.explore import Choice, Scale, Slider, explore
+from helpers.show.figures.practice_early_stop import early_stop_explorer, plot_early_stop
+from helpers.show.figures.practice_imaginary_studies import PAIRS, REPORTS, STUDIES
+from helpers.show.figures.practice_seeds import (
+    plot_seeds,
+    plot_winner,
+    seeds_explorer,
+    winner_explorer,
+)
+from helpers.show.figures.results import plot_results, results_explorer
+from helpers.show.figures.td3_bias import bias_explorer, plot_bias
+from helpers.show.figures.td3_data_flow import data_flow_explorer, plot_data_flow
+from helpers.show.figures.td3_smoothing import plot_smoothing, smoothing_explorer
+from helpers.show.plotting import new_figure, to_png
+from helpers.training.results import load_results
+from tests.figures import apart, fresh, lively
+from tests.live import VIEW, without_ipywidgets
+
+pytest_plugins = ("tests.fakes",)
+
+RESULTS = {
+    "full": {
+        "steps": [0, 1000, 2000],
+        "returns": [[0, 50, 100], [0, 60, 90], [10, 40, 95], [0, 50, 100]],
+        "evaluations": [100, 90, 95, 100],
+        "explanation": "Everything on.",
+    },
+    "no target": {
+        "steps": [0, 1000, 2000],
+        "returns": [[0, 5, 10], [0, 6, 9], [1, 4, 30], [0, 5, 10]],
+        "evaluations": [10, 9, 30, 10],
+        "explanation": "The critic chases its own tail. " * 8,
+    },
+    "no noise": {"steps": [0, 2000], "returns": [[0, 70], [0, 80]], "evaluations": [70, 80]},
+}
+
+
+@dataclass(frozen=True)
+class Explorer:
+    """An explorer and the function behind it.
+
+    `settings` are the ends of all sliders, and what lies between where sentences change. `fixed`
+    lists what else the function is given: axes may differ from one of these to another. The limits
+    of the panels in `moving` may change with the settings; `unset` are parameters without a slider.
+    """
+
+    plot: Callable[..., Figure]
+    show: Callable[[], None]
+    settings: Mapping[str, Sequence[Any]]
+    fixed: Sequence[Callable[[], Mapping[str, Any]]] = (dict,)
+    moving: Sequence[int] = ()
+    unset: frozenset[str] = frozenset()
+    figures: int = 5  # at least so many settings are tried
+
+    def combinations(self) -> Iterator[dict[str, Any]]:
+        """Few settings in which each value of each parameter occurs."""
+        rng = np.random.default_rng(0)
+        count = max(self.figures, *map(len, self.settings.values()))
+        columns = {
+            name: [values[i % len(values)] for i in rng.permutation(count)]
+            for name, values in self.settings.items()
+        }
+        for i in range(count):
+            yield {name: values[i] for name, values in columns.items()}
+
+
+EXPLORERS = [
+    Explorer(
+        plot_discount, discount_explorer, {"gamma": (0.0, 0.5, 0.9, 0.98, 0.99)},
+        unset=frozenset({"horizon"}),
+    ),
+    Explorer(
+        plot_policy_gradient,
+        softmax_explorer,
+        {
+            "logits": ((0, 0, 0), (1.2, 0, 0), (3.5, 0, 0)),
+            "advantages": ((1, 0, -1), (2, 2, -2), (-5, 0.1, -0.1), (5, 4, 3)),
+            "step": (0, 1, 5),
+        },
+        moving=(0, 1),
+        unset=frozenset({"logits", "advantages"}),
+    ),
+    Explorer(
+        plot_gae_weights,
+        gae_explorer,
+        {"gamma": (0.8, 0.99, 1), "lam": (0, 0.5, 0.9, 1), "n": (1, 5, 30)},
+        moving=(1,),
+        unset=frozenset({"steps"}),
+    ),
+    Explorer(
+        plot_results,
+        lambda: results_explorer(RESULTS, bar=95),
+        {"variant": ("no target", "no noise")},
+        [lambda: {"results": RESULTS, "bar": 95}],
+        moving=(0, 1),
+        unset=frozenset({"baseline"}),
+        figures=2,
+    ),
+    Explorer(
+        plot_uphill,
+        uphill_explorer,
+        {
+            "action": (-1, -0.6, -0.24, 0, 0.36, 1),
+            "step": (0, 0.04, 0.12, 0.3),
+            "steps": (1, 2, 20),
+            "error": (0, 0.5, 1),
+        },
+        figures=8,
+    ),
+    Explorer(
+        plot_q,
+        lambda: q_explorer(lively()),
+        {
+            "angle": (-180, 0, 25, 180),
+            "speed": (-8, 0.5, 8),
+            "step": (0, 1),
+            "zoom": (1, 20, 50),
+            "shows": ("policy", "value"),
+        },
+        [lambda: {"agent": lively()}, lambda: {"agent": fresh()}],
+        moving=(0,),  # the zoom is there to change it
+    ),
+    Explorer(
+        plot_ou,
+        ou_explorer,
+        {
+            "theta": (0.05, 0.15, 1.0),
+            "sigma": (0.05, 0.3),
+            "dt": (0.01, 0.05, 1.0),
+            "seed": (0, 20),
+        },
+        figures=6,
+    ),
+    Explorer(
+        plot_tau, tau_explorer, {"tau": TAUS, "noise": (0, 0.25)}, unset=frozenset({"seed"})
+    ),
+    Explorer(
+        plot_bias,
+        bias_explorer,
+        {
+            "actions": (1, 2, 10, 50),
+            "noise": (0, 0.3, 1, 1.2),
+            "spread": (0, 2),
+            "shared": (0, 0.9),
+            "seed": (0, 20),
+        },
+        figures=8,
+    ),
+    Explorer(
+        plot_smoothing,
+        smoothing_explorer,
+        {
+            "target_noise": (0, 0.04, 0.2, 1),
+            "noise_clip": (0, 0.1, 0.5, 1),
+            "peak": (0, 0.7, 1.5),
+            "width": (0.02, 0.3),
+        },
+        figures=8,
+    ),
+    Explorer(plot_data_flow, data_flow_explorer, {"step": (None, *range(1, 16))}),
+    Explorer(
+        plot_tree_walk,
+        tree_walk_explorer,
+        {
+            "priorities": (
+                PRIORITIES, (1.0, 2.0, 3.0, 0.0, 5.0, 0.5), (0.0, 2.5), (0.1, 0.2, 0.3),
+                tuple(0.5 * (1 + i % 7) for i in range(16)),
+            ),
+            "prefix_sum": (0, 0.25, 10.75, 13.25, 24, 30),
+            "step": (0, 1, None),
+        },
+        unset=frozenset({"priorities"}),
+        figures=8,
+    ),
+    Explorer(
+        plot_priorities,
+        priority_explorer,
+        {"alpha": (0, 0.05, 0.6, 1), "beta": (0, 0.05, 0.4, 0.95, 1)},
+        figures=6,
+    ),
+    Explorer(
+        plot_n_step,
+        n_step_explorer,
+        {
+            "n": (1, 2, 5, 12),
+            "sweeps": (0, 1, 4, 12),
+            "gamma": (0.5, 0.9, 1),
+            "cut": (True, False),
+        },
+        figures=8,
+    ),
+    Explorer(
+        plot_seeds,
+        seeds_explorer,
+        {"seeds": (1, 3, 7, 20), "report": tuple(REPORTS)},
+        [lambda study=study: {"study": study} for study in STUDIES.values()],
+        figures=4,
+    ),
+    Explorer(
+        plot_winner,
+        winner_explorer,
+        {"seeds": (1, 3, 10, 20), "report": tuple(REPORTS)},
+        [lambda pair=pair: {"pair": pair} for pair in PAIRS.values()],
+        figures=4,
+    ),
+    Explorer(
+        plot_early_stop,
+        early_stop_explorer,
+        {"patience": (1, 5, 20), "noise": (0, 0.005, 0.03, 0.06), "seed": (0, 3, 20)},
+    ),
+]  # fmt: skip
+every_explorer = pytest.mark.parametrize("explorer", EXPLORERS, ids=lambda e: e.plot.__name__)
+
+
+@pytest.fixture
+def views(monkeypatch) -> list:
+    """The widgets that were put on the page. Pictures are small and quickly drawn."""
+    shown, view = [], module.view
+
+    def remember(widget):
+        shown.append(widget)
+        return view(widget)
+
+    def draft(fig, **_: Any) -> bytes:
+        return to_png(fig, scale=0.5, compress_level=1)
+
+    monkeypatch.setattr(module, "view", remember)
+    monkeypatch.setattr(module, "to_png", draft)
+    return shown
+
+
+def parts(box) -> tuple[list, ipywidgets.Image, ipywidgets.HTML]:
+    row, image, problem = box.children
+    return list(row.children), image, problem
+
+
+def ends(widget: ipywidgets.Widget) -> Sequence[Any]:
+    """What a control can be set to: everything that there is to choose, or both ends."""
+    if isinstance(widget, (ipywidgets.Dropdown, ipywidgets.SelectionSlider)):
+        return [each[1] if isinstance(each, tuple) else each for each in widget.options]
+    return widget.min, widget.max
+
+
+# --- Every explorer ---------------------------------------------------------------------------
+
+
+@every_explorer
+def test_it_is_a_bundle_and_moves_to_every_end(explorer, page, views):
+    explorer.show()
+    [[bundle]] = page.outputs
+    assert set(bundle) == {VIEW, "image/png", "text/plain"}
+    assert bundle[VIEW]["model_id"] == views[0].model_id
+    [[metadata]] = page.metadata
+    assert metadata["image/png"]["alt"] == bundle["text/plain"]
+    assert len(bundle["text/plain"]) > 40
+    assert bundle["text/plain"].endswith(".")
+    controls, image, problem = parts(views[0])
+    assert base64.b64decode(bundle["image/png"]) == image.value
+    for widget in controls:
+        pictures = {image.value}
+        for value in ends(widget):
+            widget.value = value
+            assert problem.value == ""
+            pictures.add(image.value)
+        assert len(pictures) > 1
+    assert plt.get_fignums() == []
+
+
+@every_explorer
+def test_it_begins_as_its_plain_function(explorer, monkeypatch, capsys):
+    """Readers without widgets who call the function see what the others see first."""
+    assert explorer.show() is None  # without a kernel nothing is shown
+    assert capsys.readouterr() == ("", "")
+    seen = []
+    monkeypatch.setattr(
+        sys.modules[inspect.unwrap(explorer.plot).__module__],
+        "explore",
+        lambda draw, alt, **controls: seen.append((draw, controls)),
+    )
+    explorer.show()
+    [(draw, controls)] = seen
+    first = draw(**{name: control.default for name, control in controls.items()})
+    fixed = {} if explorer.plot in (plot_seeds, plot_winner) else explorer.fixed[0]()
+    assert to_png(first, scale=1) == to_png(explorer.plot(**fixed), scale=1)
+    parameters = set(inspect.signature(explorer.plot).parameters)
+    assert parameters - set(controls) == explorer.unset | set(fixed)
+
+
+@pytest.mark.parametrize(
+    ("explorer", "fixed"),
+    [
+        pytest.param(explorer, fixed, id=f"{explorer.plot.__name__}-{i}")
+        for explorer in EXPLORERS
+        for i, fixed in enumerate(explorer.fixed)
+    ],
+)
+def test_texts_stay_apart_and_axes_stay_while_sliding(explorer, fixed):
+    """Neither panels nor limits move, and no text leaves the figure or touches another."""
+    seen = set()
+    for settings in explorer.combinations():
+        fig = explorer.plot(**fixed(), **settings)
+        places = [*fig.get_size_inches()]
+        for i, ax in enumerate(fig.axes):
+            places += ax.get_position().bounds
+            places += () if i in explorer.moving else (*ax.get_xlim(), *ax.get_ylim())
+        seen.add(tuple(np.round(places, 9)))
+        apart(fig)
+    assert len(seen) == 1
+
+
+def test_the_results_explorer_takes_as_many_variants_as_a_lab_has(page, views):
+    """The ablations of lesson 03 are browsed with the explorer of the earlier labs."""
+    results_explorer(load_results("02_break_it"), bar=-200)
+    [choice], image, problem = parts(views[0])
+    assert isinstance(choice, ipywidgets.Dropdown)
+    assert len(choice.options) >= 10
+    before = image.value
+    choice.value = choice.options[-1]
+    assert (problem.value, image.value != before) == ("", True)
+
+
+# --- The machinery ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("show", [discount_explorer, lambda: results_explorer(RESULTS)])
+def test_without_ipywidgets_the_picture_remains(show, page, monkeypatch):
+    without_ipywidgets(monkeypatch)
+    show()
+    [[bundle]] = page.outputs
+    assert set(bundle) == {"image/png", "text/plain"}
+
+
+def test_controls_become_the_right_widgets(page, views):
+    seen = []
+
+    def draw(**settings):
+        seen.append(settings)
+        return new_figure(width=3, height=1)[0]
+
+    explore(
+        draw,
+        whole=Slider(1, 9, 3, label="a whole number"),
+        real=Slider(0.0, 1.0, 0.25, 0.05),
+        pick=Choice({"first": 10, "second": 20}, default=20),
+    )
+    assert seen == [{"whole": 3, "real": 0.25, "pick": 20}]
+    assert page.outputs[0][0]["text/plain"] == "A figure without a title."
+    [whole, real, pick], _, _ = parts(views[0])
+    assert isinstance(whole, ipywidgets.IntSlider)
+    assert whole.description == "a whole number"
+    assert (real.description, real.readout_format, real.step) == ("real", ".2f", 0.05)
+    assert real.continuous_update
+    pick.value = 10
+    assert seen[-1] == {"whole": 3, "real": 0.25, "pick": 10}
+
+
+def test_a_scale_is_a_slider_over_its_values():
+    widget = Scale((0.1, 1.0, 10.0), 1.0, "x").widget("name")
+    assert isinstance(widget, ipywidgets.SelectionSlider)
+    assert (widget.value, widget.description, widget.options) == (1.0, "x", (0.1, 1.0, 10.0))
+    assert Scale((5, 6)).widget("name").value == 5
+
+
+def test_an_error_in_a_drawing_is_shown_and_goes_away(page, views):
+    def draw(x):
+        if x == 2:
+            raise ValueError("x is <two>")
+        return new_figure(width=3, height=1)[0]
+
+    explore(draw, x=Slider(0, 3, 0))
+    [slider], image, problem = parts(views[0])
+    before = image.value
+    slider.value = 2
+    assert "ValueError: x is &lt;two&gt;" in problem.value
+    assert image.value == before
+    slider.value = 3
+    assert problem.value == ""
+
+
+def test_an_error_at_the_default_settings_is_raised(page):
+    def draw(x):
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        explore(draw, x=Slider(0, 1, 0))

@@ -1,0 +1,210 @@
+"""The figures of lesson 05 about seeds: imaginary studies, and wrong winners."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+
+from helpers.show.figures import practice_seeds
+from helpers.show.figures.practice_imaginary_studies import (
+    IMAGINED,
+    PAIRS,
+    REPORTS,
+    STUDIES,
+    imaginary_studies,
+    stored_scores,
+)
+from helpers.show.figures.practice_seeds import REPORT_COLOURS, plot_seeds, plot_winner
+from helpers.show.plotting import BLUE, VERMILLION
+from helpers.training.results import load_results
+from helpers.training.statistics import bootstrap_interval
+from tests.figures import apart, sentence
+
+SPARSE = "ddpg_SparsePendulum-v0"
+
+
+# --- How many seeds a claim needs -------------------------------------------------------------
+
+
+def test_imaginary_studies_report_what_their_seeds_say():
+    """Each of the scores is a power of 2, so that a mean says who was drawn."""
+    scores = tuple(2.0 ** np.arange(8))
+    studies = imaginary_studies(scores)
+    assert {name: rows.shape for name, rows in studies.items()} == dict.fromkeys(
+        REPORTS, (20, IMAGINED)
+    )
+    sums = studies["mean"] * np.arange(1, 21)[:, None]
+    drawn = np.diff(sums, axis=0, prepend=0).round().T  # (studies, seeds), one more in each row
+    assert set(drawn.ravel()) == set(scores)
+    shares = [(drawn == score).mean() for score in scores]
+    np.testing.assert_allclose(shares, 1 / 8, atol=0.01)
+    for n in (1, 2, 5, 20):
+        for name, report in REPORTS.items():
+            expected = [report(study[:n], axis=0) for study in drawn[:50]]
+            np.testing.assert_allclose(studies[name][n - 1, :50], expected)
+    other = imaginary_studies(scores, 1)["mean"][0]
+    assert (other != studies["mean"][0]).mean() > 0.8  # seven eighths, if independent
+    with_replacement = [len(set(study[:8])) < 8 for study in drawn]
+    assert np.mean(with_replacement) > 0.9
+
+
+def test_reports_of_the_same_results_are_equal_in_any_order():
+    """Without rounding 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1."""
+    means = imaginary_studies((0.1, 0.2, 0.3))["mean"][2]
+    assert len(np.unique(means)) == 7  # of 3 seeds: sums from 0.3 to 0.9
+
+
+def test_the_range_with_all_seeds_is_the_bootstrap_interval():
+    scores, _, _ = stored_scores("bc_SparsePendulum-v0")
+    studies = imaginary_studies(tuple(scores))["mean"][19]
+    expected = bootstrap_interval(scores, np.mean, resamples=20_000)
+    np.testing.assert_allclose(np.percentile(studies, [2.5, 97.5]), expected, atol=2.5)
+
+
+@pytest.mark.parametrize("study", STUDIES.values())
+def test_stored_scores_are_those_of_the_file(study):
+    record = load_results(study)
+    scores, bar, name = stored_scores(study)
+    assert scores.tolist() == [row["mean"] for row in record["results"]]
+    assert bar == record["settings"]["bar"]
+    assert name in next(label for label, file in STUDIES.items() if file == study)
+
+
+@pytest.mark.parametrize("report", REPORTS)
+def test_dots_bars_range_and_mark_are_the_numbers(report):
+    fig = plot_seeds(SPARSE, 4, report)
+    left, right = fig.axes
+    scores, bar, _ = stored_scores(SPARSE)
+    reported = imaginary_studies(tuple(scores))[report][3]
+    dots, interval, mark, dashed = left.lines
+    assert dots.get_xdata().tolist() == scores.tolist()
+    low, high = interval.get_xdata()
+    assert [low, high] == np.percentile(reported, [2.5, 97.5]).tolist()
+    assert mark.get_xdata() == [REPORTS[report](scores)]
+    assert set(dashed.get_xdata()) == {bar}
+    heights = np.array([bar.get_height() for bar in left.patches])
+    edges = np.linspace(scores.min(), scores.max(), len(heights) + 1)
+    counts = np.histogram(reported, edges)[0]
+    np.testing.assert_allclose(heights, counts / counts.max())
+    middles = [patch.get_x() + patch.get_width() / 2 for patch in left.patches]
+    np.testing.assert_allclose(middles, (edges[1:] + edges[:-1]) / 2)
+    [share] = [text.get_text() for text in left.texts]
+    assert share == f"{counts.max() / 10:.0f} %"
+    colour = REPORT_COLOURS[report]
+    assert interval.get_color() == colour
+    assert {to_hex(patch.get_facecolor()).upper() for patch in left.patches} == {colour}
+    curves = {line.get_label(): line for line in right.lines}
+    assert curves[report].get_ydata()[3] == pytest.approx(high - low)
+    assert curves[report].get_linewidth() == max(line.get_linewidth() for line in right.lines)
+    assert right.lines[-1].get_xydata().tolist() == [[4, pytest.approx(high - low)]]
+    for name, rows in imaginary_studies(tuple(scores)).items():
+        widths = [np.ptp(np.percentile(row, [2.5, 97.5])) for row in rows]
+        np.testing.assert_allclose(curves[name].get_ydata(), widths)
+        assert curves[name].get_color() == REPORT_COLOURS[name]
+
+
+@pytest.mark.parametrize("study", STUDIES.values())
+def test_the_claims_of_studies_in_two_sentences(study):
+    scores, bar, _ = stored_scores(study)
+    for seeds, report in zip((1, 3, 20, 3), REPORTS, strict=True):
+        reported = imaginary_studies(tuple(scores))[report][seeds - 1]
+        first, second = sentence(plot_seeds(study, seeds, report)).split("\n")
+        assert first.startswith(f"With {seeds} seed{'s' * (seeds > 1)} the middle 95 % of studies")
+        assert first.endswith(f"as the {report}.")
+        low, high = (float(word.replace("−", "-")) for word in first.split() if word[-1].isdigit()
+                     and word not in (str(seeds), "95"))  # fmt: skip
+        near = 0.51 if np.ptp(scores) >= 20 else 0.051
+        np.testing.assert_allclose([low, high], np.percentile(reported, [2.5, 97.5]), atol=near)
+        assert second.startswith(f"{(reported >= bar).sum():,} of 1,000 would call")
+        assert second.endswith(f"{(scores >= bar).sum()} of the {len(scores)} seeds do solve it.")
+
+
+def test_what_students_should_see_of_seeds():
+    scores, bar, _ = stored_scores(SPARSE)
+    solved = {
+        name: (rows >= bar).mean(axis=1) for name, rows in imaginary_studies(tuple(scores)).items()
+    }
+    assert (np.diff(solved["best"]) >= 0).all()
+    assert solved["best"][2] == pytest.approx(1 - 0.9**3, abs=0.04)  # two seeds of twenty solve it
+    assert solved["best"][19] > 0.8
+    assert solved["mean"][4:].max() < 0.01
+    legend = [text.get_text() for text in plot_seeds(SPARSE).axes[0].get_legend().get_texts()]
+    assert legend == ["middle 95 %", "all seeds: 16", "bar"]
+    far = plot_seeds("td3_Pendulum-v1").axes[0].get_legend().get_texts()
+    assert [text.get_text() for text in far][2:] == []  # -200 is far from all of its results
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"seeds": 0}, "seeds must lie between 1 and 20, not 0"),
+        ({"seeds": 21}, "seeds must lie between 1 and 20, not 21"),
+        ({"report": "worst"}, "one of best, mean, median, interquartile mean, not 'worst'"),
+    ],
+)
+def test_seeds_and_winner_refuse(settings, message):
+    for plot in (plot_seeds, plot_winner):
+        with pytest.raises(ValueError, match=message):
+            plot(**settings)
+
+
+def test_what_is_no_study_is_refused():
+    with pytest.raises(FileNotFoundError, match="ddpg_SparsePendulum-v0"):
+        plot_seeds("nothing")
+    for name in ("01_break_it", "03_beside_sb3"):
+        with pytest.raises(ValueError, match=f"{name} holds no study: choose"):
+            plot_seeds(name)
+
+
+# --- The wrong winner -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pair", PAIRS.values())
+def test_the_wrong_winner_is_counted(pair):
+    studies = sorted((stored_scores(name) for name in pair), key=lambda study: study[0].mean())
+    (worse, _, loser), (better, _, winner) = studies
+    assert (
+        load_results(pair[0])["settings"]["env_id"] == load_results(pair[1])["settings"]["env_id"]
+    )
+    first, second = imaginary_studies(tuple(worse), 0), imaginary_studies(tuple(better), 1)
+    for report in REPORTS:
+        fig = plot_winner(pair, 6, report)
+        left, right = fig.axes
+        wrong = (first[report] > second[report]).mean(axis=1)
+        curves = {line.get_label(): line.get_ydata() for line in right.lines}
+        np.testing.assert_allclose(curves[report], 100 * wrong)
+        assert right.lines[-1].get_xydata().tolist() == [[6, curves[report][5]]]
+        heights = np.array([patch.get_height() for patch in left.patches])
+        red = [to_hex(patch.get_facecolor()).upper() == VERMILLION for patch in left.patches]
+        assert [p.get_x() + p.get_width() / 2 < 0 for p in left.patches] == red
+        assert heights[red].sum() / heights.sum() == pytest.approx(wrong[5])
+        line, second_line = sentence(fig).split("\n")
+        count = round(1000 * wrong[5])
+        said = f"{loser}'s {report} is above {winner}'s in {count:,} of 1,000 comparisons."
+        assert line == f"With 6 seeds each, {said}"
+        assert second_line.startswith(f"Over all 20 seeds {loser} is the worse one: ")
+        one, other = second_line.split(": ")[1].split(f" on average, {winner} ")
+        one, other = (float(text.rstrip(".").replace("−", "-")) for text in (one, other))
+        assert one < other
+    assert sentence(plot_winner(pair[::-1], 6, report)) == sentence(fig)
+
+
+def test_comparisons_that_end_equal_have_no_winner(monkeypatch):
+    """What is compared with itself, drawn in the same way, is never ahead."""
+    drawn = imaginary_studies
+    monkeypatch.setattr(practice_seeds, "imaginary_studies", lambda s, seed=0: drawn(s))
+    fig = plot_winner((SPARSE, SPARSE), 3)
+    assert "in 0 of 1,000" in sentence(fig)
+    [patch] = [p for p in fig.axes[0].patches if p.get_height()]
+    assert to_hex(patch.get_facecolor()).upper() == BLUE
+    apart(fig)
+
+
+def test_what_students_should_see_of_winners():
+    curves = {line.get_label(): line.get_ydata() for line in plot_winner().axes[1].lines}
+    assert curves["best"][19] > 60 > 30 > curves["best"][2]  # more seeds, more often wrong
+    assert max(curves[name][9] for name in ("mean", "median", "interquartile mean")) < 4
+    close = plot_winner(PAIRS["DDPG, TD3: Pendulum"]).axes[1].lines
+    assert all(45 < share < 55 for share in close[3].get_ydata())
+    assert close[3].get_label() == "mean"

@@ -1,0 +1,327 @@
+"""Figures of what was measured: variants, algorithms, libraries, memories of several sizes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from helpers.show.figures.ddpgfd_cost import fitted_log, plot_cost
+from helpers.show.figures.practice_side_by_side import plot_side_by_side
+from helpers.show.figures.results import plot_comparison, plot_results
+from helpers.show.figures.td3_overestimation import plot_overestimation
+from helpers.training.results import load_results
+from helpers.training.statistics import bootstrap_interval, interquartile_mean
+from tests.figures import apart, sentence
+
+RESULTS = {
+    "made by": "course.py study",
+    "full": {
+        "steps": [0, 1000, 2000],
+        "returns": [[0, 50, 100], [0, 60, 90], [10, 40, 95], [0, 50, 100]],
+        "evaluations": [100, 90, 95, 100],
+        "explanation": "Everything on.",
+    },
+    "no target": {
+        "steps": [0, 1000, 2000],
+        "returns": [[0, 5, 10], [0, 6, 9], [1, 4, 30], [0, 5, 10]],
+        "evaluations": [10, 9, 30, 10],
+        "explanation": "The critic chases its own tail. " * 8,
+    },
+    "no noise": {"steps": [0, 2000], "returns": [[0, 70], [0, 80]], "evaluations": [70, 80]},
+}
+
+
+def test_results_compare_a_variant_with_the_baseline():
+    fig = plot_results(RESULTS, "no target", bar=95)
+    curves, finals = fig.axes
+    assert [t.get_text() for t in curves.get_legend().get_texts()] == ["full", "no target"]
+    np.testing.assert_array_equal(finals.lines[0].get_ydata(), [100, 90, 95, 100])
+    np.testing.assert_array_equal(finals.lines[1].get_ydata(), [10, 9, 30, 10])
+    assert "chases its own tail" in fig.texts[0].get_text()
+    assert plot_results(RESULTS, "no noise").texts[0].get_text() == ""
+    with pytest.raises(ValueError, match="at least one variant"):
+        plot_results({"made by": "nobody"})
+
+
+# --- What was measured ------------------------------------------------------------------------
+
+
+def measured(bias: float, seeds: int = 8) -> dict:
+    """Values that are too high by `bias` throughout, and nearly twice that in the first half."""
+    rng = np.random.default_rng(seeds)
+    steps = np.arange(500, 10_001, 500)
+    obtained = -100 * np.exp(-steps / 3000) + rng.normal(0, 1, (seeds, 20))
+    early = np.where(steps < 5000, 50.0, 0.0)
+    values = obtained + bias + early
+    return {"steps": steps.tolist(), "estimated": values.tolist(), "obtained": obtained.tolist()}
+
+
+MEASURED = {
+    "command": "course.py",
+    "DDPG as taught": measured(12.5),
+    "TD3 as taught": measured(-3.0, 6),
+    "no smoothing": measured(2.0, 5),
+    "only scores": {"values": [1, 2], "returns": [[1, 2]]},
+}
+
+
+def test_overestimation_shows_values_returns_and_their_difference():
+    fig = plot_overestimation(MEASURED, from_step=5000)
+    left, right = fig.axes
+    run = MEASURED["DDPG as taught"]
+    late = np.array(run["steps"]) >= 5000
+    values, obtained = (np.array(run[key])[:, late] for key in ("estimated", "obtained"))
+    solid, dashed = (line for line in left.lines[:2])
+    np.testing.assert_allclose(solid.get_ydata(), interquartile_mean(values))
+    np.testing.assert_allclose(dashed.get_ydata(), interquartile_mean(obtained))
+    assert (solid.get_linestyle(), dashed.get_linestyle()) == ("-", "--")
+    assert len(left.lines) == 4
+    zero, *lines = right.lines
+    assert set(zero.get_ydata()) == {0}
+    for line, bias in zip(lines, (12.5, -3, 2), strict=True):
+        np.testing.assert_allclose(line.get_ydata(), bias)
+    names = [text.get_text() for text in fig.legends[0].get_texts()]
+    assert names == ["DDPG as taught", "TD3 as taught", "no smoothing"]
+    said = (
+        "DDPG as taught promises 12.5 too much, TD3 as taught 3.0 too little (from step 5,000 on)."
+    )
+    assert sentence(fig) == said
+    assert sentence(plot_overestimation(MEASURED)).startswith("DDPG as taught promises 35.0 too")
+
+
+def test_which_variants_are_shown_can_be_chosen():
+    fig = plot_overestimation(MEASURED, pair=["no smoothing"], names=["TD3 as taught"])
+    left, right = fig.axes
+    assert (len(left.lines), len(right.lines)) == (2, 2)
+    assert left.lines[0].get_color() != right.lines[1].get_color()
+    apart(fig)
+    with pytest.raises(ValueError, match="not nobody"):
+        plot_overestimation(MEASURED, pair=["nobody"])
+    with pytest.raises(ValueError, match="not none"):
+        plot_overestimation({"only scores": MEASURED["only scores"]})
+    with pytest.raises(ValueError, match="at most 10000"):
+        plot_overestimation(MEASURED, from_step=20_000)
+
+
+def test_one_seed_that_went_astray_does_not_move_the_axes():
+    astray = measured(2.0)
+    astray["estimated"][3] = [1e6] * 20
+    limits = plot_overestimation({"one": astray}).axes[1].get_ylim()
+    assert limits == pytest.approx(plot_overestimation({"one": measured(2.0)}).axes[1].get_ylim())
+
+
+def scores(last: float, seeds: int = 8, bar: float | None = None) -> dict:
+    rng = np.random.default_rng(seeds)
+    steps = np.linspace(500, 10_000, 20)
+    returns = last * (1 - np.exp(-steps / 1000)) + rng.normal(0, 2, (seeds, 20))
+    return {"steps": steps.tolist(), "returns": returns.tolist(), "bar": bar}
+
+
+SCORES = {
+    "d1": scores(90, bar=95),
+    "t1": scores(100, bar=95),
+    "d2": scores(50),
+    "t2": scores(50, 7),
+}
+
+
+GROUPS = {
+    "MountainCarContinuous-v0": {"DDPG": "d1", "TD3": "t1"},
+    "Pendulum-v1": {"TD3": "t2", "DDPG": SCORES["d2"]},
+}
+
+
+def test_comparison_has_a_panel_for_each_environment_and_a_colour_for_each_algorithm():
+    fig = plot_comparison(SCORES, GROUPS)
+    assert [ax.get_title(loc="left") for ax in fig.axes] == list(GROUPS)
+    first, second = fig.axes
+    ddpg, td3, bar = first.lines
+    np.testing.assert_allclose(td3.get_ydata(), interquartile_mean(SCORES["t1"]["returns"]))
+    assert set(bar.get_ydata()) == {95}
+    assert [line.get_color() for line in second.lines] == [td3.get_color(), ddpg.get_color()]
+    assert [text.get_text() for text in fig.legends[0].get_texts()] == ["DDPG", "TD3"]
+    ahead = "TD3 ahead on MountainCarContinuous-v0, no clear difference on Pendulum-v1."
+    assert sentence(fig) == f"At the end: {ahead}"
+
+
+def test_ahead_is_who_is_so_with_all_of_the_interval():
+    late = {name: np.array(run["returns"])[:, 18:].mean(1) for name, run in SCORES.items()}
+    intervals = {name: bootstrap_interval(values) for name, values in late.items()}
+    assert intervals["t1"][0] > intervals["d1"][1]
+    assert intervals["t2"][0] < intervals["d2"][1]
+    assert intervals["d2"][0] < intervals["t2"][1]
+
+
+def test_the_drawings_of_results_keep_their_texts_apart():
+    many = {f"TD3 without a thing {i}": measured(float(i)) for i in range(6)}
+    apart(plot_overestimation(MEASURED, from_step=3000))
+    apart(plot_overestimation(many))
+    apart(plot_comparison(SCORES, GROUPS))
+    apart(plot_comparison(SCORES, GROUPS | {"Hopper-v5": {"DDPG": "d1", "TD3": "t1"}}))
+
+
+def test_comparison_refuses_what_has_no_lines():
+    with pytest.raises(ValueError, match="1 to 6 labels"):
+        plot_comparison(SCORES, {})
+
+
+# --- Several learners -------------------------------------------------------------------------
+
+
+def test_the_comparison_of_lesson_03_shows_several_learners_in_one_panel():
+    """One that never earns anything, and one that does not train at all, are curves as well."""
+    rng, steps = np.random.default_rng(0), np.arange(500, 20_001, 500)
+    rising = 140 / (1 + np.exp(-(steps - 4000) / 1500)) + rng.normal(0, 4, (20, 40))
+    cloned = np.repeat(rng.normal(60, 10, (20, 1)), 2, axis=1)
+    lines = {
+        "DDPGfD": {"steps": steps, "returns": rising, "bar": 100},
+        "DDPG without demonstrations": {"steps": steps, "returns": np.zeros((20, 40)), "bar": 100},
+        "demonstrations, drawn uniformly": {"steps": steps, "returns": 0.7 * rising, "bar": 100},
+        "behaviour cloning": {"steps": [0, 20_000], "returns": cloned, "bar": 100},
+    }
+    fig = plot_comparison({}, {"SparsePendulum-v0": lines})
+    assert sentence(fig) == "At the end: DDPGfD ahead on SparsePendulum-v0."
+    assert len(fig.axes[0].lines) == 5
+    apart(fig)
+
+
+# --- Beside another library -------------------------------------------------------------------
+
+
+def beside(seconds: dict[str, list[float]]) -> dict:
+    rng = np.random.default_rng(0)
+    steps = np.arange(1000, 6001, 1000)
+    rows = [
+        {"learner": name, "seed": i, "seconds": s,
+         "returns": (-1200 * np.exp(-steps / 1500) - 110 + rng.normal(0, 5, 6)).tolist()}
+        for name, times in seconds.items() for i, s in enumerate(times)
+    ]  # fmt: skip
+    return {"steps": steps.tolist(), "bar": -200, "results": rows}
+
+
+def test_learners_side_by_side_over_steps_and_over_seconds():
+    record = beside({"ours": [2.0, 1.0, 4.0], "theirs": [12.0, 10.0, 11.0]})
+    fig = plot_side_by_side(record)
+    left, right = fig.axes
+    steps = np.array(record["steps"])
+    over_time = [line for line in right.lines if len(line.get_xdata()) == 6]
+    over_steps = [line for line in left.lines if len(line.get_xdata()) == 6]
+    names = ["ours", "theirs"]
+    for name, one, other, median in zip(names, over_steps, over_time, (2, 11), strict=True):
+        returns = [row["returns"] for row in record["results"] if row["learner"] == name]
+        np.testing.assert_allclose(one.get_xdata(), steps)
+        np.testing.assert_allclose(one.get_ydata(), interquartile_mean(returns))
+        np.testing.assert_allclose(other.get_xdata(), steps / 6000 * median)
+        np.testing.assert_allclose(other.get_ydata(), one.get_ydata())
+        assert one.get_color() == other.get_color()
+        [spread] = [
+            list(line.get_xdata()) for line in right.lines
+            if len(line.get_xdata()) == 2 and line.get_color() == one.get_color()
+        ]  # fmt: skip
+        times = [row["seconds"] for row in record["results"] if row["learner"] == name]
+        assert spread == [min(times), max(times)]
+        assert median in [line.get_xdata()[0] for line in right.lines if line.get_marker() == "o"]
+    assert over_time[0].get_color() != over_time[1].get_color()
+    assert [text.get_text() for text in right.texts] == ["2 s", "11 s"]
+    assert [text.get_text() for text in fig.legends[0].get_texts()] == names
+    for ax in (left, right):
+        assert [-200, -200] in [list(line.get_ydata()) for line in ax.lines]
+    assert sentence(fig) == "6,000 steps take ours 2 s; theirs 5.5 times as long (medians)."
+    assert right.get_xscale() == "log"
+    apart(fig)
+
+
+def test_the_stored_comparison_is_drawn():
+    record = load_results("03_beside_sb3")
+    fig = plot_side_by_side(record)
+    seconds: dict[str, list[float]] = {}
+    for row in record["clock"]:
+        seconds.setdefault(row["learner"], []).append(row["seconds"])
+    ours, *others = (np.median(times) for times in seconds.values())
+    said = sentence(fig).replace("\n", " ")
+    for name, median in zip(list(seconds)[1:], others, strict=True):
+        assert f"{name} {median / ours:.2g} times as long" in said
+    low, high = fig.axes[0].get_ylim()
+    for line in fig.axes[0].lines:
+        assert low < min(line.get_ydata()) <= max(line.get_ydata()) < high
+    apart(fig)
+
+
+def test_seconds_that_were_measured_in_turn_count():
+    record = beside({"ours": [2.0, 1.0, 4.0], "theirs": [120.0, 10.0, 110.0]})
+    record["clock"] = [
+        {"learner": name, "seed": 0, "seconds": s} for name, s in (("ours", 2.0), ("theirs", 5.0))
+    ]
+    said = sentence(plot_side_by_side(record))
+    assert said == "6,000 steps take ours 2 s; theirs 2.5 times as long (medians)."
+
+
+def test_one_learner_or_six_are_drawn_and_none_is_refused():
+    one = plot_side_by_side(beside({"ours": [2.0, 3.0]}))
+    assert sentence(one) == "6,000 steps take ours 2.5 s (medians)."
+    apart(one)
+    apart(plot_side_by_side(beside({f"learner {i}": [2.0 + i, 3.0 + i] for i in range(6)})))
+    for seconds in ({}, {str(i): [1.0] for i in range(7)}):
+        with pytest.raises(ValueError, match="1 to 6 learners"):
+            plot_side_by_side(beside(seconds))
+
+
+# --- What a draw costs ------------------------------------------------------------------------
+
+SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
+
+
+COSTS = {
+    "ours": lambda n: 7.0 * np.log(n),
+    "ours, 10-step returns too": lambda n: 8.5 * np.log(n),
+    "a tutorial's Python tree": lambda n: 20.0 * n**0.35,
+    "Python trees as in Baselines": lambda n: 30.0 * n**0.35,
+    "cpprb (C++)": lambda n: 9.5 * np.log(n),
+}
+
+
+ROWS = [
+    {"items": n, "name": name, "microseconds": float(cost(n))}
+    for n in SIZES
+    for name, cost in COSTS.items()
+]
+
+
+def test_costs_are_drawn_beside_the_best_c_log_n():
+    fig = plot_cost(ROWS)
+    [ax] = fig.axes
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    for (name, cost), line, fit in zip(COSTS.items(), ax.lines[::2], ax.lines[1::2], strict=False):
+        np.testing.assert_array_equal(line.get_xdata(), SIZES)
+        np.testing.assert_allclose(line.get_ydata(), cost(np.array(SIZES)))
+        assert line.get_color() == fit.get_color()
+        if "ours" in name:
+            np.testing.assert_allclose(fit.get_ydata(), line.get_ydata())
+    steepest = ax.lines[-1]
+    np.testing.assert_allclose(steepest.get_ydata() / SIZES, 7.0 * np.log(1e4) / 1e4)
+    longer = "ours takes 1.5 times as long; log N grows 1.5 times."
+    assert sentence(fig) == f"100 times as many steps: {longer}"
+    names = [text.get_text().split("\n")[0] for text in ax.get_legend().get_texts()]
+    assert names[:5] == [
+        "Python trees as in Baselines", "a tutorial's Python tree", "cpprb (C++)",
+        "ours, 10-step returns too", "ours",
+    ]  # fmt: skip
+    assert ax.get_legend().get_texts()[4].get_text() == "ours\n64 → 97 µs"
+    apart(fig)
+
+
+def test_no_other_c_fits_better():
+    times = np.array([60.0, 90.0, 85.0, 140.0, 150.0])
+    fit = fitted_log(np.array(SIZES), times)
+    np.testing.assert_allclose(fit / np.log(SIZES), fit[0] / np.log(1e4))
+    off = [np.sum(np.log(times / (c * fit)) ** 2) for c in (0.98, 1, 1.02)]
+    assert min(off) == off[1]
+
+
+def test_costs_take_rows_in_any_order_and_refuse_what_is_no_curve():
+    apart(plot_cost(ROWS[:1] + ROWS[10:11]))
+    shuffled = plot_cost([ROWS[i] for i in (20, 0, 10)]).axes[0].lines[0]
+    np.testing.assert_array_equal(shuffled.get_xdata(), [10_000, 100_000, 1_000_000])
+    for rows in ([], ROWS[:5], [row | {"name": str(i)} for i, row in enumerate(ROWS)]):
+        with pytest.raises(ValueError, match="1 to 6 names at 2 or more sizes"):
+            plot_cost(rows)

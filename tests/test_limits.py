@@ -1,0 +1,84 @@
+"""The table of limits: what each setting can be, and the one sentence for all the rest."""
+
+import inspect
+import math
+
+import numpy as np
+import pytest
+from sentences import assert_one_sentence
+
+import helpers.agents
+from helpers.agents.base import Agent
+from helpers.agents.limits import LIMITS, check_counts, check_limits
+from helpers.agents.noise import GaussianNoise, UniformNoise
+
+GOOD = {
+    "gamma": [0, 1, 0.99, np.float32(0.5)],
+    "tau": [1, 1e-9],
+    "batch_size": [1, 1e4, np.int64(3)],
+    "eps": [1e-9, 3],
+    "pretraining": [0, 1e4],
+    "noise_clip": [0, math.inf],
+    "max_grad_norm": [0.5, None, math.inf],
+    "reward_scale": [0.1, -1],
+    "hidden": [1, 64, (400, 300), [3], np.int64(4)],
+    "noise": [None, GaussianNoise(0.1)],
+    "random_exploration": [UniformNoise(1.0)],
+    "learning_rate": [1e-3],
+}
+BAD = {
+    "gamma": [-0.1, 1.01, math.nan, "0.9", None, True],
+    "tau": [0, -0.5, 1.1, math.nan],
+    "batch_size": [0, -3, 1.5, math.nan, math.inf, "8", False],
+    "eps": [0, -1, math.inf, math.nan],
+    "pretraining": [-1, 0.5, math.inf],
+    "noise_clip": [-1e-9, math.nan],
+    "max_grad_norm": [0, -1, math.nan],
+    "reward_scale": [math.inf, math.nan, "1"],
+    "hidden": [0, -1, (), (3, 0), "ab", 2.5, True, [4, "a"], None],
+    "noise": [0.1, "GaussianNoise", GaussianNoise],
+    "random_exploration": [None, 0.1],
+    "learning_rate": [0, -1, "fast", math.nan],
+}
+
+
+def pairs(table):
+    return [
+        pytest.param(name, v, id=f"{name}={v}") for name, values in table.items() for v in values
+    ]
+
+
+@pytest.mark.parametrize(("name", "value"), pairs(GOOD))
+def test_what_can_be_passes(name, value):
+    check_limits({name: value})
+
+
+@pytest.mark.parametrize(("name", "value"), pairs(BAD))
+def test_what_cannot_be_is_one_sentence_of_one_form(name, value):
+    with pytest.raises(ValueError, match=rf"^{name} must be .*, got .*\.$") as error:
+        check_limits({name: value})
+    assert_one_sentence(error.value)
+
+
+def test_settings_that_do_not_fit_each_other_are_a_sentence_of_the_same_form():
+    for settings in ({"learning_starts": 8, "buffer_size": 7}, {"n_envs": 1, "n_steps": 1}):
+        with pytest.raises(ValueError, match=r" must be .*, got \d\.$") as error:
+            check_limits(settings)
+        assert_one_sentence(error.value)
+    with pytest.raises(ValueError, match=r"^epochs must be a whole number from 1 up, got 0\.$"):
+        check_counts(patience=1, epochs=0)
+
+
+def test_what_is_not_in_the_table_may_be_anything():
+    check_limits({"temper": -1, "self": object(), "__class__": int})
+
+
+def test_every_number_that_an_agent_takes_is_in_the_table():
+    """Except for what its replay memory checks, and what is true or false."""
+    elsewhere = {"seed", "alpha", "beta", "beta_samples", "layer_norm", "env", "self"}
+    kinds = [getattr(helpers.agents, name) for name in helpers.agents.__all__]
+    owners = {owner for kind in kinds for owner in kind.__mro__ if issubclass(owner, Agent)}
+    for owner in owners:
+        for parameter in inspect.signature(owner.__init__).parameters.values():
+            if parameter.kind is not parameter.VAR_KEYWORD:
+                assert parameter.name in LIMITS.keys() | elsewhere, (owner, parameter)

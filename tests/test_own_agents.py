@@ -1,0 +1,127 @@
+"""Agents of one's own: less than 30 lines each, and all that the course's agents can do."""
+
+import inspect
+
+import numpy as np
+import pytest
+import torch
+from gymnasium import spaces
+from torch import nn
+from wholes import everything
+
+from helpers.agents.base import Agent, gradient_step
+from helpers.agents.networks import QNetwork, make_actor
+from helpers.agents.off_policy import OffPolicyAgent
+from helpers.agents.policies import log_prob, sample_actions
+from helpers.agents.returns import discounted_returns
+
+
+class Climber(OffPolicyAgent):
+    """Off-policy: a critic of immediate rewards alone, and an actor that climbs it."""
+
+    critic_class = QNetwork
+
+    def __init__(self, env, *, eagerness=1, seed=None, **shared):
+        super().__init__(env, seed=seed, **shared)
+        self.eagerness = eagerness
+
+    def update(self, batch):
+        q_loss = nn.functional.mse_loss(self.critic(batch.obs, batch.action), batch.reward)
+        gradient_step(self.critic_optimizer, q_loss)
+        for _ in range(self.eagerness):
+            loss = -self.critic(batch.obs, self.actor(batch.obs)).mean()
+            gradient_step(self.actor_optimizer, loss)
+        return {"critic_loss": q_loss}
+
+
+class Reinforce(Agent):
+    """On-policy: play an episode, and make the actions likelier after which it was long."""
+
+    action_kinds = (spaces.Discrete,)
+    saved = ("actor", "optimizer")
+
+    def __init__(self, env, *, learning_rate=1e-2, hidden=16, seed=None):
+        self.check_settings(locals())
+        super().__init__(env, seed)
+        with self.seeded():
+            self.actor = make_actor(self.obs_size, int(self.action_space.n), hidden)
+        self.optimizer = torch.optim.Adam(self.actor.parameters())
+        self.follow(optimizer=learning_rate)
+
+    def act(self, obs, rng):
+        logits = self.actor(obs).detach().numpy()
+        return logits.argmax(axis=-1) if rng is None else sample_actions(logits, rng)
+
+    def train_step(self):
+        env, obs = self.new_episode()
+        steps = []
+        while not env.over:
+            steps.append((obs, self.act(self.flat(obs[None]), self.rng)[0]))
+            obs, *_ = env.step(steps[-1][1])
+        self.steps += len(steps)
+        self.log_episode(env)
+        observed, actions = map(np.array, zip(*steps, strict=True))
+        returns = discounted_returns(np.ones(len(steps)), 0.99)
+        weights = torch.from_numpy(returns - returns.mean()).float()
+        log_probs = log_prob(self.actor(self.flat(observed)), torch.from_numpy(actions))
+        gradient_step(self.optimizer, -(weights * log_probs).mean())
+
+
+small = {"learning_starts": 20, "batch_size": 8, "buffer_size": 200, "hidden": 8}
+OWN = {
+    Climber: lambda: Climber("Pendulum-v1", seed=0, eagerness=2, **small),
+    Reinforce: lambda: Reinforce("CartPole-v1", seed=0),
+}
+EVERY = pytest.mark.parametrize("kind", OWN)
+
+
+@EVERY
+def test_an_agent_of_ones_own_takes_less_than_30_lines(kind):
+    assert len(inspect.getsource(kind).splitlines()) < 30
+
+
+@EVERY
+def test_it_learns_saves_loads_and_goes_on_as_if_nothing_had_happened(kind, tmp_path):
+    agent = OWN[kind]()
+    before = [weight.clone() for weight in agent.actor.parameters()]
+    agent.learn(60)
+    assert not any(map(torch.equal, before, agent.actor.parameters()))
+    assert len(agent.history) > 0 or agent.steps < 200
+    agent.save(tmp_path / "own.pt", replay=True)
+    loaded = kind.load(tmp_path / "own.pt")
+    assert loaded.hyperparameters == agent.hyperparameters
+    obs = agent.observation_space.sample()
+    np.testing.assert_array_equal(loaded.predict(obs), agent.predict(obs))
+    assert everything(loaded.learn(60)) == everything(agent.learn(60))
+
+
+def test_it_becomes_better():
+    agent = Reinforce("CartPole-v1", seed=0).learn(8_000)
+    returns = [value for _, value in agent.history["return"]]
+    assert np.mean(returns[-20:]) > 2 * np.mean(returns[:20])
+
+
+@pytest.mark.parametrize(
+    ("kind", "env", "settings"),
+    [
+        (Climber, "Pendulum-v1", {"batch_size": 0}),
+        (Climber, "Pendulum-v1", {"tau": 2}),
+        (Reinforce, "CartPole-v1", {"learning_rate": -1}),
+        (Reinforce, "CartPole-v1", {"hidden": 0}),
+    ],
+)
+def test_its_settings_are_checked_as_those_of_the_courses_agents(kind, env, settings):
+    [name] = settings
+    with pytest.raises(ValueError, match=f"^{name} must be .*, got {settings[name]}.$"):
+        kind(env, **settings)
+
+
+def test_a_default_of_its_own_is_what_counts():
+    """Also where the table looks at two settings together."""
+
+    class Early(Climber):
+        def __init__(self, env, *, seed=None, **shared):
+            super().__init__(env, seed=seed, learning_starts=5, **shared)
+
+    agent = Early("Pendulum-v1", buffer_size=50)
+    assert agent.learning_starts == 5

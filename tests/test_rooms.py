@@ -1,0 +1,95 @@
+"""How the rooms of `helpers` are built: who imports whom, how long things are, what stays private.
+
+Read from the files, without importing them.
+"""
+
+import ast
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+HELPERS = Path(__file__).resolve().parent.parent / "helpers"
+# Room -> the rooms that it may import; `evaluation` is a module that stands alone.
+MAY_IMPORT = {
+    "envs": set(),
+    "memory": set(),
+    "evaluation": {"envs"},
+    "demos": {"envs", "evaluation"},
+    "agents": {"envs", "memory", "demos"},
+    "training": {"envs", "memory", "demos", "agents", "evaluation"},
+}
+FILES = [
+    path
+    for room in MAY_IMPORT
+    for path in sorted([*HELPERS.glob(f"{room}.py"), *HELPERS.glob(f"{room}/*.py")])
+]
+EVERY = pytest.mark.parametrize(
+    "path", FILES, ids=lambda path: path.relative_to(HELPERS).as_posix()
+)
+
+
+@cache
+def parsed(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def nodes(path, *kinds):
+    return [node for node in ast.walk(parsed(path)) if isinstance(node, kinds)]
+
+
+def imported(path):
+    """(module, name) of all that a file imports of `helpers`; name None for a whole module."""
+    for node in nodes(path, ast.Import, ast.ImportFrom):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, None) for alias in node.names)
+        else:
+            yield from ((node.module or "", alias.name) for alias in node.names)
+
+
+@EVERY
+def test_a_room_imports_only_those_below_it(path):
+    room = path.relative_to(HELPERS).parts[0].removesuffix(".py")
+    modules = {module for module, _ in imported(path) if module.startswith("helpers.")}
+    rooms = {module.split(".")[1] for module in modules}
+    assert rooms <= MAY_IMPORT[room] | {room}
+
+
+def test_no_circle_of_rooms():
+    done: list[str] = []
+    while len(done) < len(MAY_IMPORT):
+        free = [r for r, below in MAY_IMPORT.items() if r not in done and below <= set(done)]
+        assert free
+        done += free
+
+
+@EVERY
+def test_private_names_stay_in_their_file(path):
+    names = [name for module, name in imported(path) if module.startswith("helpers.") and name]
+    assert not [name for name in names if name.startswith("_")]
+    modules = {name for name in names if name.islower()}
+    reached = {
+        f"{node.value.id}.{node.attr}"
+        for node in nodes(path, ast.Attribute)
+        if isinstance(node.value, ast.Name) and node.value.id in modules
+        if node.attr.startswith("_")
+    }
+    assert not reached
+
+
+@EVERY
+def test_functions_and_files_are_short(path):
+    functions = nodes(path, ast.FunctionDef)
+    assert not {f.name: n for f in functions if (n := f.end_lineno - f.lineno + 1) > 40}
+    assert len(path.read_text(encoding="utf-8").splitlines()) < 500
+
+
+def test_what_lesson_02_prints_of_an_off_policy_agent_is_short():
+    for name, kind, most in (
+        ("off_policy", "OffPolicyAgent", 110),
+        ("actor_critic", "DeterministicAgent", 70),
+    ):
+        [found] = [
+            node for node in nodes(HELPERS / f"agents/{name}.py", ast.ClassDef) if node.name == kind
+        ]
+        assert found.end_lineno - found.lineno + 1 < most
