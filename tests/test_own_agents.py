@@ -53,18 +53,16 @@ class Reinforce(Agent):
         return logits.argmax(axis=-1) if rng is None else sample_actions(logits, rng)
 
     def train_step(self):
-        env, obs = self.new_episode()
-        steps = []
+        (env, obs), steps = self.new_episode(), []
         while not env.over:
             steps.append((obs, self.act(self.flat(obs[None]), self.rng)[0]))
             obs, *_ = env.step(steps[-1][1])
         self.steps += len(steps)
         self.log_episode(env)
         observed, actions = map(np.array, zip(*steps, strict=True))
-        returns = discounted_returns(np.ones(len(steps)), 0.99)
-        weights = torch.from_numpy(returns - returns.mean()).float()
+        returns = torch.from_numpy(discounted_returns(np.ones(len(steps)), 0.99))
         log_probs = log_prob(self.actor(self.flat(observed)), torch.from_numpy(actions))
-        gradient_step(self.optimizer, -(weights * log_probs).mean())
+        gradient_step(self.optimizer, -((returns - returns.mean()) * log_probs).mean())
 
 
 small = {"learning_starts": 20, "batch_size": 8, "buffer_size": 200, "hidden": 8}

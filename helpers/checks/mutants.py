@@ -60,37 +60,27 @@ def words_of(*nodes: ast.AST) -> Words:
 
 def mutants(root: ast.AST, words: Words) -> Iterator[Mutant]:
     """Every small change of `root`: in place, one after the other, likelier kinds first."""
-    for operators in (_LIKELY, _OTHERS):
+    for operators, statements in ((_LIKELY, _left_out_or_exchanged), (_OTHERS, _moved_or_added_up)):
         for parent, name, index, node in _places(root):
             for operator in operators:
                 for new in operator(node, words):
-                    drops = operator in _DROPPING
-                    with_line = Mutant(_line(node, new), drops)
-                    yield from _swapped(parent, name, index, node, new, with_line)
+                    ast.fix_missing_locations(ast.copy_location(new, node))
+                    _put(parent, name, index, new)
+                    yield Mutant(node.lineno, operator is parts_alone)
+                    _put(parent, name, index, node)
         for body in _bodies(root):
-            for new, line in (_STATEMENTS if operators is _LIKELY else _MORE_STATEMENTS)(body):
+            for new_body, line in statements(body):
                 old = body[:]
-                body[:] = new
-                yield Mutant(line, len(new) < len(old))
+                body[:] = new_body
+                yield Mutant(line, len(new_body) < len(old))
                 body[:] = old
 
 
-def _swapped(parent, name, index, node, new, mutant) -> Iterator[Mutant]:
-    ast.copy_location(new, node)
-    ast.fix_missing_locations(new)
+def _put(parent: ast.AST, name: str, index: int | None, node: ast.expr) -> None:
     if index is None:
-        setattr(parent, name, new)
-        yield mutant
         setattr(parent, name, node)
     else:
-        entries = getattr(parent, name)
-        entries[index] = new
-        yield mutant
-        entries[index] = node
-
-
-def _line(node: ast.expr, new: ast.expr) -> int:
-    return node.lineno
+        getattr(parent, name)[index] = node
 
 
 def _places(root: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.expr]]:
@@ -275,48 +265,47 @@ def _number(node: ast.expr) -> bool:
 # --- Statements: each gives another list of them, and the line that is concerned ------------------
 
 
-def _STATEMENTS(body: list[ast.stmt]) -> Iterator[tuple[list[ast.stmt], int]]:
-    """One left out, or two exchanged."""
+Bodies = Iterator[tuple[list[ast.stmt], int]]
+
+
+def _left_out_or_exchanged(body: list[ast.stmt]) -> Bodies:
+    """One statement left out, or two exchanged."""
     for i, statement in enumerate(body):
         if len(body) > 1 and not isinstance(statement, ast.Return):
             yield body[:i] + body[i + 1 :], statement.lineno
     for i in range(len(body) - 1):
-        first, second = body[i], body[i + 1]
-        yield [*body[:i], second, first, *body[i + 2 :]], second.lineno
+        yield [*body[:i], body[i + 1], body[i], *body[i + 2 :]], body[i + 1].lineno
 
 
-def _MORE_STATEMENTS(body: list[ast.stmt]) -> Iterator[tuple[list[ast.stmt], int]]:
-    """The last line of a block belongs behind it, or the line behind it into it; `=` for `+=`."""
+def _moved_or_added_up(body: list[ast.stmt]) -> Bodies:
+    """The last line of a block behind it, or the line behind it into it; `=` for `+=`."""
     for i, statement in enumerate(body):
         inner = getattr(statement, "body", None)
         if isinstance(statement, ast.For | ast.While | ast.If | ast.With) and inner:
             yield from _moved(body, i, statement, inner)
+        others: list[ast.stmt] = []
         if isinstance(statement, ast.AugAssign):
-            plain = ast.Assign([statement.target], statement.value)
-            yield [*body[:i], ast.fix_missing_locations(ast.copy_location(plain, statement)),
-                   *body[i + 1 :]], statement.lineno  # fmt: skip
-            for kind in _OPERATORS[:4]:
-                if not isinstance(statement.op, kind):
-                    other = ast.AugAssign(statement.target, kind(), statement.value)
-                    ast.fix_missing_locations(ast.copy_location(other, statement))
-                    yield [*body[:i], other, *body[i + 1 :]], statement.lineno
+            others = [ast.Assign([statement.target], statement.value)]
+            kinds = (kind for kind in _OPERATORS[:4] if not isinstance(statement.op, kind))
+            others += [ast.AugAssign(statement.target, kind(), statement.value) for kind in kinds]
         elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            other = ast.AugAssign(statement.targets[0], ast.Add(), statement.value)
+            others = [ast.AugAssign(statement.targets[0], ast.Add(), statement.value)]
+        for other in others:
             ast.fix_missing_locations(ast.copy_location(other, statement))
             yield [*body[:i], other, *body[i + 1 :]], statement.lineno
 
 
-def _moved(
-    body: list[ast.stmt], i: int, block: ast.stmt, inner: list[ast.stmt]
-) -> Iterator[tuple[list[ast.stmt], int]]:
-    """The change of `block` itself is taken back by the caller's next step, so it is copied."""
-    kind = type(block)
+def _moved(body: list[ast.stmt], i: int, block: ast.stmt, inner: list[ast.stmt]) -> Bodies:
+    """With a copy of the block: the block itself stays as it is."""
     others = {name: value for name, value in ast.iter_fields(block) if name != "body"}
+
+    def with_body(lines: list[ast.stmt]) -> ast.stmt:
+        return ast.copy_location(type(block)(body=lines, **others), block)
+
     if len(inner) > 1:
-        shorter = ast.copy_location(kind(body=inner[:-1], **others), block)
-        yield [*body[:i], shorter, inner[-1], *body[i + 1 :]], inner[-1].lineno
+        yield [*body[:i], with_body(inner[:-1]), inner[-1], *body[i + 1 :]], inner[-1].lineno
     if i + 1 < len(body) and not getattr(block, "orelse", None):
-        longer = ast.copy_location(kind(body=[*inner, body[i + 1]], **others), block)
+        longer = with_body([*inner, body[i + 1]])
         yield [*body[:i], longer, *body[i + 2 :]], body[i + 1].lineno
 
 
@@ -325,4 +314,3 @@ _LIKELY: tuple[Operator, ...] = (
     other_names, other_operators, parts_alone, signs, other_numbers, other_arguments,
 )  # fmt: skip
 _OTHERS: tuple[Operator, ...] = (neighbours, calls_added, powers, terms_added)
-_DROPPING: tuple[Operator, ...] = (parts_alone,)

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from helpers.checks.compare import Leaf, Snapshot
-from helpers.checks.edits import EditError, apply, compiled, source_of_reference
+from helpers.checks.edits import apply, compiled, source_of_reference
 from helpers.checks.exercise import Exercise
 from helpers.checks.mutants import Mutant, Words, mutants, words_of
 from helpers.checks.running import (
@@ -62,8 +62,8 @@ _OUTSIDE = {
 class Found:
     """The lines on which one change makes it right, and what explains it together with another."""
 
-    lines: dict[int, int] = field(default_factory=dict)  # line -> how many changes
-    beside: dict[str, dict[int, int]] = field(default_factory=dict)  # mistake -> the same
+    lines: set[int] = field(default_factory=set)
+    beside: dict[str, set[int]] = field(default_factory=dict)  # mistake -> lines
 
 
 def explain(exercise: Exercise, candidate: Callable, got: Outcome) -> tuple[str, str] | None:
@@ -129,19 +129,16 @@ class _Search:
 
     def two_known(self) -> tuple[Mistake, Mistake] | None:
         """The two mistakes that together do just what was seen; None unless there is one pair."""
-        entries = self._likeliest()
         reference = self.exercise.reference
         pairs: list[tuple[Mistake, Mistake]] = []
-        for one, other in _pairs(entries):
+        for one, other in _pairs(self._likeliest()):
             if self.used() > 0.5:
                 break
             try:
                 edits = [*one.spellings[0], *other.spellings[0]]
                 source = apply(source_of_reference(reference), edits)
                 version = compiled(reference, source, TWO)
-            except (EditError, SyntaxError):
-                continue
-            except Exception:
+            except Exception:  # the one edit's place is gone after the other
                 continue
             if self._does(version, self.got.observations) and self.failing:
                 pairs.append((one, other))
@@ -191,7 +188,7 @@ class _Search:
                 continue
             if not unlike_here(self.exercise, self.want[first], seen):
                 if self._does(version, self.want) and self._breaks_nothing(version):
-                    found.lines[mutant.line] = found.lines.get(mutant.line, 0) + 1
+                    found.lines.add(mutant.line)
             elif not mutant.drops:
                 self._compare(version, seen, known, mutant, found)
         return found
@@ -207,8 +204,7 @@ class _Search:
         for name, (its_mark, observations) in known.items():
             if its_mark != mark or not self._does(version, observations()):
                 continue
-            lines = found.beside.setdefault(name, {})
-            lines[mutant.line] = lines.get(mutant.line, 0) + 1
+            found.beside.setdefault(name, set()).add(mutant.line)
 
     def _known(self) -> dict[str, tuple[Any, Callable]]:
         """Each mistake's mark on the first case, and how to get all that it does."""
@@ -219,6 +215,8 @@ class _Search:
             if self.used() > 0.67:
                 break
             seen = tried.on(first)
+            if isinstance(seen, dict) and self._agreement(first, seen) < 0.02:
+                continue  # of the many parts that are looked at, not one shows this mistake
             if not isinstance(seen, Raised) and unlike_here(self.exercise, self.want[first], seen):
                 known[entry.name] = _mark(seen), lambda tried=tried: list(tried.observations())
         return known

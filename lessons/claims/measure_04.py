@@ -102,7 +102,7 @@ def corridor(seeds: range = range(10)) -> dict[str, Any]:
         exec(re.search(rf":slug: {slug}\n(.*?)^```", text, re.M | re.S)[1], names)
     results = {}
     for name, settings in names["variants"].items():
-        runs = [names["study"](seed, **settings) for seed in seeds]
+        runs = [names["replay"](seed, **settings) for seed in seeds]
         results[name] = {
             "found": [found for found, _ in runs],
             "values": [[round(float(v), 4) for v in values] for _, values in runs],

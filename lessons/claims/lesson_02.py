@@ -1,0 +1,323 @@
+"""Claims of lesson 02: the lab, both studies, and when A2C and DDPG first reach Pendulum's bar."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from helpers.labs.variants import load_lab
+from helpers.training.results import load_results
+from helpers.training.statistics import permutation_test
+from tools.claims import Claim, Evidence, Lab, alike, at_the_bar, higher, near
+
+LAB = "helpers/labs/02_ddpg.md"
+TAUGHT, MOUNTAIN = "DDPG as taught", "on the mountain"
+PAPER = "Lillicrap et al. 2016, arXiv 1509.02971"
+PENDULUM, CAR = "ddpg_Pendulum-v1", "ddpg_MountainCarContinuous-v0"
+lab = Lab("02_break_it")
+
+
+def both(*all_of: Evidence) -> Evidence:
+    """Evidence that holds if each one does."""
+
+    def evidence() -> tuple[str, bool]:
+        found = [each() for each in all_of]
+        return "; ".join(said for said, _ in found), all(holds for _, holds in found)
+
+    return evidence
+
+
+def same_after(*names: str, taught: str = TAUGHT) -> Evidence:
+    """No difference is shown in the evaluations after training."""
+    return both(*(lambda name=name: alike(lab.final(name), lab.final(taught)) for name in names))
+
+
+def no_difference(*names: str, taught: str = TAUGHT) -> Evidence:
+    return both(*(lab.no_difference(name, taught) for name in names))
+
+
+def later(*names: str, taught: str = TAUGHT) -> Evidence:
+    """Lower returns in training than as taught."""
+    return both(*(lab.sooner(taught, name) for name in names))
+
+
+def p_in_training(name: str, taught: str) -> Callable[[], float]:
+    return lambda: permutation_test(lab.training(name), lab.training(taught))
+
+
+def p_values(said: dict[str, float], taught: str) -> Evidence:
+    """The p of the training returns that the text names, each to its last digit."""
+    return both(
+        *(near(p_in_training(n, taught), p, 0.5 * 10 ** -len(str(p)[2:])) for n, p in said.items())
+    )
+
+
+def ten_seeds() -> tuple[str, bool]:
+    counts = {len(runs["seeds"]) for runs in load_lab("02").values()}
+    return str(counts), counts == {10}
+
+
+def no_flag() -> tuple[str, bool]:
+    best = max(map(max, lab.runs("mountain, no correlation at all")["returns"]))
+    return f"highest return of a stretch {best}", best <= 0
+
+
+def flags(*names: str) -> Evidence:
+    """Every seed's training has a stretch with a return that only the flag gives."""
+
+    def evidence() -> tuple[str, bool]:
+        best = {name: min(map(max, lab.runs(name)["returns"])) for name in names}
+        return str(best), min(best.values()) > 0
+
+    return evidence
+
+
+def first_at_bar(algorithm: str) -> float:
+    return float(np.median(load_results("02_first_at_bar")[algorithm]["steps"]))
+
+
+def seconds_a_step() -> float:
+    rows = load_results(PENDULUM)["results"]
+    return float(np.median([row["seconds"] / row["steps"] for row in rows]))
+
+
+def seconds_in_all() -> float:
+    """Both trainings, and three of half of Pendulum's steps under "Now you"."""
+    pendulum, car = (
+        np.median([row["seconds"] for row in load_results(name)["results"]])
+        for name in (PENDULUM, CAR)
+    )
+    return float(pendulum + car + 3 * pendulum / 2)
+
+
+def count_says_nothing() -> float:
+    """p of eight of ten against ten of ten."""
+    return permutation_test([1.0] * 8 + [0.0] * 2, [1.0] * 10)
+
+
+def median_after(name: str) -> Callable[[], float]:
+    return lambda: float(np.median(lab.final(name)))
+
+
+ALONE = ("mountain, uniform warm-up", "mountain, Gaussian noise", "mountain, no noise")
+
+CLAIMS = [
+    # --- the opening
+    Claim(
+        "On Pendulum it first reaches the bar after about 4,000 steps",
+        near(lambda: first_at_bar("ddpg"), 4000, 500),
+    ),
+    Claim(
+        "lesson 01's A2C takes A2CSTEPS",
+        near(lambda: first_at_bar("a2c"), 0, 20_000),
+    ),
+    Claim("All training together: under a minute", near(seconds_in_all, 35, 10)),
+    # --- the memory
+    Claim(
+        '"most optimization algorithms assume that the samples are independently and identically '
+        'distributed"',
+        source=f"{PAPER}, section 3",
+    ),
+    Claim(
+        "without it, three seeds of ten reach the bar", lab.reach_the_bar(3, "no replay")
+    ),
+    Claim("about 0.7 ms in the stored study below", near(lambda: 1e3 * seconds_a_step(), 0.7, 0.1)),
+    Claim('"having both a target', source=f"{PAPER}, section 3"),
+    Claim("with any two of them alone instability can be avoided", source="Sutton & Barto 11.3"),
+    Claim('"for exploration efficiency in physical control problems', source=f"{PAPER}, section 3"),
+    Claim(
+        "On Pendulum independent noise is enough",
+        both(at_the_bar(PENDULUM, 20), lab.reach_the_bar(10, TAUGHT)),
+    ),
+    # --- the settings
+    Claim("batch normalisation", source=f"{PAPER}, section 3"),
+    Claim("400 and 300; the action enters at the critic's second", source=f"{PAPER}, section 7"),
+    Claim("at most 2.5 million", source=f"{PAPER}, table 1"),
+    # --- the lab on Pendulum
+    Claim("Each variant below was trained with ten seeds", ten_seeds),
+    Claim("is worth (again the median)", source="value_at_start in helpers/labs/break_it.py"),
+    Claim(
+        "**No target networks:** no seed of ten reaches the bar",
+        lab.reach_the_bar(0, "no target networks"),
+    ),
+    Claim('(its figure 2: "Target networks are crucial")', source=f"{PAPER}, section 4, figure 2"),
+    Claim("three seeds of ten reach it", lab.reach_the_bar(3, "no replay")),
+    Claim(
+        "worse in training and after it, median -189 against -123",
+        both(
+            later("unscaled actions"),
+            lab.better(TAUGHT, "unscaled actions"),
+            near(median_after("unscaled actions"), -189, 0.5),
+            near(median_after(TAUGHT), -123, 0.5),
+        ),
+    ),
+    Claim("Nine of the ten seeds still reach the bar", lab.reach_the_bar(9, "unscaled actions")),
+    Claim(
+        "later in training (p = 0.002 and 0.02), no difference shown after it",
+        both(
+            later("truncation as termination", "rewards not scaled"),
+            p_values({"truncation as termination": 0.002, "rewards not scaled": 0.02}, TAUGHT),
+            same_after("truncation as termination", "rewards not scaled"),
+        ),
+    ),
+    Claim(
+        "No noise, warm-up in the wrong units, last layers not small:** no difference shown",
+        no_difference("no noise", "warm-up in the wrong units", "last layers not small"),
+    ),
+    Claim(
+        "lower returns in training, which contain this stronger noise itself; "
+        "no difference shown after it",
+        both(later("OU noise"), same_after("OU noise")),
+    ),
+    Claim(
+        "The two that matter most are DQN's",
+        both(
+            lab.better("unscaled actions", "no replay"),
+            lab.better("rewards not scaled", "no replay"),
+            lab.better("unscaled actions", "no target networks"),
+        ),
+    ),
+    Claim("Why does truncation as termination cost so little?", same_after("truncation as termination")),
+    # --- the lab on the mountain
+    Claim(
+        "with either of them alone all ten seeds reach the bar",
+        lab.reach_the_bar(10, "mountain, uniform warm-up", "mountain, Gaussian noise"),
+    ),
+    Claim(
+        "**No correlation at all** (uniform warm-up *and* Gaussian noise): no seed of ten reaches "
+        "the bar",
+        lab.reach_the_bar(0, "mountain, no correlation at all"),
+    ),
+    Claim("No training shows a flag", no_flag),
+    Claim(
+        "all ten end near 0",
+        near(lambda: np.abs(lab.final("mountain, no correlation at all")).max(), 0, 0.5),
+    ),
+    Claim(
+        "all ten seeds reach the bar, but the returns in training are lower (p = 0.004, 0.013, "
+        "0.004)",
+        both(
+            lab.reach_the_bar(10, *ALONE),
+            later(*ALONE, taught=MOUNTAIN),
+            p_values(dict(zip(ALONE, (0.004, 0.013, 0.004), strict=True)), MOUNTAIN),
+        ),
+    ),
+    Claim("In each of these the flag gets into the memory", flags(*ALONE)),
+    Claim(
+        "eight of ten. That count alone shows no difference to ten of ten (p = 0.47)",
+        both(
+            lab.reach_the_bar(8, "mountain, observations not scaled"),
+            near(count_says_nothing, 0.47, 0.005),
+        ),
+    ),
+    Claim(
+        "the mean evaluation is worse (p = 0.01), mostly by a seed that stands",
+        both(
+            lab.better(MOUNTAIN, "mountain, observations not scaled"),
+            near(lambda: lab.final("mountain, observations not scaled").min(), -99.9, 0.05),
+        ),
+    ),
+    Claim(
+        "eight of ten reach the bar; on Pendulum none did",
+        both(
+            lab.reach_the_bar(8, "mountain, no target networks"),
+            lab.reach_the_bar(0, "no target networks"),
+        ),
+    ),
+    Claim(
+        "**Truncation as termination:** no difference shown",
+        no_difference("mountain, truncation as termination", taught=MOUNTAIN),
+    ),
+    # --- after it
+    Claim("One training proves little", source="lesson 05"),
+    Claim(
+        "the target networks move only 5 % of the way",
+        near(lambda: 100 * (1 - (1 - 5e-6) ** 11_000), 5, 0.5),
+    ),
+    Claim(
+        "That it costs so little in the lab is luck", same_after("truncation as termination")
+    ),
+    # --- the lab's explanations
+    Claim("No seed of ten reaches the bar.", lab.reach_the_bar(0, "no target networks"), file=LAB),
+    Claim("Three seeds of ten reach the bar.", lab.reach_the_bar(3, "no replay"), file=LAB),
+    Claim(
+        "No difference shown, perhaps because warm-up and random starts",
+        no_difference("no noise"),
+        file=LAB,
+    ),
+    Claim(
+        "The returns in training are lower, and contain this noise; no difference shown after",
+        both(later("OU noise"), same_after("OU noise")),
+        file=LAB,
+    ),
+    Claim(
+        "Lower returns in training, no difference shown after it, perhaps because a pendulum",
+        both(later("truncation as termination"), same_after("truncation as termination")),
+        file=LAB,
+    ),
+    Claim(
+        "Worse in training and after it, though nine seeds of ten reach the bar.",
+        both(
+            later("unscaled actions"),
+            lab.better(TAUGHT, "unscaled actions"),
+            lab.reach_the_bar(9, "unscaled actions"),
+        ),
+        file=LAB,
+    ),
+    Claim(
+        "No difference shown on Pendulum.", no_difference("warm-up in the wrong units"), file=LAB
+    ),
+    Claim(
+        "Lower returns in training, no difference shown after it: nine seeds of ten reach the bar.",
+        both(
+            later("rewards not scaled"),
+            same_after("rewards not scaled"),
+            lab.reach_the_bar(9, "rewards not scaled"),
+        ),
+        file=LAB,
+    ),
+    Claim(
+        "No difference shown in the returns.", no_difference("last layers not small"), file=LAB
+    ),
+    *(
+        Claim(
+            says,
+            both(lab.reach_the_bar(10, name), later(name, taught=MOUNTAIN), flags(name)),
+            file=LAB,
+        )
+        for says, name in zip(
+            (
+                "the noise after them is OU. All ten seeds reach the bar, with lower returns in "
+                "training.",
+                "then independent Gaussian noise: the flag is in the memory already. All ten seeds "
+                "reach the bar, with lower returns in training.",
+                "then no noise at all: the flag is in the memory already. All ten seeds reach the "
+                "bar, with lower returns in training.",
+            ),
+            ALONE,
+            strict=True,
+        )
+    ),
+    Claim("No training shows a flag, and all ten seeds end near 0", no_flag, file=LAB),
+    Claim(
+        "Eight seeds of ten reach the bar; the mean evaluation is worse. One seed stands",
+        both(
+            lab.reach_the_bar(8, "mountain, observations not scaled"),
+            lab.better(MOUNTAIN, "mountain, observations not scaled"),
+        ),
+        file=LAB,
+    ),
+    Claim(
+        "Eight seeds of ten reach the bar, where on Pendulum none does; the mean evaluation is "
+        "worse.",
+        both(
+            lab.reach_the_bar(8, "mountain, no target networks"),
+            lab.better(MOUNTAIN, "mountain, no target networks"),
+        ),
+        file=LAB,
+    ),
+    Claim(
+        "The cut after 999 steps is taken for an end. No difference shown.",
+        no_difference("mountain, truncation as termination", taught=MOUNTAIN),
+        file=LAB,
+    ),
+]
