@@ -117,10 +117,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         record = json.loads(options.out.read_text(encoding="utf-8"))
         save(options.out, record | {"clock": clock(setting, seeds[:2])})
         return 0
+    record = compare(setting, seeds, options.jobs, options.out, sb3.__name__.replace("_", "-"))
+    save(options.out, record | {"clock": clock(setting, seeds[:2])})
+    return 0
+
+
+def compare(setting: Setting, seeds: Sequence[int], jobs: int, out: Path, package: str) -> dict:
+    """Train every learner with every seed; the record is written after each of them."""
     every = setting.steps // POINTS
     record = {
         "command": f"python -m benchmarks.learning --seeds {spell_seeds(seeds)}",
-        **circumstances(sb3.__name__.replace("_", "-")),
+        **circumstances(package),
         "env_id": setting.env_id,
         "bar": setting.bar,
         "evaluation_episodes": EPISODES,
@@ -128,14 +135,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "results": [],
     }
     tasks = [(name, setting, seed) for name in LEARNERS for seed in seeds]
-    pool = Parallel(n_jobs=options.jobs, return_as="generator")
+    pool = Parallel(n_jobs=jobs, return_as="generator")
     for row in pool(delayed(run)(*task) for task in tasks):
         record["results"].append(row)
         last, seconds = row["returns"][-1], row["seconds"]
         print(f"{row['learner']}, seed {row['seed']}: {last:.1f}, {seconds:.1f} s", flush=True)
-        save(options.out, record)
-    save(options.out, record | {"clock": clock(setting, seeds[:2])})
-    return 0
+        save(out, record)
+    return record
 
 
 if __name__ == "__main__":

@@ -100,7 +100,7 @@ def test_one_variant_can_be_trained_anew_and_the_others_stay(tmp_path, monkeypat
 
 def test_a_variants_file_says_what_is_wrong_with_it(monkeypatch, tmp_path):
     for text, says in [
-        ("## a\nno setting at all here\n", "begins with `algorithm environment`, not with"),
+        ("## a\nno setting at all here\n", "begins with `algorithm environment`"),
         ("## a\ntd3 Pendulum-v1\nmistake 3.3: no such\n", "3.3 has no mistake called 'no such'"),
         ("## a\ntd3 Nowhere-v0\n", "No lesson trains td3 on Nowhere-v0"),
     ]:

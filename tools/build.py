@@ -28,17 +28,7 @@ def main(
     argv: list[str] | None = None, root: Path = ROOT, exercises: Mapping[str, Any] | None = None
 ) -> int:
     """Build or check. Gives 0, or 1 where something is refused or differs, or 2 for bad usage."""
-    parser = argparse.ArgumentParser(
-        prog="build",
-        description="Write notebooks/ from lessons/. Code that has run is not run again.",
-    )
-    parser.add_argument("lessons", nargs="*", metavar="lesson", help="such as 01 (default: all)")
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument("--check", action="store_true", help="write nothing, name what is out of date")
-    how.add_argument("--no-execute", action="store_true", help="write, but run nothing")
-    how.add_argument("--force", action="store_true", help="run even where no code has changed")
-    args = parser.parse_args(argv)
-
+    args = _parser().parse_args(argv)
     known = sorted(path.stem for path in (root / "lessons").glob("[0-9][0-9]_*.md"))
     asked = {Path(arg).stem for arg in args.lessons}
     names = [name for name in known if not asked or asked & {name, *name.split("_", 1)}]
@@ -54,20 +44,7 @@ def main(
     for name in names:
         try:
             lesson, blanks = editions(root, name, exercises, repository)
-        except BuildError as error:
-            stopped.append(str(error))
-            continue
-        path, blank_path = (root / place / f"{name}.ipynb" for place in FOLDERS)
-        if args.check:
-            stopped += difference(root, path, lesson) + difference(root, blank_path, blanks)
-            continue
-        stopped += write(root, blank_path, blanks)  # first, since nothing has to run
-        fresh = args.force or not keep_outputs(lesson, path)
-        try:
-            if fresh and not args.no_execute:
-                print(f"{name}: running", flush=True)
-                execute(root, name, lesson)
-            stopped += write(root, path, lesson)
+            stopped += build_one(root, name, lesson, blanks, args)
         except BuildError as error:
             stopped.append(str(error))
     if args.check and not asked:
@@ -76,6 +53,34 @@ def main(
     if stopped:
         print(*stopped, sep="\n", file=sys.stderr)
     return 1 if stopped else 0
+
+
+def build_one(
+    root: Path, name: str, lesson: NotebookNode, blanks: NotebookNode, args: argparse.Namespace
+) -> list[str]:
+    """Write or compare both editions of a lesson; returns what is wrong, a sentence each."""
+    path, blank_path = (root / place / f"{name}.ipynb" for place in FOLDERS)
+    if args.check:
+        return difference(root, path, lesson) + difference(root, blank_path, blanks)
+    stopped = write(root, blank_path, blanks)  # first, since nothing has to run
+    fresh = args.force or not keep_outputs(lesson, path)
+    if fresh and not args.no_execute:
+        print(f"{name}: running", flush=True)
+        execute(root, name, lesson)
+    return stopped + write(root, path, lesson)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="build",
+        description="Write notebooks/ from lessons/. Code that has run is not run again.",
+    )
+    parser.add_argument("lessons", nargs="*", metavar="lesson", help="such as 01 (default: all)")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--check", action="store_true", help="write nothing, name what is out of date")
+    how.add_argument("--no-execute", action="store_true", help="write, but run nothing")
+    how.add_argument("--force", action="store_true", help="run even where no code has changed")
+    return parser
 
 
 def write(root: Path, path: Path, notebook: NotebookNode) -> list[str]:

@@ -34,8 +34,8 @@ person with arrow keys.
 | --- | --- | --- | --- | --- |
 {rows}
 
-Read them with `helpers.demos.files.load_demos`. Each file is a compressed `.npz`; its array `about` is
-a text in JSON that says what it is, by whom and with which returns.
+Read them with `helpers.demos.files.load_demos`. Each file is a compressed `.npz`; its array `about`
+is a text in JSON that says what it is, by whom and with which returns.
 """
 
 

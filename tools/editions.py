@@ -82,9 +82,8 @@ def editions(
             continue
         if cell.cell_type == "markdown":
             cell.source = _one_folder_down(cell.source)
-        if "exercise" in options:
+        if key := options.get("exercise"):
             with _located(name, cell):
-                key = options["exercise"]
                 if key in placed:
                     raise BuildError(f"exercise {key} already has a cell above.")
                 exercise = _registered(key, options["include"], name, exercises)

@@ -10,11 +10,12 @@ import time
 from collections.abc import Sequence
 
 from helpers.agents import A2C, DDPG, TD3, DDPGfD
+from helpers.agents.base import Agent
 from helpers.agents.cloning import pretrain
-from helpers.demos.files import load_demos
+from helpers.demos.files import Demos, load_demos
 from helpers.evaluation import evaluate
-from helpers.labs.break_it import RESULTS
 from helpers.training.probes import probe, quick
+from helpers.training.results import RESULTS
 from helpers.training.settings import DEMOS
 from helpers.training.study import circumstances, parse_seeds
 
@@ -54,54 +55,30 @@ def pretraining(seeds: Sequence[int]) -> dict:
     for file, env_id in TEACHERS.items():
         demos = load_demos(DEMOS / f"{file}.npz")
         for kind in (TD3, A2C):
-            rows = []
-            for seed in seeds:
-                settings = {"hidden": 64, "seed": seed}
-                untrained = evaluate(kind(env_id, **settings), episodes=10).mean
-                agent = kind(env_id, **settings)
-                stopped = pretrain(
-                    agent, demos, epochs=EPOCHS, patience=PATIENCE, learning_rate=3e-3
-                )
-                whole = pretrain(
-                    kind(env_id, **settings),
-                    demos,
-                    epochs=EPOCHS,
-                    patience=EPOCHS,
-                    learning_rate=3e-3,
-                )
-                rows.append(
-                    {
-                        "seed": seed,
-                        "untrained": round(untrained, 1),
-                        "pretrained": round(evaluate(agent, episodes=10).mean, 1),
-                        "best_epoch": stopped.best_epoch,
-                        "epochs": len(stopped.validation_losses) - 1,
-                        "validation": [round(loss, 4) for loss in whole.validation_losses],
-                        "train": [round(loss, 4) for loss in whole.train_losses],
-                    }
-                )
+            rows = [_pretrained(kind, env_id, demos, seed) for seed in seeds]
             results[f"{kind.__name__} on {env_id}"] = {
-                "demonstrations": str(demos),
-                "epochs": EPOCHS,
-                "patience": PATIENCE,
-                "rows": rows,
-            }
-            print(
-                kind.__name__,
-                env_id,
-                [
-                    (
-                        r["untrained"],
-                        r["pretrained"],
-                        r["best_epoch"],
-                        min(r["validation"]),
-                        r["validation"][-1],
-                    )
-                    for r in rows
-                ],
-                flush=True,
-            )
+                "demonstrations": str(demos), "epochs": EPOCHS, "patience": PATIENCE, "rows": rows,
+            }  # fmt: skip
+            print(kind.__name__, env_id, [row["pretrained"] for row in rows], flush=True)
     return results
+
+
+def _pretrained(kind: type[Agent], env_id: str, demos: Demos, seed: int) -> dict:
+    """One agent pre-trained with the early stop, and one to the end."""
+    agent, other = (kind(env_id, hidden=64, seed=seed) for _ in range(2))
+    untrained = evaluate(agent, episodes=10).mean
+    how = {"epochs": EPOCHS, "learning_rate": 3e-3}
+    stopped = pretrain(agent, demos, patience=PATIENCE, **how)
+    whole = pretrain(other, demos, patience=EPOCHS, **how)
+    return {
+        "seed": seed,
+        "untrained": round(untrained, 1),
+        "pretrained": round(evaluate(agent, episodes=10).mean, 1),
+        "best_epoch": stopped.best_epoch,
+        "epochs": len(stopped.validation_losses) - 1,
+        "validation": [round(loss, 4) for loss in whole.validation_losses],
+        "train": [round(loss, 4) for loss in whole.train_losses],
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""After how many steps A2C and DDPG first reach Pendulum's bar, measured once for lessons 01 and 02.
+"""After how many steps A2C and DDPG first reach Pendulum's bar, measured once.
 
     python -m lessons.claims.measure_02
 

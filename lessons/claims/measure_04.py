@@ -65,7 +65,10 @@ def handicaps(seeds: range = range(10)) -> dict[str, Any]:
 
 def silent() -> dict[str, Any]:
     """The actors of seeds that ended near 0 and of others: how far in the tanh's flat part."""
-    asked = [("five demonstrations", {"episodes": 5}, {}, (0, 2)), ("no L2", {}, {"weight_decay": 0.0}, (0, 1, 3))]
+    asked = [
+        ("five demonstrations", {"episodes": 5}, {}, (0, 2)),
+        ("no L2", {}, {"weight_decay": 0.0}, (0, 1, 3)),
+    ]
     results = []
     for name, of_setting, changes, seeds in asked:
         from dataclasses import replace

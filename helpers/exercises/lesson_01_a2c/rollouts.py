@@ -110,6 +110,8 @@ def gae_cases(rng: np.random.Generator) -> list[Case]:
         values = rng.normal(size=(steps + 1, envs)).astype(np.float32)
         return rewards, values, terminated, truncated, gamma, lam
 
+    flags = np.array([[True, False]])
+    two_ends = (np.ones((1, 2)), np.array([[2.0, 2.0], [4.0, 4.0]]), flags, ~flags, 0.5, 0.8)
     return [
         Case(one([1], [2, 4]), note="one step, nothing ended"),
         Case(one([1], [2, 4], terminated=0), note="one step, terminated"),
@@ -121,17 +123,7 @@ def gae_cases(rng: np.random.Generator) -> list[Case]:
             one([1, 2, 0, 3], [4, 6, 8, 5, 7], terminated=1, truncated=1),
             note="terminated and truncated, both at step 1",
         ),
-        Case(
-            (
-                np.array([[1.0, 1.0]]),
-                np.array([[2.0, 2.0], [4.0, 4.0]]),
-                np.array([[True, False]]),
-                np.array([[False, True]]),
-                0.5,
-                0.8,
-            ),
-            note="one step of two environments, one terminated, one truncated",
-        ),
+        Case(two_ends, note="one step of two environments, one terminated, one truncated"),
         Case(drawn(5, 3, 0.9, 0.0), note="lambda 0, where only the TD error counts"),
         Case(drawn(5, 3, 0.9, 1.0), note="lambda 1, where the critic is a baseline only"),
         Case(drawn(32, 8, 0.99, 0.95), note="a rollout of eight environments"),

@@ -1,0 +1,186 @@
+"""Claims of lesson 01 and of its lab."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from helpers.evaluation import evaluate
+from helpers.training.results import load_results
+from helpers.training.settings import get_setting
+from helpers.training.statistics import permutation_test
+from tools.claims import LEVEL, Claim, Evidence, Lab, alike, at_the_bar, higher, near
+
+lab = Lab("01_break_it")
+LAB = "helpers/labs/01_a2c.md"
+TAUGHT, BOOK = "A2C as taught", "by the book"
+A_PLAIN_WORD = "no measurement: the idea, or a definition"
+A3C = "Mnih et al. 2016 (arXiv:1602.01783), section 4 and supplement, section 8"
+BASELINES = "openai/baselines, baselines/a2c/a2c.py: the defaults of `learn`"
+
+
+def below(most: float, *comparisons: tuple[np.ndarray, np.ndarray]) -> Evidence:
+    """Every second group is higher than the first with p below `most`."""
+
+    def evidence() -> tuple[str, bool]:
+        ps = [permutation_test(*pair) for pair in comparisons]
+        said = ", ".join(
+            f"{a.mean():.4g} against {b.mean():.4g}, p = {p:.2g}"
+            for (a, b), p in zip(comparisons, ps, strict=True)
+        )
+        return said, max(ps) < most and all(a.mean() < b.mean() for a, b in comparisons)
+
+    return evidence
+
+
+def learns_later(*variants: str, than: str = TAUGHT) -> Evidence:
+    return below(0.001, *((lab.training(v), lab.training(than)) for v in variants))
+
+
+def no_difference(*variants: str, than: str = TAUGHT) -> Evidence:
+    def evidence() -> tuple[str, bool]:
+        found = [lab.no_difference(variant, than)() for variant in variants]
+        return "; ".join(said for said, _ in found), all(holds for _, holds in found)
+
+    return evidence
+
+
+def both(*evidences: Evidence) -> Evidence:
+    def evidence() -> tuple[str, bool]:
+        found = [each() for each in evidences]
+        return "; ".join(said for said, _ in found), all(holds for _, holds in found)
+
+    return evidence
+
+
+def end_alike(variant: str, than: str = TAUGHT) -> Evidence:
+    return lambda: alike(lab.final(variant), lab.final(than))
+
+
+def at_bar(variant: str) -> int:
+    return int((lab.final(variant) >= lab.runs(variant)["bar"]).sum())
+
+
+def first_times(variant: str) -> np.ndarray:
+    """Steps until training episodes first average the bar, one a seed; infinity for never."""
+    runs = lab.runs(variant)
+    above = np.array(runs["returns"]) >= runs["bar"]
+    return np.where(above.any(axis=1), np.array(runs["steps"])[above.argmax(axis=1)], np.inf)
+
+
+def falls_back(variant: str) -> np.ndarray:
+    """Which seeds averaged less than 400 after they had reached the bar: 1 or 0."""
+    runs = lab.runs(variant)
+    curves = np.array(runs["returns"])
+    reached = np.maximum.accumulate(curves >= runs["bar"], axis=1)
+    return (reached & (curves < 400)).any(axis=1).astype(float)
+
+
+def four_fall_back(*variants: str) -> Evidence:
+    def evidence() -> tuple[str, bool]:
+        counts = [int(falls_back(each).sum()) for each in variants]
+        ps = [permutation_test(falls_back(each), falls_back(TAUGHT)) for each in variants]
+        none = not falls_back(TAUGHT).any()
+        said = f"{counts} against {int(falls_back(TAUGHT).sum())}, p = {ps[0]:.3f}"
+        return said, none and set(counts) == {4} and LEVEL <= min(ps) and max(ps) < 0.095
+
+    return evidence
+
+
+def values() -> Evidence:
+    """With the cut taken for an end the critic says 0.88 of a start, as taught 1.00."""
+    mistaken, taught = lab.value("truncation as termination"), lab.value(TAUGHT)
+
+    def evidence() -> tuple[str, bool]:
+        said, holds = below(0.001, (mistaken, taught))()
+        medians = np.median(mistaken), np.median(taught)
+        return f"medians {medians[0]:.3f}, {medians[1]:.3f}; means {said}", (
+            holds and abs(medians[0] - 0.88) < 0.005 and abs(medians[1] - 1) < 0.005
+        )
+
+    return evidence
+
+
+def seconds(study: str) -> float:
+    return float(np.median([row["seconds"] for row in load_results(study)["results"]]))
+
+
+def steps_a_second(study: str) -> float:
+    record = load_results(study)
+    return record["settings"]["steps"] / seconds(study)
+
+
+def on_pendulum(policy: Callable) -> float:
+    return evaluate(policy, "Pendulum-v1", episodes=100).mean
+
+
+def random_torques() -> float:
+    rng = np.random.default_rng(0)
+    return on_pendulum(lambda obs: rng.uniform(-2, 2, 1))
+
+
+CLAIMS = [
+    # --- the text -----------------------------------------------------------------------------
+    Claim(
+        "a few seconds of training on a CPU",
+        near(lambda: seconds("a2c_CartPole-v1"), 3, 2),
+    ),
+    Claim("more likely if it went **better than expected here**", source=A_PLAIN_WORD),
+    Claim(
+        "not the gradient of any function (Nota & Thomas 2020, who also construct a case",
+        source="Nota & Thomas 2020 (arXiv:1906.07073), abstract",
+    ),
+    Claim(
+        "With $\\gamma = 0.995$ the factor is 0.1 at step 460",
+        near(lambda: 0.995**460, 0.1, 0.005),
+    ),
+    Claim("A3C, *asynchronous* advantage actor-critic, ran 16 threads on one machine", source=A3C),
+    Claim(
+        "as a variant of A3C without the first A that performs equally well",
+        source="openai.com/index/openai-baselines-acktr-a2c (August 18, 2017)",
+    ),
+    Claim("| steps of a rollout | 5 | 5 | 32 |", source=f"{A3C}; {BASELINES}"),
+    Claim(
+        "In *steps* neither is shown to be sooner",
+        lambda: alike(first_times(BOOK), first_times(TAUGHT)),
+    ),
+    Claim(
+        "after 66,000 steps by the book and after 76,000 here ($p = 0.08$)",
+        both(
+            near(lambda: first_times(BOOK).mean(), 66_000, 500),
+            near(lambda: first_times(TAUGHT).mean(), 76_000, 500),
+            near(lambda: permutation_test(first_times(BOOK), first_times(TAUGHT)), 0.08, 0.005),
+        ),
+    ),
+    Claim(
+        "more than twice as many steps are made in a second",
+        near(
+            lambda: steps_a_second("a2c_CartPole-v1")
+            / steps_a_second("a2c-by-the-book_CartPole-v1"),
+            2.5,
+            0.5,
+        ),
+    ),
+    Claim("random torques earn about -1200 on Pendulum", near(random_torques, -1200, 60)),
+    Claim(
+        "hanging still nearly -2000",
+        near(lambda: -200 * np.pi**2, -2000, 30),
+    ),
+    Claim(
+        "a good swing-up about -150",
+        near(
+            lambda: np.mean([r["mean"] for r in load_results("a2c_Pendulum-v1")["results"]]),
+            -145,
+            10,
+        ),
+    ),
+    # --- Break it ------------------------------------------------------------------------------
+    Claim(
+        "Each variant below was trained with ten seeds",
+        lambda: (str(lab.runs(TAUGHT)["seeds"]), len(lab.runs(TAUGHT)["seeds"]) == 10),
+    ),
+    Claim("Throughout this course *better*, *worse*, *sooner* and *later* need", source="the rule"),
+    Claim("Otherwise we write *no difference shown*", source="the rule"),
+    Claim("That is not the same as *no difference*: ten seeds may be too few", source="the rule"),
+    Claim("*better* and *worse* the evaluation after it", source="the rule"),
+    Claim("475, median over the seeds", source="what a column of the table is"),
+]

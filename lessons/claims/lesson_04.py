@@ -1,0 +1,498 @@
+"""What lesson 04 and its lab say was measured, and the data that bear it out."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from helpers.demos.files import load_demos
+from helpers.training.results import load_results
+from helpers.training.settings import DEMOS, get_setting
+from tools.claims import Claim, Evidence, Lab, alike, at_the_bar, higher, near
+
+LAB = "helpers/labs/04_ddpgfd.md"
+TAUGHT, SPARSE = "DDPGfD as taught", "SparsePendulum-v0"
+PAPER = "Vecerik et al. 2017, arXiv 1707.08817"
+lab, lab_02 = Lab("04_break_it"), Lab("02_break_it")
+THIS_RUN = "this run: printed by the cell above"
+
+
+def means(study: str) -> NDArray:
+    """The final return of each seed of a stored study."""
+    return np.array([row["mean"] for row in load_results(study)["results"]])
+
+
+def seconds(study: str) -> float:
+    """The median of a stored study's training times."""
+    return float(np.median([row["seconds"] for row in load_results(study)["results"]]))
+
+
+def teacher(late: bool, few: bool, slips: bool) -> dict[str, NDArray]:
+    """The returns of a teacher with these handicaps, and of its ten copies."""
+    asked = {"late": late, "few torques": few, "slips": slips}
+    for row in load_results("04_handicaps")["results"]:
+        if {name: row[name] for name in asked} == asked:
+            return {name: np.array(row[name]) for name in ("teacher", "copies")}
+    raise KeyError(asked)
+
+
+def copies(part: str) -> NDArray:
+    return np.array([row[part] for row in load_results("04_copies")["results"]])
+
+
+def silent(variant: str, seed: int) -> dict[str, Any]:
+    rows = load_results("04_silent")["results"]
+    return next(row for row in rows if (row["variant"], row["seed"]) == (variant, seed))
+
+
+def in_corridor(name: str, part: str) -> NDArray:
+    """Of each seed the draws until the way was found, or the start's value at the end."""
+    runs = load_results("04_corridor")["results"][name]
+    return np.array(runs["found"] if part == "found" else [v[-1] for v in runs["values"]])
+
+
+def corridor(one: str, other: str, part: str) -> Evidence:
+    """Whether the first has higher values, or finds the way after fewer draws."""
+    sign = -1 if part == "found" else 1
+    return lambda: higher(sign * in_corridor(one, part), sign * in_corridor(other, part))
+
+
+def both(*evidence: Evidence) -> Evidence:
+    def together() -> tuple[str, bool]:
+        found = [each() for each in evidence]
+        return "; ".join(text for text, _ in found), all(ok for _, ok in found)
+
+    return together
+
+
+def says(value: Callable[[], Any], holds: Callable[[Any], bool]) -> Evidence:
+    """A computed value and a condition on it."""
+
+    def evidence() -> tuple[str, bool]:
+        found = value()
+        return str(found), bool(holds(found))
+
+    return evidence
+
+
+def no_correlation() -> tuple[str, bool]:
+    """By permutation: how often shuffled returns correlate as much with the loss."""
+    loss, score = copies("loss"), copies("mean")
+    seen = np.corrcoef(loss, score)[0, 1]
+    rng = np.random.default_rng(0)
+    shuffled = [np.corrcoef(loss, rng.permutation(score))[0, 1] for _ in range(5000)]
+    p = float(np.mean(np.abs(shuffled) >= abs(seen)))
+    return f"correlation {seen:.2f}, p = {p:.2g}", p >= 0.05
+
+
+def cost() -> dict[str, NDArray]:
+    rows = load_results("04_cost")["results"]
+    names = dict.fromkeys(row["name"] for row in rows)
+    return {n: np.array([r["microseconds"] for r in rows if r["name"] == n]) for n in names}
+
+
+def python_trees() -> NDArray:
+    slow = ("a tutorial's Python tree", "Python trees as in Baselines")
+    return np.array([cost()[name] / cost()["ours"] for name in slow])
+
+
+def skilled() -> float:
+    """The skilled teacher's mean on 100 other starts, as `tools.demos` wrote it down."""
+    row = next(
+        line for line in (DEMOS / "README.md").read_text().splitlines()
+        if line.startswith("| `sparse_pendulum")
+    )  # fmt: skip
+    return float(re.search(r"([\d.]+) ±", row)[1])  # type: ignore[index]
+
+
+def training_seconds() -> float:
+    """All trainings of the notebook, by the stored medians; the corridor and its like aside."""
+    main = sum(seconds(f"{name}_{SPARSE}") for name in ("ddpg", "bc", "bc", "ddpgfd"))
+    now_you = 3 * seconds(f"ddpgfd_{SPARSE}") * 4800 / 18_000
+    return main + seconds("ddpgfd_Pendulum-v1") + now_you
+
+
+def no_difference(*variants: str) -> Evidence:
+    return both(*(lab.no_difference(variant, TAUGHT) for variant in variants))
+
+
+OTHERS = (
+    "uniform replay", "no weights", "no bonus", "no slope in the priority", "no pre-training",
+    "one step only", "one update a step",
+)  # fmt: skip
+
+CLAIMS = [
+    Claim(
+        "the agent ends up doing it better than this teacher.",
+        both(
+            at_the_bar(f"ddpgfd_{SPARSE}", 20),
+            lambda: higher(
+                means(f"ddpgfd_{SPARSE}"), load_demos(DEMOS / "clumsy_pendulum.npz").returns
+            ),
+        ),
+    ),
+    Claim(
+        "All training together: about a minute and a half",
+        says(training_seconds, lambda found: 60 < found < 100),
+    ),
+    Claim(
+        "The agent quickly found a local minimum on the outside of the socket",
+        source=f"{PAPER}, section 4",
+    ),
+    Claim("Nothing, or next to nothing.", source=THIS_RUN),
+    Claim(
+        "was enough for all ten seeds, and without it no seed of ten got there:",
+        both(
+            lab_02.reach_the_bar(10, "on the mountain"),
+            lab_02.reach_the_bar(0, "mountain, no correlation at all"),
+        ),
+    ),
+    # --- copies
+    Claim(
+        "In this run the copy of the clumsy teacher is far better than the teacher.",
+        source=THIS_RUN,
+    ),
+    Claim(
+        "no critic, and a second or two",
+        says(lambda: seconds(f"bc_{SPARSE}"), lambda found: found < 2),
+    ),
+    Claim(
+        "A teacher that is only late gets 40, and all ten copies of it get 120 or more.",
+        both(
+            near(lambda: teacher(True, False, False)["teacher"].mean(), 40, 0.5),
+            says(
+                lambda: teacher(True, False, False)["copies"],
+                lambda found: found.round().min() >= 120 and len(found) == 10,
+            ),
+        ),
+    ),
+    Claim(
+        "Copies of a late teacher that slips as well are worse than those of one that does not (on "
+        "average 73 against 131).",
+        both(
+            lambda: higher(
+                teacher(True, False, False)["copies"], teacher(True, False, True)["copies"]
+            ),
+            near(lambda: teacher(True, False, True)["copies"].mean(), 73, 0.5),
+            near(lambda: teacher(True, False, False)["copies"].mean(), 131, 0.5),
+        ),
+    ),
+    Claim(
+        "on average 110 against 144 with no handicap, and 92 against 128 with slips alone.",
+        both(
+            lambda: higher(*teacher(False, False, False).values()),
+            lambda: higher(*teacher(False, False, True).values()),
+            near(lambda: teacher(False, False, False)["copies"].mean(), 110, 0.5),
+            near(lambda: teacher(False, False, False)["teacher"].mean(), 144, 0.5),
+            near(lambda: teacher(False, False, True)["copies"].mean(), 92, 0.5),
+            near(lambda: teacher(False, False, True)["teacher"].mean(), 128, 0.5),
+        ),
+    ),
+    Claim("In this run both get much less than before", source=THIS_RUN),
+    Claim(
+        "in proportion to the square of the length of an episode",
+        source="Ross & Bagnell 2010, theorem 2.1",
+    ),
+    # --- priorities
+    Claim(
+        "2.3 times as long.",
+        near(lambda: cost()["ours"][-1] / cost()["ours"][0], 2.3, 0.05),
+    ),
+    Claim(
+        "The logarithm alone would grow 1.5 times",
+        near(lambda: np.log(1e6) / np.log(1e4), 1.5, 0.01),
+    ),
+    Claim(
+        "costs 10 to 24 times as much as ours",
+        says(
+            lambda: (python_trees().min().round(1), python_trees().max().round(1)),
+            lambda found: round(found[0]) == 10 and round(found[1]) == 24,
+        ),
+    ),
+    Claim("and $\\alpha = 0.6$", source="Schaul et al. 2016, section 4, proportional variant"),
+    # --- the corridor
+    Claim(
+        "after 40,000 draws 0.85 of the true one, with uniform draws 0.22.",
+        both(
+            corridor("by TD error", "uniform draws", "value"),
+            near(lambda: in_corridor("by TD error", "value").mean(), 0.85, 0.005),
+            near(lambda: in_corridor("uniform draws", "value").mean(), 0.22, 0.005),
+        ),
+    ),
+    Claim(
+        "For finding the way no difference is shown",
+        lambda: alike(in_corridor("by TD error", "found"), in_corridor("uniform draws", "found")),
+    ),
+    Claim(
+        "finds the way sooner, after 4,430 draws in place of 16,108, and the values end up right.",
+        both(
+            corridor("by TD error, with bonus", "uniform draws", "found"),
+            corridor("by TD error, with bonus", "by TD error", "value"),
+            near(lambda: np.median(in_corridor("by TD error, with bonus", "found")), 4430, 0.6),
+            near(lambda: np.median(in_corridor("uniform draws", "found")), 16108, 0.6),
+            near(lambda: in_corridor("by TD error, with bonus", "value").min(), 1, 0.01),
+        ),
+    ),
+    Claim(
+        "find the way sooner as well, after 5,363 draws (both uniform).",
+        both(
+            corridor("uniform, 5-step target too", "uniform draws", "found"),
+            near(lambda: np.median(in_corridor("uniform, 5-step target too", "found")), 5363, 0.6),
+        ),
+    ),
+    Claim(
+        "find the way soonest, after 2,440 draws.",
+        both(
+            *(
+                corridor("all three", other, "found")
+                for other in ("by TD error, with bonus", "uniform, 5-step target too")
+            ),
+            near(lambda: np.median(in_corridor("all three", "found")), 2440, 0.6),
+        ),
+    ),
+    Claim(
+        "their value ends at 0.14 of the true one, where one-step targets alone end at 1.00:",
+        both(
+            corridor("by TD error, with bonus", "all three", "value"),
+            near(lambda: in_corridor("all three", "value").mean(), 0.14, 0.005),
+            near(lambda: in_corridor("by TD error, with bonus", "value").mean(), 1, 0.005),
+        ),
+    ),
+    Claim(
+        "Here one transition in two thousand is rewarded; in our file of the pendulum one in six "
+        "is.",
+        near(lambda: 1 / load_demos(DEMOS / "clumsy_pendulum.npz").reward.mean(), 6, 0.5),
+    ),
+    # --- DDPGfD
+    Claim(
+        "to stabilize the final learning performance",
+        source=f"{PAPER}, section 3",
+    ),
+    Claim(
+        "critical for the pre-training to have any effect",
+        source="Hester et al. 2018, section Deep Q-Learning from Demonstrations",
+    ),
+    Claim(
+        "on average 34 rewards in each",
+        near(lambda: load_demos(DEMOS / "clumsy_pendulum.npz").returns.mean(), 34, 0.5),
+    ),
+    Claim(
+        "100 episodes of about 25 steps, one reward in each", source=f"{PAPER}, sections 5 and 6"
+    ),
+    Claim("In this run the pupil stands longer than the copy.", source=THIS_RUN),
+    Claim("at the end their share of a batch is above their share of the memory", source=THIS_RUN),
+    Claim("stands for 142 steps on average.", near(skilled, 142, 0.5)),
+    Claim(
+        "DDPGfD's median over twenty seeds is 145: about as long.",
+        near(lambda: np.median(means(f"ddpgfd_{SPARSE}")), 145, 0.5),
+    ),
+    Claim("In this run DDPGfD keeps more of its return than the copies.", source=THIS_RUN),
+    Claim(
+        "With half as many steps as lesson 02's DDPG it reaches the same bar:",
+        both(
+            at_the_bar("ddpgfd_Pendulum-v1", 20),
+            says(
+                lambda: [get_setting(name, "Pendulum-v1") for name in ("ddpgfd", "ddpg")],
+                lambda found: 2 * found[0].steps == found[1].steps and found[0].bar == found[1].bar,
+            ),
+        ),
+    ),
+    # --- twenty seeds
+    Claim(
+        "reaches the bar with two seeds of twenty; a third stands now and then, and sixteen never "
+        "stand in their evaluation.",
+        both(
+            at_the_bar(f"ddpg_{SPARSE}", 2),
+            says(
+                lambda: np.sort(means(f"ddpg_{SPARSE}")),
+                lambda found: (found == 0).sum() == 16 and 30 < found[-3] < 40,
+            ),
+        ),
+    ),
+    Claim(
+        "eleven of twenty stand for less than 27 steps, the others for more than 115.",
+        says(
+            lambda: np.sort(means(f"bc_{SPARSE}")),
+            lambda found: found[10] < 27 and found[11] > 115 and len(found) == 20,
+        ),
+    ),
+    Claim(
+        "it is between 0.354 and 0.367 for all of them, and no correlation with the return is "
+        "shown.",
+        both(
+            no_correlation,
+            near(lambda: copies("loss").min(), 0.354, 0.0005),
+            near(lambda: copies("loss").max(), 0.367, 0.0005),
+        ),
+    ),
+    Claim(
+        "reaches the bar with all twenty seeds, none of which was used to find its settings.",
+        at_the_bar(f"ddpgfd_{SPARSE}", 20),
+    ),
+    Claim(
+        "It stands longer than the copies (143 steps on average against 64) and than DDPG alone.",
+        both(
+            lambda: higher(means(f"ddpgfd_{SPARSE}"), means(f"bc_{SPARSE}")),
+            lambda: higher(means(f"ddpgfd_{SPARSE}"), means(f"ddpg_{SPARSE}")),
+            near(lambda: means(f"ddpgfd_{SPARSE}").mean(), 143, 0.5),
+            near(lambda: means(f"bc_{SPARSE}").mean(), 64, 0.5),
+        ),
+    ),
+    # --- break it
+    Claim(
+        "with an empty memory no seed of ten reaches the bar.",
+        both(lab.reach_the_bar(0, "no demonstrations"), lab.better(TAUGHT, "no demonstrations")),
+    ),
+    Claim(
+        "Between one episode and twenty no difference is shown", no_difference("one demonstration")
+    ),
+    Claim("solved its task with a single demonstration, too", source=f"{PAPER}, section 6"),
+    Claim(
+        "without it two seeds of ten fail, with returns of 0 and 15; with five demonstrations (and "
+        "L2) one fails.",
+        both(
+            lab.reach_the_bar(8, "no L2"),
+            lab.reach_the_bar(9, "five demonstrations"),
+            says(
+                lambda: np.sort(lab.final("no L2"))[:2],
+                lambda found: list(found.round()) == [0, 15],
+            ),
+        ),
+    ),
+    Claim(
+        "Neither is a difference shown, over ten seeds.",
+        no_difference("no L2", "five demonstrations"),
+    ),
+    Claim(
+        "five episodes of each, no difference shown.",
+        lab.no_difference("five of the skilled teacher", "five demonstrations"),
+    ),
+    Claim(
+        "for priorities, weights, bonus, slope, pre-training, n-step targets and one update a step "
+        "no difference is shown.",
+        no_difference(*OTHERS),
+    ),
+    Claim("make wrong targets, and no difference is shown.", no_difference("windows over the end")),
+    Claim(
+        "In 90 % of the states in its memory its action is beyond ±0.99",
+        near(lambda: silent("five demonstrations", 2)["share beyond 0.99"], 0.9, 0.005),
+    ),
+    Claim(
+        "the mean slope of the tanh is 0.07, and 0.45 in a seed that learned.",
+        both(
+            near(lambda: silent("five demonstrations", 2)["mean slope of the tanh"], 0.07, 0.005),
+            near(lambda: silent("five demonstrations", 0)["mean slope of the tanh"], 0.45, 0.005),
+        ),
+    ),
+    Claim(
+        "A failed seed without L2 was the same, only more so: all actions at the limit.",
+        near(lambda: silent("no L2", 1)["share beyond 0.99"], 1, 0.00005),
+    ),
+    Claim("(about 25 seconds a seed)", near(lambda: seconds(f"ddpgfd_{SPARSE}"), 25, 3)),
+    Claim(
+        "On the dense Pendulum all twenty reach the bar, too, with a mean return of −129.6; lesson "
+        "02's DDPG, with twice as many steps, ends better, at −121.7.",
+        both(
+            at_the_bar("ddpgfd_Pendulum-v1", 20),
+            lambda: higher(means("ddpg_Pendulum-v1"), means("ddpgfd_Pendulum-v1")),
+            near(lambda: means("ddpgfd_Pendulum-v1").mean(), -129.6, 0.05),
+            near(lambda: means("ddpg_Pendulum-v1").mean(), -121.7, 0.05),
+        ),
+    ),
+    Claim(
+        "here all copies of a late teacher beat it.",
+        says(
+            lambda: [
+                (
+                    teacher(True, few, False)["copies"].min(),
+                    teacher(True, few, False)["teacher"].mean(),
+                )
+                for few in (False, True)
+            ],
+            lambda found: all(low > mean for low, mean in found),
+        ),
+    ),
+    Claim(
+        "RLPD's authors found that values diverge when a file is simply put into the memory",
+        source="Ball et al. 2023, and their page sites.google.com/view/rlpdata",
+    ),
+    # --- the lab's explanations
+    Claim(
+        "no seed of ten reaches the bar, and none ever stands at the end.",
+        says(lambda: lab.final("no demonstrations").max(), lambda found: found == 0),
+        file=LAB,
+    ),
+    Claim(
+        "all ten seeds reach the bar, and no difference from twenty is shown.",
+        both(lab.reach_the_bar(10, "one demonstration"), no_difference("one demonstration")),
+        file=LAB,
+    ),
+    Claim(
+        "nine seeds of ten reach the bar, no difference shown.",
+        both(lab.reach_the_bar(9, "five demonstrations"), no_difference("five demonstrations")),
+        file=LAB,
+    ),
+    Claim(
+        "ends on the flat part of the tanh in 90 % of its states",
+        near(lambda: silent("five demonstrations", 2)["share beyond 0.99"], 0.9, 0.005),
+        file=LAB,
+    ),
+    Claim(
+        "Demonstrations that stand for 143 steps in place of 34: all ten seeds reach the bar.",
+        both(
+            lab.reach_the_bar(10, "five of the skilled teacher"),
+            near(lambda: load_demos(DEMOS / "sparse_pendulum.npz").returns.mean(), 143, 0.5),
+            near(lambda: load_demos(DEMOS / "clumsy_pendulum.npz").returns.mean(), 34, 0.5),
+        ),
+        file=LAB,
+    ),
+    Claim(
+        "Against five clumsy ones no difference is shown.",
+        lab.no_difference("five of the skilled teacher", "five demonstrations"),
+        file=LAB,
+    ),
+    Claim(
+        "The first update comes with the first step: no difference shown.",
+        no_difference("no pre-training"),
+        file=LAB,
+    ),
+    Claim(
+        "every transition equally likely: no difference shown.",
+        no_difference("uniform replay"),
+        file=LAB,
+    ),
+    Claim(
+        "so that the critic's mean is over what is drawn: no difference shown.",
+        no_difference("no weights"),
+        file=LAB,
+    ),
+    Claim(
+        "Demonstrations have no extra priority: no difference shown.",
+        no_difference("no bonus"),
+        file=LAB,
+    ),
+    Claim(
+        "without the slope of Q: no difference shown.",
+        no_difference("no slope in the priority"),
+        file=LAB,
+    ),
+    Claim("No n-step targets: no difference shown.", no_difference("one step only"), file=LAB),
+    Claim(
+        "n-step windows run on into the next episode: no difference shown. About one target in "
+        "twenty is wrong, and all ten seeds reach the bar.",
+        both(no_difference("windows over the end"), lab.reach_the_bar(10, "windows over the end")),
+        file=LAB,
+    ),
+    Claim(
+        "two seeds of ten fail, with returns of 0 and 15; no difference shown.",
+        both(lab.reach_the_bar(8, "no L2"), no_difference("no L2")),
+        file=LAB,
+    ),
+    Claim(
+        "Half as many updates: all ten seeds reach the bar, and no difference is shown.",
+        both(lab.reach_the_bar(10, "one update a step"), no_difference("one update a step")),
+        file=LAB,
+    ),
+]

@@ -1,0 +1,436 @@
+"""The notebook builder: both editions, the setup cell, and that it changes nothing needlessly."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+from test_build import LESSON, advantage_exercise, by_id, course, ids  # noqa: F401
+
+from tools.editions import SETUP_FIND, read_lesson
+from tools.outputs import MAX_BYTES, WIDGET, keep_outputs, problems, still
+from tools.sources import blank, definition
+
+# Editions ---------------------------------------------------------------------------------------
+
+
+def test_the_two_editions(course):
+    lesson, exercise = course.editions()
+    assert ids(lesson) == [
+        "01-one-lesson-1",
+        "01-setup",
+        "01-the-advantage-lambda-1",
+        "01-the-advantage-lambda-2",
+        "01-the-advantage-lambda-3",
+        "01-the-advantage-lambda-4",
+        "01-the-advantage-lambda-5",
+        "01-training-1",
+    ]
+    for notebook in (lesson, exercise):
+        nbformat.validate(notebook)
+        assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
+        assert set(notebook.metadata) == {"kernelspec", "language_info"}
+        assert all(set(cell.metadata) <= {"tags"} for cell in notebook.cells)
+        assert [cell.metadata.tags for cell in notebook.cells if cell.metadata] == [["hide-input"]]
+        assert all(not cell.get("outputs") for cell in notebook.cells)
+    assert lesson.cells[1].source == SETUP_FIND
+    full, blanks = by_id(lesson), by_id(exercise)
+    gae = "01-the-advantage-lambda-2"
+    assert full[gae] == definition(course.root, "helpers.agents.agent:gae")
+    assert blanks[gae] == blank(full[gae], "1.1")
+    assert "01-imports" in blanks
+    assert "01-imports" not in full
+    assert "Only in the lesson." in full.values()
+    assert "Only in the lesson." not in blanks.values()
+    assert "For both.\n\n## Training" in blanks.values()
+
+
+def test_around_a_blank_stand_card_check_and_folded_solution(course):
+    lesson, exercise = course.editions()
+    at = ids(exercise).index("01-the-advantage-lambda-2")
+    card, _, check, hints = exercise.cells[at - 1 : at + 3]
+    assert [card.id, check.id, hints.id] == [
+        f"01-ex-1-1-{part}" for part in ("card", "check", "hints")
+    ]
+    assert card.source == (
+        "### Exercise 1.1: Look ahead\n\nWrite `gae`.\n\n**Why it matters.** It is the idea.\n\n"
+        "Difficulty ●●●○○ · about 15 min"
+    )
+    assert check.cell_type == "code"
+    assert check.source == 'gae = check("1.1", gae)'
+    folds = hints.source.split("\n\n</details>")
+    assert [fold.strip().split("\n\n")[0] for fold in folds[:3]] == [
+        f"<details>\n<summary>{name}</summary>" for name in ("Hint 1", "Hint 2", "Solution")
+    ]
+    assert f"```python\n{lesson.cells[3].source}\n```" in folds[2]
+
+
+def test_links_fit_the_edition(course):
+    lesson, exercise = (notebook.cells[0].source for notebook in course.editions())
+    assert lesson.startswith(
+        "# One lesson\n\n**Lesson edition** · [Exercise edition](exercises/01_one.ipynb)\n\nWhat"
+    )
+    assert exercise.startswith(
+        "# One lesson\n\n[Lesson edition](../01_one.ipynb) · **Exercise edition**\n\nWhat"
+    )
+    assert "![picture](../data/picture.png)" in lesson
+    assert "![picture](../../data/picture.png)" in exercise
+    assert "`links[0](x.y)`, [next](02_next.ipynb)" in exercise
+
+
+def test_a_repository_gives_a_colab_badge_and_a_fetch(course):
+    for notebook, folder in zip(course.editions("o/n"), ("", "exercises/"), strict=True):
+        badge = notebook.cells[0].source.split("\n\n")[1]
+        assert badge == (
+            "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]"
+            "(https://colab.research.google.com/github/o/n/blob/main/"
+            f"notebooks/{folder}01_one.ipynb)"
+        )
+        assert "git clone --depth 1 --quiet https://github.com/o/n" in notebook.cells[1].source
+    assert not any("colab" in cell.source for nb in course.editions() for cell in nb.cells)
+
+
+def test_ids_outside_an_edited_section_do_not_change(course):
+    before = ids(course.editions()[0])
+    course.write(LESSON.replace("Text.\n", "Text.\n\n+++\n\nMore.\n\n```{code-cell}\n1\n```\n"))
+    after = ids(course.editions()[0])
+    elsewhere = [key for key in before if "advantage" not in key]
+    assert [key for key in after if "advantage" not in key] == elsewhere
+    assert len(after) == len(before) + 2
+    assert len(set(after)) == len(after)
+
+
+def test_several_definitions_stand_in_one_cell(course):
+    spec = "helpers.agents.agent:twice helpers.agents.agent:STEPS"
+    course.cell(f":include: {spec}")
+    source = course.editions()[0].cells[1].source
+    assert source.endswith("    return x * 2\n\n\nSTEPS = 128  # how many")
+
+
+@pytest.mark.parametrize(
+    ("options", "body", "message"),
+    [
+        (":inclde: a:b", "", "unknown option 'inclde'"),
+        (":include:", "", "its include is empty"),
+        (":include: helpers.agents.agent:gae", "x = 1", "leave its body empty"),
+        (":setup:", "x = 1", "leave its body empty"),
+        (":exercise: 1.1\n:include: helpers.agents.agent:gae", "", "in quotes"),
+        (':exercise: "1.1"', "", "exactly one definition"),
+        (":tags: [lesson-only, exercise-only]", "1", "nowhere"),
+        (":tags: lesson-only", "1", "cannot be read"),
+        (":tags: [a", "1", "cannot be read"),
+        (":slug: so many", "1", "letters, digits and hyphens"),
+        (":slug: one-1", "1", "is taken"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(course, options, body, message):
+    course.cell(options, body)
+    assert message in course.refused()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "must begin with its title"),
+        ("Text first.\n\n# One\n", "must begin with its title"),
+        ("# One\n\n+++\n\n## A\n\n+++\n\n## A\n", "rename one of the headings"),
+        ("# One\n\n- item\n\n  ```{code-cell}\n  1\n  ```\n", "unindented"),
+        ("# One\n\n```{note}\nHello\n```\n", "code-cell"),
+        ('# One\n\n+++ {"tags": [}\n\ntext\n', "cannot be read"),
+    ],
+)
+def test_texts_that_cannot_become_a_notebook_are_refused(course, text, message):
+    course.exercises = {}
+    course.write(text)
+    assert message in course.refused()
+
+
+@pytest.mark.parametrize(
+    ("exercises", "message"),
+    [
+        ({}, "exercise 1.1 has no card and check"),
+        (advantage_exercise(name="gea"), "is 'gea', but 'gae' is included"),
+        (advantage_exercise(lesson="02_two"), "belongs to lesson 02_two"),
+        (
+            advantage_exercise(reference=definition),
+            "checked against tools.sources:definition, not against helpers.agents.agent:gae",
+        ),
+        (advantage_exercise() | advantage_exercise(id="1.2"), "exercise 1.2 stands in no cell"),
+    ],
+)
+def test_exercises_that_do_not_fit_the_text_are_refused(course, exercises, message):
+    course.exercises = exercises
+    assert message in course.refused()
+
+
+def test_an_exercise_stands_once(course):
+    again = '```{code-cell}\n:include: helpers.agents.agent:gae\n:exercise: "1.1"\n```\n'
+    course.write(f"{LESSON}\n{again}")
+    assert "already has a cell" in course.refused()
+
+
+# The setup cell ---------------------------------------------------------------------------------
+
+
+def run_setup(source: str, folder: Path, path: str | None = None) -> subprocess.CompletedProcess:
+    """Run the setup cell twice in a folder; it must put the course in sys.path once."""
+    twice = f"source = {source!r}\nexec(source)\nfirst = list(sys.path)\nexec(source)\n"
+    tail = "assert sys.path == first and sys.path.count(str(course)) == 1\nprint(course)"
+    environment = os.environ | ({"PATH": path} if path else {})
+    return subprocess.run(
+        [sys.executable, "-c", f"import sys\n{twice}{tail}"],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def setup_cell(course, repository: str = "") -> str:
+    source = course.editions(repository)[0].cells[1].source
+    assert len(source.splitlines()) <= 12
+    return source
+
+
+@pytest.mark.parametrize("repository", ["", "owner/name"])
+def test_the_setup_cell_finds_the_course_from_a_nested_folder(course, repository):
+    nested = course.root / "notebooks" / "exercises"
+    nested.mkdir(parents=True)
+    done = run_setup(setup_cell(course, repository), nested)
+    assert done.stdout.strip() == str(course.root), done.stderr
+
+
+def test_the_setup_cell_without_a_course_says_what_to_do(course, tmp_path):
+    done = run_setup(setup_cell(course), tmp_path)
+    assert done.stderr.strip().splitlines()[-1] == (
+        "FileNotFoundError: Open this notebook from inside the course's folder."
+    )
+
+
+def fake_git(folder: Path, script: str) -> str:
+    """A PATH whose git writes down how it was called."""
+    folder.mkdir()
+    git = folder / "git"
+    git.write_text(f'#!/bin/sh\necho "$@" >> calls.txt\n{script}\n')
+    git.chmod(0o755)
+    return f"{folder}{os.pathsep}{os.environ['PATH']}"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in for git is a shell script")
+def test_the_setup_cell_fetches_the_course_once(course, tmp_path):
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    path = fake_git(tmp_path / "bin", "mkdir -p course/helpers/agents")
+    done = run_setup(setup_cell(course, "owner/name"), alone, path)
+    assert done.stdout.strip() == str(alone / "course"), done.stderr
+    calls = (alone / "calls.txt").read_text().splitlines()
+    assert calls == ["clone --depth 1 --quiet https://github.com/owner/name course"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in for git is a shell script")
+@pytest.mark.parametrize("script", ["exit 128", "mkdir course; exit 1"])
+def test_a_fetch_that_fails_says_so_in_a_sentence(course, tmp_path, script):
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    path = fake_git(tmp_path / "bin", script)
+    done = run_setup(setup_cell(course, "owner/name"), alone, path)
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("RuntimeError: Could not fetch https://github.com/owner/name: go online")
+
+
+# Outputs ----------------------------------------------------------------------------------------
+
+
+def test_live_halves_go_where_there_is_a_picture():
+    data = {
+        "image/png": "AAAA",
+        "text/html": "<video>",
+        WIDGET: {"model_id": "1"},
+        "text/plain": "v",
+    }
+    metadata = {"text/html": {"isolated": True}, "image/png": {"width": 4}}
+    output = new_output("display_data", data=data, metadata=metadata)
+    output.transient = {"display_id": "1"}
+    assert still(output) == {
+        "output_type": "display_data",
+        "data": {"image/png": "AAAA", "text/plain": "v"},
+        "metadata": {"image/png": {"width": 4}},
+    }
+    alone = new_output("display_data", data={"text/html": "<b>bar</b>"})
+    assert still(alone).data == {"text/html": "<b>bar</b>"}
+
+
+def notebook_with(*outputs, source="1"):
+    cell = new_code_cell(source, id="c", outputs=list(outputs), execution_count=1)
+    return new_notebook(cells=[cell])
+
+
+def stream(text, name="stdout"):
+    return new_output("stream", name=name, text=text)
+
+
+@pytest.mark.parametrize(
+    ("notebook", "message"),
+    [
+        (notebook_with(stream("oh", "stderr")), "writes to stderr: oh"),
+        (notebook_with(stream("a.py:3: UserWarning: careful")), "a warning: UserWarning: careful"),
+        (notebook_with(new_output("error", ename="E", evalue="no", traceback=[])), "error E: no"),
+        (notebook_with(stream("saved /home/me/td3.pt")), "the path /home/me/td3.pt."),
+        (notebook_with(stream("in '/tmp/x'")), "the path /tmp/x."),
+        (notebook_with(stream(r"C:\Users\me\x.pt")), r"the path C:\Users\me\x.pt."),
+        (notebook_with(stream("file:///Users/me/x.pt")), "the path /Users/me/x.pt."),
+        (notebook_with(stream("at /srv/the/course/data")), "the path /srv/the/course/data."),
+        (notebook_with(source="open('/root/x')"), "its source holds the path /root/x."),
+        (notebook_with(new_output("display_data", data={WIDGET: {}})), "a widget without a pic"),
+        (notebook_with(stream("x" * (MAX_BYTES + 1))), "has 1.50 MB, more than 1.5 MB"),
+        (new_notebook(metadata={"widgets": {}}), "widget state"),
+        (NotebookNode(new_notebook(), cells=[NotebookNode(cell_type="x", id="c")]), "is not valid"),
+    ],
+)
+def test_what_should_not_be_committed_is_refused(notebook, message):
+    assert any(message in sentence for sentence in problems(Path("/srv/the/course"), notebook))
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        stream(
+            "mean 12.3, see https://example.org/home/me and ~/tmp/x, lr 3/tmp/4, /srv/the/course-2"
+        ),
+        new_output("display_data", data={"image/png": "AA/tmp/AA+/home/x"}),
+        new_output("display_data", data={"text/html": "<video src='data:x;base64,A+/tmp/A=='>"}),
+    ],
+)
+def test_what_is_fine_is_not_refused(output):
+    assert problems(Path("/srv/the/course"), notebook_with(output)) == []
+
+
+def test_outputs_are_kept_as_long_as_the_code_is_the_same(course):
+    course.path().parent.mkdir()
+    old = notebook_with(stream("2\n"), source="print(2)")
+    nbformat.write(old, course.path())
+    new = notebook_with(source="print(2)")
+    new.cells[0].update(id="other", outputs=[])
+    assert keep_outputs(new, course.path())
+    assert new.cells[0].outputs == [stream("2\n")]
+    assert not keep_outputs(notebook_with(source="print(3)"), course.path())
+    old.cells[0].execution_count = None  # written without being run
+    nbformat.write(old, course.path())
+    assert not keep_outputs(notebook_with(source="print(2)"), course.path())
+    course.path().write_text("no notebook")
+    assert not keep_outputs(new, course.path())
+
+
+# The command ------------------------------------------------------------------------------------
+
+
+def test_build_runs_once_and_check_tells_what_is_out_of_date(course, capsys):
+    assert course.main("--check") == 1
+    said = capsys.readouterr().err
+    assert "notebooks/01_one.ipynb: it is missing" in said
+    assert "notebooks/exercises/01_one.ipynb: it is missing" in said
+    assert not course.path().exists()
+
+    assert course.main("01") == 0
+    assert "  01-training-1: " in capsys.readouterr().out
+    lesson = nbformat.read(course.path(), 4)
+    code = [cell for cell in lesson.cells if cell.cell_type == "code"]
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+    assert code[-1].outputs[0].data == {"text/plain": "42"}
+    assert code[-2].outputs == [stream("2\n")]
+    assert all(set(cell.metadata) <= {"tags"} for cell in lesson.cells)
+    assert course.main("--check") == 0
+
+    files = (course.path(), course.path("notebooks/exercises"))
+    before = [(path.read_bytes(), path.stat().st_mtime_ns) for path in files]
+    capsys.readouterr()
+    assert course.main() == 0
+    assert "running" not in (said := capsys.readouterr().out)
+    assert said.count("unchanged") == 2
+    assert [(path.read_bytes(), path.stat().st_mtime_ns) for path in files] == before
+
+
+def test_check_tells_a_change_of_the_text_and_of_a_notebook(course, capsys):
+    assert course.main() == 0
+    code = nbformat.read(course.path(), 4).cells[-1:]
+    capsys.readouterr()
+    course.write(LESSON.replace("Text.", "Better text."))
+    assert course.main("--check") == 1
+    assert "01_one.ipynb: cell 01-the-advantage-lambda-1 differs" in capsys.readouterr().err
+    assert course.main("--no-execute") == 0
+    assert nbformat.read(course.path(), 4).cells[-1].outputs == code[-1].outputs
+
+    notebook = json.loads(course.path().read_text())
+    notebook["cells"][-1]["outputs"] = []
+    course.path().write_text(json.dumps(notebook))
+    assert course.main("--check", "01_one") == 0, "outputs are not compared"
+    notebook["metadata"]["kernelspec"]["name"] = "mine"
+    course.path().write_text(json.dumps(notebook))
+    assert course.main("--check") == 1
+
+    assert course.main("--no-execute") == 0
+    (course.path().parent / "02_old.ipynb").write_text("{}")
+    assert course.main("--check") == 1
+    assert "notebooks/02_old.ipynb: no lesson makes it" in capsys.readouterr().err
+
+
+def test_force_runs_again_and_no_execute_never_runs(course):
+    course.cell(":slug: now", "import time\ntime.time_ns()")
+    assert course.main("--no-execute") == 0
+    assert nbformat.read(course.path(), 4).cells[1].outputs == []
+    outputs = []
+    for flags in ([], ["--no-execute"], ["--force"]):
+        assert course.main(*flags) == 0
+        outputs.append(nbformat.read(course.path(), 4).cells[1].outputs[0].data["text/plain"])
+    assert outputs[0] == outputs[1] != outputs[2]
+
+
+def test_a_cell_that_raises_is_shown_and_nothing_is_written(course, capsys):
+    course.cell(":slug: bad", "x = 1\nimport warnings\nraise ValueError('too\\nlate')")
+    assert course.main() == 1
+    said = capsys.readouterr().err
+    assert said == (
+        "01_one, cell 01-bad failed:\n    x = 1\n    import warnings\n"
+        "    raise ValueError('too\\nlate')\n  late\n"
+    )
+    assert not course.path().exists()
+
+
+def test_a_run_with_bad_outputs_is_not_written(course, capsys):
+    course.cell(":slug: bad", "import warnings\nwarnings.warn('careful')\nprint('/tm' + 'p/x')")
+    assert course.main() == 1
+    said = capsys.readouterr().err
+    assert "notebooks/01_one.ipynb: cell 01-bad: it writes to stderr" in said
+    assert "cell 01-bad: its output holds the path /tmp/x." in said
+    assert not course.path().exists()
+    assert course.path("notebooks/exercises").exists()
+
+
+@pytest.mark.parametrize("name", ["01", "one", "01_one", "lessons/01_one.md"])
+def test_lessons_are_named_as_people_name_them(course, name):
+    course.write("# Two\n", "02_two")
+    assert course.main("--no-execute", name) == 0
+    assert [path.stem for path in (course.root / "notebooks").glob("*.ipynb")] == ["01_one"]
+
+
+def test_an_unknown_lesson_is_named(course, capsys):
+    assert course.main("01", "07_sac") == 2
+    assert capsys.readouterr().err == "There is no lesson '07_sac'; there are: 01_one.\n"
+
+
+def test_every_wrong_lesson_is_named_and_the_right_ones_are_built(course, capsys):
+    course.write("No title.", "00_wrong")
+    course.write("No title.", "02_wrong")
+    assert course.main("--no-execute") == 1
+    assert capsys.readouterr().err.count("must begin with its title") == 2
+    assert course.path().exists()
+
+
+def test_reading_gives_the_same_cells_each_time(course):
+    assert read_lesson(course.root, "01_one") == read_lesson(course.root, "01_one")

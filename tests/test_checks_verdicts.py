@@ -1,0 +1,394 @@
+"""The checks: what is shown, what later cells get, and that nothing else is disturbed."""
+
+import re
+import signal
+import time
+
+import numpy as np
+import pytest
+from test_checks import (
+    DOUBLE,
+    EXERCISES,
+    LOSS,
+    NETWORK,
+    RING,
+    Ring,
+    actor_loss,
+    double,
+    double_cases,
+    exercise_of,
+    loss_cases,
+    wrong_version,
+)
+from torch import nn
+
+from helpers.agents.returns import discounted_returns
+from helpers.checks import (
+    CheckFailed,
+    Property,
+    check,
+    core,
+    grade,
+)
+from helpers.checks.compare import ANOTHER
+from helpers.checks.core import judge
+from helpers.checks.display import as_html, as_text
+from helpers.checks.running import Alarm, run
+from helpers.exercises.observing import no_mutation
+
+# --- What does not, and what it is called ---------------------------------------------------------
+
+
+def forgot(x):
+    2 * x
+
+
+def unfinished(x):
+    ...
+    return x
+
+
+def other_arguments(x, y):
+    return 2 * x
+
+
+def stumbles(x):
+    return x[10]
+
+
+def mutates(x):
+    x *= 2
+    return x
+
+
+@pytest.mark.parametrize(
+    ("wrong", "diagnosis", "says"),
+    [
+        (forgot, "no return", "did you forget `return`"),
+        (unfinished, "unfinished", "`...`"),
+        (lambda x: ..., "unfinished", "`...`"),
+        (other_arguments, "other arguments", "`(x)`"),
+        (stumbles, "error", "at `return x[10]` (line "),
+        (lambda x: 2 * x / 0 * 0, "nan", "NaN"),
+        (lambda x: (2 * x)[:, None], "shape", "instead of `(3,)`"),
+        (lambda x: (2 * x).squeeze(), "shape", "`squeeze()`"),
+        (lambda x: 2 * x[..., None] + 0 * x, "shape", "broadcast"),
+        (lambda x: -2 * x, "sign", "up to its sign"),
+        (lambda x: 6 * x, "factor", "3 times"),
+        (lambda x: np.zeros_like(x), "all zeros", "zero everywhere"),
+        (lambda x: (2 * x).astype(int), "whole numbers", "`int64`"),
+        (lambda x: (i for i in x), "other type", "`generator`"),
+        (lambda x: {"x": x}, "other type", "a dict with `x`"),
+        (lambda x: (x, 2 * x), "several outputs", "2 parts, each of the shape `(3,)`"),
+        (lambda x: x + 1, None, "2 of 3 cases"),
+        (7, "not callable", "`int`"),
+        (None, "not callable", "`NoneType`"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*encountered in")
+def test_mistakes_of_any_function(wrong, diagnosis, says):
+    exercise = DOUBLE
+    if diagnosis == "whole numbers":
+        exercise = exercise_of(double, lambda rng: [(np.array([0.8, 1.3]),), (np.array([2.4]),)])
+    result = judge(exercise, wrong)
+    assert not result.passed
+    assert result.diagnosis == diagnosis, str(result)
+    assert says in result.message
+    assert result.version is double
+
+
+@pytest.mark.parametrize(
+    ("part", "says"),
+    [
+        ("actions", "The actions differ from the expected ones"),
+        ("layers of the critic", "The layers of the critic differ from the expected ones"),
+        ("loss", "The loss differs from the expected one"),
+        ("gradient to the advantages", "The gradient to the advantages differs from"),
+        ("list of things", "The list of things differs from"),
+    ],
+)
+def test_sentences_agree_in_number(part, says):
+    exercise = exercise_of(double, double_cases, observe=lambda function, x: {part: function(x)})
+    assert says in judge(exercise, lambda x: x + 1).message
+
+
+def test_what_two_calls_do_not_agree_on_is_named():
+    exercise = exercise_of(
+        double,
+        double_cases,
+        observe=lambda f, x: {"actions": ANOTHER if not np.array_equal(f(x), f(x)) else f(x)},
+    )
+    rng = np.random.default_rng(0)
+    result = judge(exercise, lambda x: 2 * x + rng.normal())
+    assert result.diagnosis == "another output at each call"
+    assert "`double` gives something else" in result.message
+
+
+def test_the_smallest_failing_case_is_shown_with_what_was_printed():
+    def wrong(x):
+        print("so far:", x)
+        return 2 * x + (len(x) > 1)
+
+    text = str(judge(DOUBLE, wrong))
+    assert re.search(r"x +\[ 1., -2.,  3.\]   array of shape \(3,\), float64", text)
+    assert re.search(r"expected +\[ 2., -4.,  6.\]", text)
+    assert re.search(r"yours +\[ 3., -3.,  7.\]", text)
+    assert re.search(r"printed +so far: \[ 1. -2.  3.\]", text)
+
+
+def test_printing_is_not_shown_and_does_not_fill_the_memory(capsys):
+    def chatty(x):
+        for _ in range(1000):
+            print("again and again")
+        return 2 * x
+
+    result = judge(DOUBLE, chatty)
+    assert result.passed
+    assert capsys.readouterr().out == ""
+    assert max(map(len, run(DOUBLE, chatty).printed)) < 1000
+
+
+def test_a_gradient_that_should_not_flow_is_named():
+    assert judge(LOSS, lambda lp, adv: (lp * adv.detach()).mean().neg()).passed
+    assert judge(LOSS, LOSS.mistakes[0].function).diagnosis == "kept"
+
+    def half(lp, adv):
+        return -(lp * (adv / 2 + adv.detach() / 2)).mean()
+
+    result = judge(LOSS, half)
+    assert result.diagnosis is None
+    assert "gradient to the advantages should be none, and yours is" in result.message
+
+    cut = judge(LOSS, lambda lp, adv: -(lp.detach() * adv.detach()).mean())
+    assert cut.diagnosis == "no gradient"
+    item = judge(LOSS, lambda lp, adv: -(lp * adv.detach()).mean().item())
+    assert item.diagnosis == "no gradient"
+
+
+def test_none_where_the_check_needs_a_tensor_is_a_forgotten_return():
+    backward = exercise_of(
+        actor_loss, loss_cases, observe=lambda f, lp, adv: f(lp, adv).backward() or lp.grad
+    )
+    assert judge(backward, lambda lp, adv: None).diagnosis == "no return"
+    assert judge(LOSS, lambda lp, adv: None).diagnosis == "no return"
+    assert judge(backward, lambda lp, adv: 3.0).diagnosis == "unusable output"
+
+
+def test_properties_show_what_values_cannot():
+    careful = exercise_of(double, double_cases, properties=[no_mutation(double_cases)])
+    assert judge(careful, lambda x: 2 * x).passed
+    result = judge(careful, mutates)
+    assert result.diagnosis == "changes its inputs"
+    assert result.report is None
+
+    known = exercise_of(
+        double,
+        double_cases,
+        properties=[no_mutation(double_cases)],
+        mistakes=[wrong_version("in place", mutates, "Copy first.")],
+    )
+    assert judge(known, mutates).diagnosis == "in place"
+
+
+def test_a_property_that_raises_does_not_hold():
+    fragile = Property("empty input", lambda f, rng: len(f(np.zeros(0))) == 0, "Allow no numbers.")
+    exercise = exercise_of(double, double_cases, properties=[fragile])
+    result = judge(exercise, lambda x: x[0] * 0 + 2 * x)
+    assert result.diagnosis == "empty input"
+    assert "It stopped with `IndexError" in result.message
+
+
+def test_a_misconception_is_known_by_its_value_even_where_a_property_broke_as_well():
+    def add_one(x):
+        return x + 1
+
+    def add_one_in_place(x):
+        x += 1
+        return x
+
+    exercise = exercise_of(
+        double,
+        double_cases,
+        properties=[no_mutation(double_cases)],
+        mistakes=[wrong_version("adds", add_one, "Multiply.")],
+    )
+    assert judge(exercise, add_one_in_place).diagnosis == "adds"
+
+
+def test_a_misconception_that_raises_is_recognised_by_its_error():
+    def breaks(x):
+        return 2 * x if x.ndim == 1 else x[0, 5]
+
+    exercise = exercise_of(
+        double, double_cases, mistakes=[wrong_version("one axis only", breaks, "Any shape.")]
+    )
+    # The index in its text may be another one.
+    alike = judge(exercise, lambda x: x + x if x.ndim < 2 else x[1, 7])
+    assert alike.diagnosis == "one axis only"
+    # An error of the same type that says something else is another mistake,
+    assert judge(exercise, lambda x: 2 * x if x.ndim == 1 else [][0]).diagnosis == "error"
+
+    def breaks_and_is_wrong(x):
+        return 3 * x if x.ndim == 1 else x[0, 5]
+
+    exercise = exercise_of(
+        double, double_cases, mistakes=[wrong_version("thrice", breaks_and_is_wrong, "Two.")]
+    )
+    # unless a value is wrong in the same way.
+    assert judge(exercise, lambda x: 3 * x if x.ndim == 1 else [][0]).diagnosis == "thrice"
+
+
+def test_errors_that_say_the_same_are_told_apart_by_what_the_check_notes():
+    def observe(function, x):
+        try:
+            return function(x)
+        except ValueError as error:
+            error.add_note(f"it was given {function.__name__}")
+            raise
+
+    def one(x):
+        raise ValueError("no")
+
+    def other(x):
+        raise ValueError("no")
+
+    wrong = [wrong_version(f.__name__, f, "W.") for f in (one, other)]
+    exercise = exercise_of(double, double_cases, observe=observe, mistakes=wrong)
+    assert [judge(exercise, f).diagnosis for f in (one, other)] == ["one", "other"]
+
+
+# --- Not started, stuck, interrupted --------------------------------------------------------------
+
+
+def test_what_torch_cannot_do_is_not_a_blank():
+    def union(batch, target_actor, target_critic, gamma):
+        over = batch.terminated | batch.truncated
+        return batch.reward + gamma * (1 - over)
+
+    assert "not started" not in grade("2.6", union).message
+
+
+def test_only_the_students_own_line_means_not_started():
+    class NoForward(nn.Module):  # torch raises NotImplementedError for it
+        def __init__(self, obs_size):
+            super().__init__()
+
+    result = judge(NETWORK, NoForward)
+    assert result.status == "failed"
+    assert result.diagnosis == "unusable output"
+
+    class Started(Ring):
+        def all(self):
+            raise NotImplementedError("exercise 2.3")
+
+    assert judge(RING, Started).diagnosis == "not-started"
+
+
+def test_stopping_an_endless_loop_gives_a_verdict():
+    def endless(rewards, gamma):
+        raise KeyboardInterrupt
+
+    assert check("0.1", endless) is discounted_returns
+    assert grade("0.1", endless).diagnosis == "interrupted"
+
+
+@pytest.mark.parametrize("handler", [signal.default_int_handler, signal.SIG_IGN])
+def test_an_endless_loop_is_stopped_and_named(monkeypatch, handler):
+    """Also where interrupts are ignored, as in a process that was started in the background."""
+    monkeypatch.setattr("helpers.checks.core.PATIENCE", 0.2)
+    before = signal.signal(signal.SIGINT, handler)
+
+    def redrawn(target_actor, next_obs, target_noise, noise_clip, rng):
+        noise = np.ones(1)
+        while (abs(noise) > noise_clip).any():  # for ever where noise_clip is 0
+            noise = -noise
+        return target_actor(next_obs)
+
+    try:
+        result = grade("3.5", redrawn)
+        assert signal.getsignal(signal.SIGINT) == handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (result.status, result.diagnosis) == ("failed", "endless")
+    assert "still running after 0.2 seconds" in result.message
+
+
+def test_the_alarm_is_off_after_the_check():
+    with Alarm() as alarm:
+        with alarm.set(0.05):
+            pass
+        time.sleep(0.15)
+    assert not alarm.rang
+
+
+def test_a_function_that_exits_does_not_end_the_notebook():
+    assert judge(DOUBLE, lambda x: exit()).diagnosis == "error"
+
+
+def test_check_shows_the_verdict_and_gives_what_later_cells_use(capsys):
+    def stub(rewards, gamma):
+        raise NotImplementedError("exercise 0.1")
+
+    assert check("0.1", stub) is discounted_returns
+    out = capsys.readouterr().out
+    assert "not started yet" in out
+    assert "Later cells use the course's version until yours passes." in out
+
+    def mine(rewards, gamma):
+        return discounted_returns(rewards, gamma)
+
+    assert check("0.1", mine) is mine
+    assert "Right on all" in capsys.readouterr().out
+
+
+def test_checking_what_an_earlier_check_gave_back_says_so():
+    assert "This is the course's version" in grade("0.1", discounted_returns).message
+
+
+def test_an_unknown_exercise_is_one_clear_sentence():
+    with pytest.raises(ValueError, match=r"no exercise '9\.99'; the course has 0\.1"):
+        check("9.99", discounted_returns)
+
+
+def test_an_autograder_gets_an_error(monkeypatch, capsys):
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    wrong = EXERCISES[0].mistakes[0]
+    with pytest.raises(CheckFailed, match="without discounting") as failure:
+        check("0.1", wrong.function)
+    assert isinstance(failure.value, AssertionError)
+    assert check("0.1", discounted_returns) is discounted_returns
+    monkeypatch.setenv("NBGRADER_EXECUTION", "")
+    capsys.readouterr()
+    assert check("0.1", wrong.function) is discounted_returns
+    assert wrong.name in capsys.readouterr().out
+
+
+# --- The verdict ----------------------------------------------------------------------------------
+
+
+def test_html_is_escaped():
+    def wrong(x):
+        print("<script>alert(1)</script>")
+        raise ValueError("<b>bold</b>")
+
+    html = as_html(judge(DOUBLE, wrong))
+    assert "<script>" not in html
+    assert "<b>" not in html
+    assert "&lt;b&gt;bold" in html
+
+
+def test_the_card_has_html_and_text(monkeypatch):
+    import IPython.display
+
+    shown = []
+    monkeypatch.setattr(core, "in_kernel", lambda: True)
+    monkeypatch.setattr(IPython.display, "display", shown.append)
+    check("0.1", EXERCISES[0].mistakes[0].function)
+    bundle = shown[0]._repr_mimebundle_()
+    assert set(bundle) == {"text/html", "text/plain"}
+    html = bundle["text/html"]
+    assert html.count("<div") == html.count("</div>")
+    assert "<details" in html
+    assert "<style" not in html
+    assert not re.search(r"[; \"]color: (black|white|#)", html)
+    assert bundle["text/plain"] == as_text(shown[0])

@@ -1,0 +1,302 @@
+"""Prioritized replay: how often steps are drawn, what they count for, how far they look ahead."""
+
+import copy
+import math
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from gymnasium import spaces
+from hypothesis import example, given
+from hypothesis import strategies as st
+from sentences import assert_one_sentence
+from stable_baselines3.common.buffers import NStepReplayBuffer
+from test_prioritized import bytes_of, draw, filled, quick, shapes, step
+
+from helpers.memory.buffers import (
+    Batch,
+    PrioritizedBatch,
+    PrioritizedReplayBuffer,
+    ReplayBuffer,
+)
+
+# ---- n steps ahead -------------------------------------------------------------------------------
+
+endings = st.sampled_from(["goes on"] * 6 + ["terminated", "truncated", "both", "broken off"])
+
+
+def plain_look_ahead(steps, stored, i, n, gamma):
+    """What a loop over the steps i, i + 1, ... makes of it: return, last step, discount."""
+    total, discount, last = 0.0, 1.0, i
+    for j in range(i, i + n):
+        total, discount, last = total + discount * steps[j][2], discount * gamma, j
+        on = steps[j][6]  # whether the next step belongs to the same episode
+        if not on or j + 1 not in stored:
+            break
+    return total, last, discount
+
+
+@quick
+@given(
+    st.lists(endings, min_size=1, max_size=40),
+    st.integers(0, 6),
+    st.integers(1, 9),
+    st.integers(1, 12),
+    st.sampled_from([0.0, 0.5, 0.99, 1.0]),
+)
+@example(["goes on"] * 30, 3, 5, 12, 0.5)  # longer than the buffer
+@example(["goes on"] * 9, 0, 1, 3, 0.5)
+def test_every_step_looks_ahead_as_far_as_its_own_episode_reaches(ends, demos, own, n, gamma):
+    """Beside a loop, with ends of all kinds, at every moment of a buffer that runs full."""
+    demos = min(demos, len(ends))
+    buffer = PrioritizedReplayBuffer(demos + own, (2,), (1,), 0, n_steps=n, gamma=gamma)
+    steps, where, place = [], {}, 0  # where: step number -> place
+    for i, end in enumerate(ends):
+        broken = 1000 * sum(each == "broken off" for each in ends[:i])  # elsewhere from then on
+        flags = end in ("terminated", "both"), end in ("truncated", "both")
+        obs, action, _, next_obs, *_ = step(i + broken)
+        steps.append((obs, action, i + 0.5, next_obs, *flags, end == "goes on" and i + 1 != demos))
+        (buffer.add_demonstration if i < demos else buffer.add)(*steps[i][:6])
+        where = {number: at for number, at in where.items() if at != place} | {i: place}
+        place = place + 1 if place + 1 < demos + own else demos
+
+        assert len(buffer) == len(where)
+        numbers = {at: number for number, at in where.items()}
+        returns, last, discounts = buffer.look_ahead(np.arange(len(buffer)))
+        for at, number in numbers.items():
+            total, final, discount = plain_look_ahead(steps, where, number, n, gamma)
+            assert returns[at] == pytest.approx(total)
+            assert discounts[at] == pytest.approx(discount)
+            assert numbers[last[at]] == final
+
+    batch = buffer.sample(40)
+    for row, at in enumerate(batch.indices.tolist()):
+        total, final, discount = plain_look_ahead(steps, where, numbers[at], n, gamma)
+        assert batch.reward[row] == steps[numbers[at]][2]
+        np.testing.assert_array_equal(batch.obs[row], np.float32(steps[numbers[at]][0]))
+        np.testing.assert_array_equal(batch.n_next_obs[row], np.float32(steps[final][3]))
+        assert batch.n_terminated[row] == steps[final][4]
+        assert batch.n_reward[row].item() == pytest.approx(total, rel=1e-6)
+        assert batch.n_discount[row].item() == pytest.approx(discount, rel=1e-6)
+
+
+def test_one_step_ahead_is_the_step_itself():
+    buffer = filled(20, 8, n_steps=1, gamma=0.9)
+    batch = buffer.sample(50)
+    for n_part, part in (("n_reward", "reward"), ("n_next_obs", "next_obs")):
+        torch.testing.assert_close(getattr(batch, n_part), getattr(batch, part), rtol=0, atol=0)
+    assert set(batch.n_discount.tolist()) == {np.float32(0.9)}
+    batch.n_reward.add_(1)  # a tensor of its own
+    assert not torch.equal(batch.n_reward, batch.reward)
+
+
+def test_terminated_and_truncated_end_a_return_in_their_own_way():
+    """By hand: rewards 0, 1, 2 and an end; three steps ahead of the first of them, and five."""
+    for flags, terminated in (((True, False), 1.0), ((False, True), 0.0), ((True, True), 1.0)):
+        for n in (3, 5):
+            buffer = PrioritizedReplayBuffer(9, (2,), (1,), 0, n_steps=n, gamma=0.5)
+            for i in range(2):
+                buffer.add(*step(i))
+            buffer.add(*step(2, terminated=flags[0], truncated=flags[1]))
+            buffer.add(*step(3))
+            batch = draw(buffer, 1)
+            first = (batch.indices == 0).nonzero()[0]
+            assert batch.n_reward[first] == 0 + 0.5 + 0.25 * 2
+            assert batch.n_discount[first] == 0.5**3
+            assert batch.n_terminated[first] == terminated
+            assert batch.n_next_obs[first, 0] == 3
+            assert batch.terminated[first] == 0  # one step ahead nothing has ended
+            assert batch.next_obs[first, 0] == 1
+
+
+def test_a_return_grows_as_steps_follow():
+    buffer = PrioritizedReplayBuffer(9, (2,), (1,), 0, n_steps=3, gamma=1.0)
+    seen = []
+    for i in range(1, 6):
+        buffer.add(*step(i))
+        seen.append(buffer.look_ahead(np.array([0]))[0].item())
+    assert seen == [1, 3, 6, 6, 6]
+
+
+def test_an_agent_does_not_go_on_where_a_demonstration_stopped():
+    """Not even if it begins at the very observation to which the demonstration led."""
+    buffer = filled(6, 9, demos=3, n_steps=4, gamma=1.0)
+    assert buffer.look_ahead(np.arange(6))[0].tolist() == [3, 3, 2, 12, 9, 5]
+
+
+def test_a_step_that_was_refused_leaves_no_trace():
+    buffer = filled(3, 9, n_steps=3, gamma=1.0)
+    before = bytes_of(buffer.tensors), buffer.sums.leaves.tolist(), buffer.ends.tolist()
+    with pytest.raises(ValueError, match="stores obs of shape"):
+        buffer.add(np.zeros(3), *step(3)[1:])
+    assert before == (bytes_of(buffer.tensors), buffer.sums.leaves.tolist(), buffer.ends.tolist())
+    buffer.add(*step(3))
+    assert buffer.look_ahead(np.arange(4))[0].tolist() == [3, 6, 5, 3]
+
+
+@pytest.mark.parametrize("n", [2, 5])
+@pytest.mark.parametrize("added", [13, 37, 50, 71])
+def test_stable_baselines3_gives_the_same_returns(n, added):
+    """Its n-step buffer, filled to the same state: before it is full, when it is, and beyond."""
+    box = spaces.Box(-np.inf, np.inf, (2,))
+    theirs = NStepReplayBuffer(50, box, box, device="cpu", n_steps=n, gamma=0.9)
+    ours = PrioritizedReplayBuffer(50, (2,), (2,), 0, n_steps=n, gamma=0.9)
+    rng = np.random.default_rng(0)
+    for i in range(added):
+        terminated, truncated = rng.random(2) < 0.15
+        truncated = truncated and not terminated  # SB3 keeps one of them
+        each = step(i, (2,), (2,), terminated, truncated)
+        ours.add(*each)
+        obs, action, reward, next_obs, *_ = each
+        info = {"TimeLimit.truncated": bool(truncated)}
+        theirs.add(obs, next_obs, action, reward, terminated or truncated, [info])
+    batch = draw(ours, 1)
+    same = theirs._get_samples(batch.indices.numpy())
+    np.testing.assert_allclose(batch.n_reward, same.rewards[:, 0], rtol=1e-5)
+    np.testing.assert_allclose(batch.n_discount, same.discounts[:, 0], rtol=1e-5)
+    np.testing.assert_array_equal(batch.n_next_obs, same.next_observations)
+    np.testing.assert_array_equal(batch.n_terminated, same.dones[:, 0])
+    np.testing.assert_array_equal(batch.obs, same.observations)
+
+
+# ---- it is a replay buffer -----------------------------------------------------------------------
+
+
+def test_a_batch_begins_like_any_other():
+    assert issubclass(PrioritizedReplayBuffer, ReplayBuffer)
+    assert PrioritizedBatch._fields[: len(Batch._fields)] == Batch._fields
+
+
+@quick
+@given(st.integers(1, 7), st.integers(1, 20), shapes, shapes, st.integers(1, 4))
+def test_the_last_steps_come_out_whole_and_no_others(capacity, n, obs_shape, action_shape, n_steps):
+    buffer = filled(n, capacity, obs_shape=obs_shape, action_shape=action_shape, n_steps=n_steps)
+    size = 30 * capacity
+    batch = buffer.sample(size)
+    row_shapes = (obs_shape, action_shape, (), obs_shape, (), ())
+    row_shapes += ((), obs_shape, (), (), (), (), ())
+    for name, part, shape in zip(batch._fields, batch, row_shapes, strict=True):
+        assert part.dtype == (torch.int64 if name == "indices" else torch.float32)
+        assert part.shape == (size, *shape)
+    drawn = batch.reward.int().tolist()
+    assert set(drawn) == set(range(max(0, n - capacity), n))
+    expected = zip(*(step(i, obs_shape, action_shape) for i in drawn), strict=True)
+    for part, rows in zip(batch, expected, strict=False):
+        np.testing.assert_array_equal(part.numpy(), np.array(rows, np.float32))
+
+
+def test_a_batch_is_a_copy():
+    for n_steps in (1, 3):
+        buffer = filled(5, 5, n_steps=n_steps)
+        batch = buffer.sample(20)
+        before = bytes_of(batch)
+        for i in range(5, 10):
+            buffer.add(*step(i))
+        buffer.update_priorities(np.arange(5), np.arange(5) + 7.0)
+        assert bytes_of(batch) == before
+        stored = bytes_of(buffer.tensors), buffer.sums.nodes.tobytes(), buffer.ends.tobytes()
+        for part in batch:
+            part.fill_(-99)
+        assert stored == (
+            bytes_of(buffer.tensors), buffer.sums.nodes.tobytes(), buffer.ends.tobytes(),
+        )  # fmt: skip
+        places = [part.data_ptr() for part in buffer.sample(20)]
+        assert len(set(places)) == len(places)
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.deepcopy, lambda buffer: pickle.loads(pickle.dumps(buffer))]
+)
+def test_a_copy_goes_on_by_itself(copied):
+    buffer = filled(9, 7, demos=2, n_steps=3, beta_samples=10)
+    buffer.sample(3)
+    twin = copied(buffer)
+    before = bytes_of(buffer.tensors), buffer.sums.total, buffer.minima.min, buffer.ends.tolist()
+    twin.add(*step(9))
+    twin.update_priorities(np.arange(4), np.arange(4) + 5.0)
+    twin.sample(3)
+    after = bytes_of(buffer.tensors), buffer.sums.total, buffer.minima.min, buffer.ends.tolist()
+    assert before == after
+    buffer.add(*step(9))
+    buffer.update_priorities(np.arange(4), np.arange(4) + 5.0)
+    buffer.sample(3)
+    for size in (1, 40):
+        assert bytes_of(buffer.sample(size)) == bytes_of(twin.sample(size))
+    assert set(draw(twin).reward.tolist()) == {0, 1, 5, 6, 7, 8, 9}
+
+
+def test_the_same_seed_gives_the_same_batches():
+    legacy = np.random.get_state()[1].tolist()  # noqa: NPY002
+    torchs = torch.get_rng_state().tolist()
+    rngs = [3, 3, np.random.default_rng(3), 4]
+    batches = [bytes_of(filled(30, 20, rng=rng).sample(10)) for rng in rngs]
+    assert batches[0] == batches[1] == batches[2]
+    assert batches[0] != batches[3]
+    assert np.random.get_state()[1].tolist() == legacy  # noqa: NPY002
+    assert torch.get_rng_state().tolist() == torchs
+
+
+# ---- what it refuses -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("alpha", -0.1), ("alpha", 1.1), ("beta", -0.1), ("beta", 1.1), ("beta", math.nan),
+        ("gamma", -0.1), ("gamma", 1.1), ("beta_samples", 0), ("n_steps", 0),
+    ],
+)  # fmt: skip
+def test_a_number_out_of_its_range_is_one_sentence(name, wrong):
+    with pytest.raises(ValueError, match=f"^{name} must be") as error:
+        PrioritizedReplayBuffer(5, (2,), (1,), **{name: wrong})
+    assert_one_sentence(error.value, f"got {wrong}")
+
+
+@pytest.mark.parametrize("capacity", [0, -1])
+def test_a_buffer_without_room_is_one_sentence(capacity):
+    with pytest.raises(ValueError, match="A buffer holds at least one step") as error:
+        PrioritizedReplayBuffer(capacity, (2,), (1,))
+    assert_one_sentence(error.value)
+
+
+def test_nothing_can_be_drawn_from_an_empty_buffer():
+    with pytest.raises(ValueError, match="The buffer is empty") as error:
+        filled(0, 5).sample(1)
+    assert_one_sentence(error.value)
+
+
+@pytest.mark.parametrize("wrong", [0, -2])
+def test_a_batch_has_steps(wrong):
+    buffer = filled(3, 5)
+    with pytest.raises(ValueError, match="batch_size") as error:
+        buffer.sample(wrong)
+    assert_one_sentence(error.value, str(wrong))
+    assert buffer.samples == 0
+
+
+@pytest.mark.parametrize(
+    ("indices", "priorities", "kind", "told"),
+    [
+        ([0, 1], [1.0, 0.0], ValueError, "small positive"),
+        ([0, 1], [1.0, -1.0], ValueError, "got -1.0"),
+        ([0, 1], [1.0, math.nan], ValueError, "got nan"),
+        ([0, 1], [math.inf, 1.0], ValueError, "got inf"),
+        ([0, 1], [1.0], ValueError, "one shape"),
+        ([0], 1.0, ValueError, "one shape"),
+        ([[0, 1]], [[1.0, 2.0]], ValueError, "one shape"),
+        ([0, 3], [1.0, 1.0], IndexError, "0 to 2"),  # there is room, but no step yet
+        ([-1, 0], [1.0, 1.0], IndexError, "0 to 2"),
+        ([0.0, 1.0], [1.0, 1.0], IndexError, "whole numbers"),
+    ],
+)
+def test_priorities_that_cannot_be_are_one_sentence_and_change_nothing(
+    indices, priorities, kind, told
+):
+    buffer = filled(3, 5)
+    buffer.update_priorities([0, 1, 2], [2.0, 3.0, 4.0])
+    before = buffer.sums.nodes.tolist(), buffer.minima.nodes.tolist(), buffer.max_priority
+    with pytest.raises(kind, match=told) as error:
+        buffer.update_priorities(indices, priorities)
+    assert_one_sentence(error.value)
+    assert before == (buffer.sums.nodes.tolist(), buffer.minima.nodes.tolist(), buffer.max_priority)
