@@ -137,7 +137,9 @@ def compiled(
     `label` stands in tracebacks in place of a file. Raises `EditError` if it is no Python.
     """
     surroundings = vars(sys.modules[reference.__module__])
-    namespace = NAMES | dict(surroundings) | {"reference": reference} | (names or {})
+    namespace: dict[str, Any] = (
+        NAMES | dict(surroundings) | {"reference": reference} | (names or {})
+    )
     filename = f"<{label}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     try:
@@ -161,7 +163,7 @@ def _indent(line: str) -> int:
 
 
 def _definition(source: str) -> tuple[str, bool]:
-    node = ast.parse(source).body[0]
+    node: Any = ast.parse(source).body[0]
     return node.name, isinstance(node, ast.ClassDef)
 
 
@@ -180,7 +182,7 @@ def _region(source: str, where: str) -> tuple[int, int]:
         ]
         if len(bodies) != 1:
             raise EditError(f"There are {len(bodies)} methods called {method}.")
-        first, last = bodies[0].lineno - 1, bodies[0].end_lineno
+        first, last = bodies[0].lineno - 1, bodies[0].end_lineno or count
     if step:
         lines = source.splitlines()
         numbers = {i: m[1] for i in range(first, last) if (m := _STEP.match(lines[i]))}

@@ -10,6 +10,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 # Names that are mistaken for each other: functions, methods and arguments.
 KIN = [
@@ -133,9 +134,9 @@ def other_operators(node: ast.expr, words: Words) -> Iterator[ast.expr]:
         if isinstance(node.op, (ast.Sub, ast.Div, ast.Pow, ast.Mod, ast.MatMult, ast.FloorDiv)):
             yield ast.BinOp(node.right, node.op, node.left)
     elif isinstance(node, ast.Compare) and len(node.ops) == 1:
-        for kind in _COMPARISONS:
-            if not isinstance(node.ops[0], kind):
-                yield ast.Compare(node.left, [kind()], node.comparators)
+        for comparison in _COMPARISONS:
+            if not isinstance(node.ops[0], comparison):
+                yield ast.Compare(node.left, [comparison()], node.comparators)
     elif isinstance(node, ast.BoolOp):
         other = ast.Or() if isinstance(node.op, ast.And) else ast.And()
         yield ast.BoolOp(other, node.values)
@@ -299,8 +300,10 @@ def _moved(body: list[ast.stmt], i: int, block: ast.stmt, inner: list[ast.stmt])
     """With a copy of the block: the block itself stays as it is."""
     others = {name: value for name, value in ast.iter_fields(block) if name != "body"}
 
+    kind: Any = type(block)
+
     def with_body(lines: list[ast.stmt]) -> ast.stmt:
-        return ast.copy_location(type(block)(body=lines, **others), block)
+        return ast.copy_location(kind(body=lines, **others), block)
 
     if len(inner) > 1:
         yield [*body[:i], with_body(inner[:-1]), inner[-1], *body[i + 1 :]], inner[-1].lineno

@@ -146,7 +146,7 @@ class _Search:
 
     def _likeliest(self) -> list[Mistake]:
         """The entries, first those that are wrong in the same parts and in the same way."""
-        scored = []
+        scored: list[tuple[float, int, Mistake]] = []
         for entry, tried in zip(self.exercise.mistakes, mistaken(self.exercise), strict=True):
             if not entry.spellings or self.used() > 0.3:
                 continue

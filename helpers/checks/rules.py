@@ -7,6 +7,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import numpy as np
 import torch
@@ -321,7 +322,7 @@ RULES = (
 )
 
 
-def _is_numeric(entry: object) -> bool:
+def _is_numeric(entry: object) -> TypeGuard[Leaf]:
     return isinstance(entry, Leaf) and entry.numeric
 
 

@@ -14,6 +14,7 @@ import torch
 from joblib import Parallel, delayed
 
 from helpers.agents.base import Agent
+from helpers.agents.off_policy import OffPolicyAgent
 from helpers.envs.make import make_env
 from helpers.evaluation import evaluate
 from helpers.labs.variants import LABS, Variant, variants
@@ -57,7 +58,7 @@ class Watch:
         self.estimated: list[float] = []
         self.obtained: list[float] = []
 
-    def __call__(self, agent: Agent) -> None:
+    def __call__(self, agent: OffPolicyAgent) -> None:
         if agent.steps % self.every == 0 and len(self.estimated) < POINTS:
             estimated, obtained = values_and_returns(agent)
             self.estimated.append(round(estimated, 2))
