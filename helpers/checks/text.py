@@ -138,9 +138,8 @@ def read_entry(text: str) -> Edits:
     lines = iter(text.splitlines())
     for line in lines:
         if start := _FENCE.match(line):
-            edits: list[Edit | Diff | Code] = [
-                _block(start[2], list(takewhile(lambda inside: inside != "```", lines)))
-            ]
+            block = list(takewhile(lambda inside: inside != "```", lines))
+            edits: list[Edit | Diff | Code] = [_block(start[2], block)]
         elif start := _EDIT_LINE.match(line):
             edits = [Edit(old, new, start[2] or "") for old, new in _PAIR.findall(line)]
         else:

@@ -7,7 +7,7 @@ data/results/01_break_it.json, which the lesson shows.
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -58,9 +58,9 @@ class Watch:
         self.estimated: list[float] = []
         self.obtained: list[float] = []
 
-    def __call__(self, agent: OffPolicyAgent) -> None:
+    def __call__(self, agent: Agent) -> None:
         if agent.steps % self.every == 0 and len(self.estimated) < POINTS:
-            estimated, obtained = values_and_returns(agent)
+            estimated, obtained = values_and_returns(cast(OffPolicyAgent, agent))
             self.estimated.append(round(estimated, 2))
             self.obtained.append(round(obtained, 2))
 
