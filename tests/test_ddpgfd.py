@@ -1,5 +1,6 @@
 """DDPG from demonstrations: its formulas by hand, and that it runs. (Its lesson is to come.)"""
 
+import math
 import re
 
 import numpy as np
@@ -77,7 +78,7 @@ def test_both_networks_have_weight_decay():
     ("settings", "sentence"),
     [
         ({"pretraining": -1}, "pretraining must be a whole number from 0 up, got -1."),
-        ({"weight_decay": float("nan")}, "weight_decay must be a finite number from 0 up, got nan."),
+        ({"weight_decay": math.nan}, "weight_decay must be a finite number from 0 up, got nan."),
         ({"n_step_weight": -0.5}, "n_step_weight must be a finite number from 0 up, got -0.5."),
         ({"eps": 0.0}, "eps must be a finite number above 0, got 0.0."),
         ({"n_steps": 0}, "n_steps must be a whole number from 1 up, got 0."),

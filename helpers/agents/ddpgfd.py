@@ -136,7 +136,7 @@ class DDPGfD(OffPolicyAgent):
         # 3. One step of the critic, every step of the batch with its importance weight.
         q_loss = weighted_critic_loss(q, target, n_target, batch.weights, self.n_step_weight)
         gradient_step(self.critic_optimizer, q_loss)
-        # 4. One step of the actor, without weights: it asks what to do, not how often it happens.
+        # 4. One update of the actor; without weights, which is our choice.
         policy_loss = actor_loss(self.actor, self.critic, batch.obs)
         gradient_step(self.actor_optimizer, policy_loss)
         # 5. A small step of all target networks.

@@ -130,14 +130,14 @@ class Drive:
         }
         if isinstance(space, gym.spaces.Discrete):
             if len(names) != space.n:
-                names = [str(a) for a in range(int(space.n))]
+                names = tuple(str(a) for a in range(int(space.n)))
             options = [(text, i + int(space.start)) for i, text in enumerate(names)]
             return [w.SelectionSlider(options=options, description="action", **common)]
         if not isinstance(space, gym.spaces.Box) or not space.is_bounded():
             raise ValueError(f"drive needs discrete or bounded continuous actions, not {space}.")
         low, high = space.low.ravel(), space.high.ravel()
         if len(names) != len(low):
-            names = [f"action {i + 1}" for i in range(len(low))]
+            names = tuple(f"action {i + 1}" for i in range(len(low)))
         return [
             w.FloatSlider(
                 value=(a + b) / 2, min=a, max=b, step=(b - a) / 40, description=text, **common

@@ -10,7 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import imageio.v3 as iio
 import numpy as np
@@ -69,7 +69,7 @@ def new_figure(
     nrows: int = 1,
     width: float = WIDTH,
     height: float = HEIGHT,
-    layout: str | None = "constrained",
+    layout: Literal["constrained"] | None = "constrained",
     **subplots: Any,
 ) -> tuple[Figure, Any]:
     """A themed figure and its axes: one `Axes`, or an array of them as `plt.subplots` gives.
@@ -119,7 +119,7 @@ def label(
     if y:
         ax.set_ylabel(y, fontsize=9.5, color=GREY)
     if legend:
-        place = legend if isinstance(legend, str) else "best"
+        place: Any = legend if isinstance(legend, str) else "best"
         box = ax.legend(loc=place, fontsize=9, labelcolor=INK, handlelength=1.6)
         box.get_frame().set(facecolor="white", edgecolor="none", alpha=0.8)
     return ax
@@ -143,8 +143,9 @@ def margins(
 ) -> None:
     """Fix the margins and the gap between columns, in inches; for figures with `layout=None`."""
     width, height = fig.get_size_inches()
-    columns = fig.axes[0].get_gridspec().ncols
-    panel = (width - left - right - (columns - 1) * between) / columns
+    grid = fig.axes[0].get_gridspec()
+    assert grid is not None
+    panel = (width - left - right - (grid.ncols - 1) * between) / grid.ncols
     fig.subplots_adjust(
         left / width, bottom / height, 1 - right / width, 1 - top / height, wspace=between / panel
     )
@@ -253,6 +254,7 @@ class LiveCurves:
         """Called by `learn` after every update: almost always only a look at the clock."""
         if time.perf_counter() < self.due:
             return
+        assert self._progress is not None  # since `start`
         self._progress.update(agent.steps - self._first, self._note())
         if time.perf_counter() >= self._picture_due:
             self._draw()
@@ -261,6 +263,7 @@ class LiveCurves:
     def stop(self, agent: Any) -> None:
         """Called by `learn` at its end, also when it was interrupted."""
         self._draw(scale=SCALE)
+        assert self._progress is not None  # since `start`
         advice = "call learn again to go on"
         self._progress.finish(agent.steps - self._first, self._note(), advice)
 
@@ -301,7 +304,7 @@ class _CurvesFigure:
     ) -> None:
         self.fig = Figure(figsize=(self.width, self.height), dpi=DPI, facecolor="white")
         FigureCanvasAgg(self.fig)
-        self.panels = []
+        self.panels: list[_EpisodePanel | _UpdatePanel] = []
         for key, rect in zip(keys, self._rects(len(keys), 0.62 if title else 0.36), strict=True):
             ax = style(self.fig.add_axes(rect))
             own_bar = bar if key == "return" else None
@@ -351,8 +354,8 @@ def _shrink(ax: Axes) -> None:
     label(ax, ax.get_title(loc="left"), size=9.5)
     ax.xaxis.set_major_locator(MaxNLocator(2))
     ax.yaxis.set_major_locator(MaxNLocator(3))
-    if ax.get_legend():
-        ax.get_legend().remove()
+    if legend := ax.get_legend():
+        legend.remove()
 
 
 class _EpisodePanel:
@@ -362,8 +365,11 @@ class _EpisodePanel:
 
     def __init__(self, ax: Axes, key: str, bar: float | None, window: int = WINDOW) -> None:
         self.ax, self.key, self.bar = ax, key, bar
-        self.x, self.y, self.mean = [], [], []
-        self.seen, self.stride, self.recent = 0, 1, deque(maxlen=window)
+        self.x: list[int] = []
+        self.y: list[float] = []
+        self.mean: list[float] = []
+        self.recent: deque[float] = deque(maxlen=window)
+        self.seen, self.stride = 0, 1
         (self.dots,) = ax.plot([], [], ".", ms=4, mew=0, alpha=0.4, color=BLUE, label="episode")
         (self.line,) = ax.plot([], [], lw=2.2, color=BLUE, label=f"mean of last {window}")
         if bar is not None:
@@ -399,7 +405,8 @@ class _UpdatePanel:
 
     def __init__(self, ax: Axes, key: str, bar: float | None) -> None:
         self.ax, self.key = ax, key
-        self.x, self.y = [], []
+        self.x: list[int] = []
+        self.y: list[float] = []
         self.seen, self.stride = 0, 1
         (self.line,) = ax.plot([], [], lw=1.3, color=GREEN)
         label(ax, key.replace("_", " "))

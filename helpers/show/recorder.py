@@ -87,7 +87,6 @@ class Recorder(Drive):
     def __init__(self, env_id: str, path: Path, seed: int | None = None) -> None:
         self.path, self.saved, self._makers = path, True, ""
         super().__init__(env_id, seed)
-        self.id = self.env.spec.id
         describe_spaces(self.env)  # what cannot be saved is refused before it is recorded
         self._ended = -float("inf")
         if path.exists():
@@ -165,7 +164,7 @@ class Recorder(Drive):
             slider.observe(self._moved, "value")
         # Gone from the page (output cleared, cell deleted), or closed: nobody is playing.
         self.box._view_count = 0
-        self.box.observe(lambda change: change.new == 0 and self.stop(), "_view_count")
+        self.box.observe(lambda change: self.stop() if change.new == 0 else None, "_view_count")
         self.box.observe(lambda change: change.new is None and self.halt(), "comm")
         self.status.value = self._how()
         self._list()
@@ -235,6 +234,7 @@ class Recorder(Drive):
 
     async def _start_and_wait(self) -> None:
         self._start_here()
+        assert self.task is not None
         await self.task
 
     def _start_here(self) -> None:

@@ -134,7 +134,8 @@ def _record(act: Callable, env: gym.Env, seed: int, max_steps: int) -> Recording
     clock = env.metadata.get("render_fps") or MAX_FPS
     stride = ceil(clock / MAX_FPS)
     obs, _ = env.reset(seed=seed)
-    frames, rewards = [render(env)], []
+    frames = [render(env)]
+    rewards: list[float] = []
     terminated = truncated = False
     while not (terminated or truncated) and len(rewards) < max_steps:
         obs, reward, terminated, truncated, _ = env.step(act(obs))
@@ -173,7 +174,7 @@ class Video:
         self.alt = alt or caption
         if isinstance(frames, Recording):
             self.alt = self.alt or frames.alt
-            frames, fps = frames.frames, fps or frames.fps
+            fps, frames = fps or frames.fps, frames.frames
         self.frames = np.asarray(frames)
         self.fps, self.playback, self.caption = float(fps or MAX_FPS), playback, caption
         if self.frames.ndim != 4 or self.frames.shape[3] != 3 or self.frames.dtype != np.uint8:
@@ -352,6 +353,7 @@ def _encode_h264(frames: Iterator[memoryview], width: int, height: int, fps: flo
             Path(folder, "log").open("w+b") as log,
             subprocess.Popen(command, stdin=subprocess.PIPE, stderr=log) as process,
         ):
+            assert process.stdin is not None
             with contextlib.suppress(BrokenPipeError):  # ffmpeg gave up: its log says why
                 for frame in frames:
                     process.stdin.write(frame)
@@ -369,7 +371,7 @@ def _shared_palette(frames: Sequence[Image.Image], colours: int = 128) -> Image.
     for i, frame in enumerate(some):
         sheet.paste(frame, (0, i * frame.height))
     sheet = sheet.quantize(colours, method=Image.Quantize.MEDIANCUT)
-    table = np.reshape(sheet.getpalette(), (-1, 3))
+    table = np.array(sheet.getpalette()).reshape(-1, 3)
     table[table.min(axis=1) > 245] = 255  # averaging has greyed the white: it should meet the page
     sheet.putpalette(table.ravel().tolist())
     return sheet

@@ -7,6 +7,7 @@ writes data/results/04_<name>.json. One core; the longest takes some minutes.
 
 import re
 import sys
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -67,12 +68,10 @@ def silent() -> dict[str, Any]:
     """The actors of seeds that ended near 0 and of others: how far in the tanh's flat part."""
     asked = [
         ("five demonstrations", {"episodes": 5}, {}, (0, 2)),
-        ("no L2", {}, {"weight_decay": 0.0}, (0, 1, 3)),
+        ("no L2", {}, {"weight_decay": 0.0}, (0, 1)),
     ]
     results = []
     for name, of_setting, changes, seeds in asked:
-        from dataclasses import replace
-
         setting = replace(get_setting("ddpgfd", SPARSE), **of_setting)
         for seed in seeds:
             agent = setting.make(seed, **changes).learn(setting.steps)

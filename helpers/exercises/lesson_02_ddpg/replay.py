@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from math import sqrt
+from typing import Any
 
 import numpy as np
 import torch
@@ -31,14 +32,14 @@ def steps(count: int, obs_shape: tuple[int, ...], action_shape: tuple[int, ...])
     """Steps 1, 2, ... in arrays. No two rows are alike, and the reward tells which step it is."""
     number = np.arange(1, count + 1, dtype=np.float32)
 
-    def filled(shape: tuple[int, ...], scale: float, shift: float) -> np.ndarray:
+    def filled(shape: tuple[int, ...], scale: float, shift: float) -> Any:
         entries = np.arange(np.prod(shape, dtype=int), dtype=np.float32).reshape(shape) / 100
         return (scale * number.reshape(-1, *[1] * len(shape)) + entries + shift).astype(np.float32)
 
     return Batch(
         obs=filled(obs_shape, 1, 0),
         action=filled(action_shape, -1, 0),
-        reward=REWARDS[1 : count + 1],
+        reward=REWARDS[1 : count + 1],  # type: ignore[arg-type]  # arrays, not tensors
         next_obs=filled(obs_shape, 1, 0.5),
         terminated=number % 3 == 2,
         truncated=number % 4 == 2,
@@ -62,7 +63,7 @@ def observe_buffer(function, capacity, obs_shape, action_shape, number_of_steps,
     given = steps(number_of_steps, obs_shape, action_shape)
     buffer = function(capacity, obs_shape, action_shape, 7)
     lengths = added(buffer, given)
-    seen = {"length after each of the last steps": lengths[-8:]}
+    seen: dict = {"length after each of the last steps": lengths[-8:]}
     if not batch_size:
         return seen
     try:
@@ -245,7 +246,7 @@ def stops_at_one_too_many(function, rng):
     buffer = function(4, (3,), (1,), 5)
     if not hasattr(buffer, "arrays"):
         return True
-    buffer.arrays = Batch(*(np.concatenate([part, part[:1]]) for part in buffer.arrays))
+    buffer.arrays = Batch._make(np.concatenate([part, part[:1]]) for part in buffer.arrays)
     buffer.tensors = Batch(*map(torch.from_numpy, buffer.arrays))
     try:
         added(buffer, steps(12, (3,), (1,)))

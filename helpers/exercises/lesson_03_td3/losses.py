@@ -48,8 +48,8 @@ class SmallTwin(nn.Module):
 def random_twin(
     rng: np.random.Generator, obs_size: int, action_dim: int, scale: float = 1.0
 ) -> SmallTwin:
-    weights = scale * rng.normal(size=(2, obs_size + action_dim))
-    return SmallTwin(*weights, rng.normal(size=2).round(2).tolist())
+    one, other = scale * rng.normal(size=(2, obs_size + action_dim))
+    return SmallTwin(one, other, rng.normal(size=2).round(2).tolist())
 
 
 def leaves_gradients_alone(cases: Callable) -> Property:

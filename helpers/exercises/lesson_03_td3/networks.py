@@ -8,6 +8,7 @@ gradients can be compared. The initial weights are checked by properties.
 from __future__ import annotations
 
 from math import sqrt
+from typing import Any
 
 import numpy as np
 import torch
@@ -49,7 +50,7 @@ PARTS = (
 )
 
 
-def seen_from_outside(network: nn.Module, obs: torch.Tensor, action: torch.Tensor) -> dict | None:
+def seen_from_outside(network: Any, obs: torch.Tensor, action: torch.Tensor) -> dict | None:
     """Those of the PARTS that can be observed."""
     if isinstance(network, nn.Module) and not list(network.parameters()):
         return {FORM: f"not examined: {without_parameters(network, obs, action)}"}
@@ -97,7 +98,7 @@ def described(given, rows: int) -> str:
     return f"an object of type {type(given).__name__}"
 
 
-def chains(network: nn.Module, *inputs: torch.Tensor) -> tuple[list[nn.Linear], list[nn.Linear]]:
+def chains(network: nn.Module, *inputs: torch.Tensor) -> tuple[list[nn.Linear], ...]:
     """For each of the two values the linear layers that it depends on, in the order they run in.
 
     For a moment all weights and inputs are positive, so that no ReLU keeps a gradient back.
@@ -153,7 +154,7 @@ def twin_cases(rng: np.random.Generator) -> list[Case]:
 # --- How a pair starts ----------------------------------------------------------------------------
 
 
-def new_pair(function, rng) -> tuple[nn.Module, tuple, list[torch.Tensor]]:
+def new_pair(function, rng) -> tuple[TwinQNetwork, tuple, list[torch.Tensor]]:
     inputs = [drawn(rng, 4, 3), drawn(rng, 4, 2)]
     network = function(3, 2, 16)
     return network, chains(network, *inputs), inputs
@@ -167,8 +168,8 @@ def starts_differ(function, rng):
 
 def starts_unrelated(function, rng):
     _, (first, second), _ = new_pair(function, rng)
-    pairs = zip(first[:-1], second[:-1], strict=False)  # the last layer has few weights
-    pairs = [(one.weight, other.weight) for one, other in pairs]
+    layers = zip(first[:-1], second[:-1], strict=False)  # the last layer has few weights
+    pairs = [(one.weight, other.weight) for one, other in layers]
     return not any(alike(*pair) for pair in pairs if pair[0].shape == pair[1].shape)
 
 

@@ -85,7 +85,7 @@ def observe_smoothing(function, target_actor, next_obs, target_noise, noise_clip
     if len(plain) == MANY:
         rest = spread_of(action - plain, action, noise_clip)
         close = values(ask(few, OVERWHELMING, 5, clip=0.01)) - plain[:8] if comparable else None
-        if comparable and shrunk(close, 0.01):
+        if close is not None and shrunk(close, 0.01):
             rest |= dict.fromkeys(WIDTHS)
     if sharing != OWN:  # then the rest depends on the numbers drawn
         rest = dict.fromkeys(rest)
@@ -227,9 +227,9 @@ def noise_for_a_batch_of_one(function, rng):
 
 def shared_streams() -> tuple:
     """The state of the random streams that a whole process shares: torch's, numpy's, Python's."""
-    _, keys, position, *_ = np.random.get_state()  # noqa: NPY002
+    numpys = np.random.get_state(legacy=False)["state"]  # noqa: NPY002
     state = torch.get_rng_state().numpy().tobytes()
-    return state, keys.tobytes(), position, random.getstate()
+    return state, numpys["key"].tobytes(), numpys["pos"], random.getstate()
 
 
 def leaves_shared_streams_alone(function, rng):

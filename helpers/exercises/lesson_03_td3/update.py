@@ -106,7 +106,9 @@ class Updates:
 
     def __init__(self, agent, batch: Batch) -> None:
         self.agent, self.batch = agent, batch
-        self.count, self.settings, self.parts = 0, set(), set()
+        self.count = 0
+        self.settings: set[str] = set()
+        self.parts: set[str] = set()
 
     def learn(self):
         """One update, counted as by the agent itself; there are two for each environment step."""

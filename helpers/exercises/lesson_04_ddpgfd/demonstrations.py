@@ -54,7 +54,7 @@ def saved(about, *arrays) -> Callable[[Path], None]:
 
 
 def observe_reader(function, about, *arrays):
-    elsewhere = []  # other files that were asked for
+    elsewhere: list = []  # other files that were asked for
 
     def reader(path):
         with loads() as (asked, _):
@@ -93,7 +93,7 @@ def steps(
     obs, next_obs = path[:-1].copy(), path[1:].copy()
     for stop in np.cumsum([len(end) for end in ends]) if elsewhere else ():
         next_obs[stop - 1] = rng.normal(size=obs_shape).round(2)
-    action = rng.normal(size=(count, 2)).round(2).astype(np.float32)
+    action: np.ndarray = rng.normal(size=(count, 2)).round(2).astype(np.float32)
     if discrete:
         action = rng.integers(0, 3, size=count)
     reward = rng.normal(size=count).round(2).astype(np.float32)

@@ -75,8 +75,8 @@ def weighted_loss_cases(rng: np.random.Generator) -> list[Case]:
         return floats(q).requires_grad_(), *rest, n_step_weight
 
     def drawn(size: int, n_step_weight: float) -> tuple:
-        parts = 2 * rng.normal(size=(3, size))
-        return given(*parts, rng.uniform(0.1, 1, size), n_step_weight)
+        q, target, n_target = 2 * rng.normal(size=(3, size))
+        return given(q, target, n_target, rng.uniform(0.1, 1, size), n_step_weight)
 
     return [
         Case(given([1.0], [3.0], [4.0], [0.5], 0.25), note="batch of one"),

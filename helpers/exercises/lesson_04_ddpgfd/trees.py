@@ -10,6 +10,7 @@ wider top levels are a property.
 from __future__ import annotations
 
 import math
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,10 +18,11 @@ from helpers.checks.exercise import Case, Property, exercise
 from helpers.exercises.observing import no_mutation
 from helpers.memory.segment_tree import SegmentTree, SumTree
 
-NEUTRAL = {np.add: 0.0, np.minimum: np.inf}
+Tree = TypeVar("Tree", bound=SegmentTree)
+NEUTRAL: dict[np.ufunc, float] = {np.add: 0.0, np.minimum: np.inf}
 
 
-def fill(tree: SegmentTree, priorities: list | np.ndarray) -> SegmentTree:
+def fill(tree: Tree, priorities: list | np.ndarray) -> Tree:
     """Write priorities for the places from 0 on, and all that lies above them."""
     nodes, operation = tree.nodes, tree.operation
     nodes[tree.first_leaf : tree.first_leaf + len(priorities)] = priorities

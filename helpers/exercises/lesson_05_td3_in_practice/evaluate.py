@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import torch
@@ -41,7 +41,7 @@ class Improving:
             self.env = env
         else:
             self.envs = env
-        self.trained_in = env.unwrapped
+        self.trained_in = cast(Any, env.unwrapped)
         self.trained_in.disturbed = 0
         self.observation_space, self.action_space = env.observation_space, env.action_space
         self.actor = nn.Linear(1, 2, bias=False)
@@ -114,9 +114,9 @@ def observe_callback(function, every, settings, began, one_env, course, with_pat
         "content of the file": content_of(in_file, agent),
         "weights in the file": weights_in(in_file),
     }
-    before = len(callback.curve) if hasattr(callback.curve, "__len__") else 0
+    points = len(callback.curve) if hasattr(callback.curve, "__len__") else 0
     result = callback.evaluate(agent)
-    more = len(callback.curve) - before if hasattr(callback.curve, "__len__") else 0
+    more = len(callback.curve) - points if hasattr(callback.curve, "__len__") else 0
     return seen | {
         "result of `evaluate`": kind(result),
         "number of points that `evaluate` adds": more,
@@ -129,7 +129,7 @@ def a_path(wanted: bool) -> Iterator[Path | None]:
     if not wanted:
         yield None
         return
-    sync, os.fsync = os.fsync, lambda file: None
+    sync, os.fsync = os.fsync, lambda fd: None
     try:
         with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             yield Path(folder) / "best.pt"
@@ -152,7 +152,7 @@ def described(entry: Any) -> str:
 
 def noted(callback) -> dict:
     """The curve, as far as its entries are what they should be."""
-    seen = {STEPS: "not known", FORM: "", MEANS: None, FIRST: None}
+    seen: dict = {STEPS: "not known", FORM: "", MEANS: None, FIRST: None}
     if not isinstance(callback.curve, list):
         return seen | {FORM: f"the curve is of type {kind(callback.curve)}"}
     forms = sorted({described(entry) for entry in callback.curve})
@@ -167,7 +167,7 @@ def noted(callback) -> dict:
 def kept(callback, agent: Improving) -> dict:
     """The best point, and the weights that come back after all has changed."""
     best = callback.best
-    seen = {
+    seen: dict = {
         "form of `best`": described(best),
         "step of the best": best[0] if described(best) == PAIR else None,
         KEPT: content_of(callback.best_contents, agent),

@@ -34,7 +34,8 @@ def observe_episodes(function, env, episodes, seed):
     given = the_given(env)
     LOG.clear()
     policy = Policy()
-    result, stopped = None, False
+    result: Any = None
+    stopped = False
     try:
         asked = {BY_ID: ENV_ID, LONG: LONG_ID}.get(env, given)
         result = function(policy.act, asked, episodes, seed)
@@ -67,7 +68,7 @@ def the_given(env: str) -> gym.Env:
     """Two steps of its episode of three are done, if it is in use."""
     given = gym.make(ENV_ID)
     if env == WRAPPED:
-        return gym.wrappers.TransformReward(given, lambda reward: reward + 0.5)
+        return gym.wrappers.TransformReward(given, lambda reward: float(reward) + 0.5)
     if env == IN_USE:
         given.reset(seed=9)
         for _ in range(2):

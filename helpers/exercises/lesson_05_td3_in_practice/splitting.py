@@ -161,8 +161,8 @@ def numbers_in(demos: Demos, part: Demos) -> list[int] | None:
     ):
         return None
     whole = {tuple(range(e.start, e.stop)): i for i, e in enumerate(demos.episodes)}
-    numbers = [whole.get(tuple(rows[e])) for e in part.episodes]
-    return None if None in numbers else numbers
+    found = [tuple(rows[e]) for e in part.episodes]
+    return [whole[each] for each in found] if whole.keys() >= set(found) else None
 
 
 def split_cases(rng: np.random.Generator) -> list[Case]:

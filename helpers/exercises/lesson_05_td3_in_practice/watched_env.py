@@ -5,7 +5,7 @@ All copies of a `WatchedWalk` write to the same `LOG`, however they were made.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -29,7 +29,6 @@ class WatchedWalk(gym.Env):
     both. Observes the number that was drawn last, and how many steps were made.
     """
 
-    metadata: ClassVar = {"render_modes": []}
     observation_space = spaces.Box(-np.inf, np.inf, (2,), np.float64)
     action_space = spaces.Box(-np.inf, np.inf, (1,), np.float64)
 
@@ -82,7 +81,6 @@ class PaysTheAction(gym.Env):
     The second action also says how long the episode is, which is of no use to an agent.
     """
 
-    metadata: ClassVar = {"render_modes": []}
     observation_space = spaces.Box(-1.0, 1.0, (1,))
     action_space = spaces.Box(-np.inf, np.inf, (2,), np.float64)
 
@@ -107,11 +105,12 @@ class PaysTheAction(gym.Env):
         return np.zeros(1, np.float32), reward - self.less, self.left == 0, False, {}
 
 
-for name, made_by, arguments in [
+ENVS: list[tuple[str, Any, dict]] = [
     (ENV_ID, WatchedWalk, {}),
     (LONG_ID, WatchedWalk, {"stretch": 300}),
     (HOME, PaysTheAction, {}),
     (ABROAD, PaysTheAction, {"less": 100.0}),
-]:
+]
+for name, made_by, arguments in ENVS:
     if name not in gym.registry:  # the module may be imported again
         gym.register(name, entry_point=made_by, disable_env_checker=True, kwargs=arguments)

@@ -166,7 +166,8 @@ def _draw_q(ax: Axes, here: dict[str, Any], step: float, span: float) -> None:
 
 
 def _torque(action: float) -> float:
-    return float(to_env_units(action, -TORQUE, TORQUE))
+    low, high = np.array([-TORQUE, TORQUE])
+    return float(to_env_units(np.array(action), low, high))
 
 
 def _draw_pendulum(ax: Axes, angle: float, speed: float, action: float) -> None:
@@ -199,7 +200,7 @@ def _draw_map(ax: Axes, values: NDArray, shows: str) -> None:
     if shows == "policy":
         colours, low, high = DIVERGING, -1.0, 1.0
         title, names = "actor:", (f"■ −{TORQUE:g}", f"■ +{TORQUE:g} N m")
-        inks = colours(0.0), colours(1.0)
+        inks: tuple = colours(0.0), colours(1.0)
     else:
         colours, low, high = RISING, float(values.min()), float(values.max())
         title, names = "critic:", (f"□ {short(low)}", f"■ {short(high)}")

@@ -84,9 +84,9 @@ def plot_uphill(
     _draw_track(ax, path)
     ax.set(xlim=(-1.02, 1.02), ylim=(_depth(FURTHEST + 2), 1.5))
     ax.set_xticks([-1, -0.5, 0, 0.5, 1])
-    q, steps = [0, 0.5, 1, 1.5], [0, 10, 20]
+    q, depths = [0, 0.5, 1, 1.5], [0, 10, 20]
     names = ["0", "0.5", "1", "1.5", "start", "10 steps", "20 steps"]
-    ax.set_yticks([*q, *map(_depth, steps)], names)
+    ax.set_yticks([*q, *map(_depth, depths)], names)
     label(ax, x="action a")
     return fig
 
@@ -115,7 +115,7 @@ def _draw_hill(ax: Axes, path: NDArray, step: float, error: float) -> None:
 
 def _draw_track(ax: Axes, path: NDArray) -> None:
     ax.axhline(-0.1, color=FAINT, lw=0.8)
-    depths = _depth(np.arange(len(path)))
+    depths = np.array([_depth(k) for k in range(len(path))])
     ax.plot(path, depths, color=GREEN, lw=1.3)
     _draw_dots(ax, path, depths)
 

@@ -52,7 +52,7 @@ def plot_tree_walk(
     if not 1 <= len(priorities) <= MOST:
         raise ValueError(f"The picture has room for 1 to {MOST} priorities, not {len(priorities)}.")
     tree = SumTree(len(priorities), top=1)
-    tree[np.arange(len(priorities))] = priorities
+    tree[np.arange(len(priorities))] = np.array(priorities)
     step = tree.depth if step is None else step
     if not 0 <= step <= tree.depth:
         raise ValueError(f"step must lie between 0 and {tree.depth}, or be None, not {step}.")
@@ -75,7 +75,8 @@ def walk(tree: SumTree, prefix_sum: float) -> tuple[list[int], list[float]]:
 
     The place is what `tree.retrieve` says, and the parent of node k is k // 2.
     """
-    [place], (_, [rest]) = tree.retrieve([prefix_sum]), tree.enter([prefix_sum])
+    drawn = np.array([prefix_sum])
+    [place], (_, [rest]) = tree.retrieve(drawn), tree.enter(drawn)
     leaf, rests = tree.first_leaf + int(place), [float(rest)]
     nodes = [leaf >> level for level in range(tree.depth, -1, -1)]
     for child in nodes[1:]:
@@ -162,7 +163,7 @@ def _draw_nodes(ax: Axes, draw: Draw) -> None:
         if roomy:
             outwards = 1 if node % 2 and node > 1 else -1  # where no edge arrives
             say(ax, x + outwards * (wide / 2 - 0.08), y + 0.2, str(node), 7, GREY)
-    look = {"facecolors": fills, "edgecolors": edges, "lw": widths, "ls": dashes}
+    look: dict = {"facecolors": fills, "edgecolors": edges, "lw": widths, "ls": dashes}
     ax.add_collection(PathCollection(frames, zorder=2, **look))
 
 
@@ -187,7 +188,7 @@ def _draw_places(ax: Axes, draw: Draw) -> None:
         say(ax, x, BARS - 0.12, name, 8, INK if inside else GREY)
     cells = [[(a, LINE[0]), (a, LINE[1]), (b, LINE[1]), (b, LINE[0])] for a, b in pairwise(edges)]
     ax.add_collection(PolyCollection(ribbons, facecolors=tints, edgecolors="white", lw=0.8))
-    look = {"edgecolors": "white", "lw": 1.2}
+    look: dict = {"edgecolors": "white", "lw": 1.2}
     ax.add_collection(PolyCollection(bars + cells, facecolors=colours * 2, **look))
     ax.plot([LEFT, RIGHT], [BARS, BARS], color=FAINT, lw=1)
 
@@ -195,7 +196,7 @@ def _draw_places(ax: Axes, draw: Draw) -> None:
 def _draw_number_line(ax: Axes, draw: Draw) -> None:
     """What is drawn, and as a thick line what is left of it at the present node."""
     low, high = LINE
-    start = draw.on_line(draw.tree.leaves[: draw.places().start].sum())
+    start = float(draw.on_line(draw.tree.leaves[: draw.places().start].sum()))
     x = float(draw.on_line(draw.drawn))
     ax.plot([start, x], [low - 0.02] * 2, color=VERMILLION, lw=3.5, solid_capstyle="butt")
     ax.plot([x, x], [low - 0.05, high + 0.08], color=VERMILLION, lw=1.8)

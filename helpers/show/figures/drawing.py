@@ -47,8 +47,9 @@ def header(fig: Figure, sentence: str, colours: Mapping[str, str]) -> None:
 
 def place_panel(ax: Axes, left: float, bottom: float, width: float, height: float) -> None:
     """Put a panel at a place that is given in inches from the figure's lower left corner."""
+    assert isinstance(ax.figure, Figure)
     wide, high = ax.figure.get_size_inches()
-    ax.set_position([left / wide, bottom / high, width / wide, height / high])
+    ax.set_position((left / wide, bottom / high, width / wide, height / high))
 
 
 def bar_line(ax: Axes, bar: float | None) -> None:
@@ -75,6 +76,7 @@ def say(
 def name_columns(ax: Axes, names: Mapping[int, Any]) -> None:
     """Names below places on the x axis: texts take half the time of as many matplotlib ticks."""
     ax.xaxis.labelpad = 18
+    assert isinstance(ax.figure, Figure)
     below = -0.09 / (ax.get_position().height * ax.figure.get_figheight())  # inches
     for x, name in names.items():
         ax.text(
@@ -102,7 +104,8 @@ def round_box(x: float, y: float, width: float, height: float, radius: float = 0
 @lru_cache(maxsize=64)
 def tint(colour: str, share: float) -> str:
     """That share of the colour, the rest white."""
-    return to_hex([1 - share * (1 - part) for part in to_rgb(colour)])
+    r, g, b = (1 - share * (1 - part) for part in to_rgb(colour))
+    return to_hex((r, g, b))
 
 
 def signed(value: float, decimals: int = 2) -> str:

@@ -67,7 +67,7 @@ def _draw_training(ax: Axes, curve: NDArray, stop: int, kept: int) -> None:
     ax.plot(epochs[stop:], curve[stop:], color=tint(BLUE, 0.3), lw=1.2)
     ax.plot(epochs[: stop + 1], curve[: stop + 1], color=BLUE, lw=1.6, label="measured")
     ax.plot(epochs[stop], curve[stop], "s", ms=8, mew=0, color=VERMILLION, label="stop")
-    look = {"ms": 9, "mew": 1.8, "mec": BLUE, "color": "white", "ls": ""}
+    look: dict = {"ms": 9, "mew": 1.8, "mec": BLUE, "color": "white", "ls": ""}
     ax.plot(epochs[kept], curve[kept], "o", label="kept", **look)
     ax.plot(epochs[truth.argmin()], -0.03, "^", ms=8, mew=0, color=GREEN)
     ax.set(xlim=(0, EPOCHS + 1), ylim=(-0.06, 1.15))
@@ -114,7 +114,7 @@ def standard_noise() -> NDArray[np.float64]:
 def _bargains(noise: float) -> NDArray[np.float64]:
     """For each patience: epochs trained, and true loss above the lowest; means, shape `(20, 2)`."""
     truth = true_loss()
-    ends = [early_stop(truth + noise * standard_noise(), each) for each in PATIENCES]
+    ends = [early_stop(truth + noise * standard_noise(), int(each)) for each in PATIENCES]
     above = truth - truth.min()
     return np.array([(stops.mean() + 1, above[kept].mean()) for stops, kept in ends])
 

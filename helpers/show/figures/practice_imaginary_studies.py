@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from helpers.training.results import load_results
 from helpers.training.statistics import interquartile_mean
 
-REPORTS: dict[str, Callable[..., NDArray]] = {
+REPORTS: dict[str, Callable[..., NDArray | np.floating]] = {
     "best": np.max,
     "mean": np.mean,
     "median": np.median,

@@ -106,10 +106,11 @@ def _draw_published(
         entries.append((bar, None, f"the bar: {bar:,g}", GREY))
     entries.sort(key=lambda entry: entry[0])
     fig, place = ax.figure, ax.get_yaxis_transform()
+    assert isinstance(fig, Figure)
     inch = np.ptp(ax.get_ylim()) / (ax.get_position().height * fig.get_figheight())
     heights = spread_out([entry[0] for entry in entries], 0.36 * inch)
     for (mean, spread, text, colour), height in zip(entries, heights, strict=True):
-        look = {"transform": place, "clip_on": False, "color": colour}
+        look: dict = {"transform": place, "clip_on": False, "color": colour}
         if spread:
             ax.plot([1.02, 1.02], [mean - spread, mean + spread], lw=1.2, **look)
         if text.startswith("the bar"):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from helpers.show.figures.drawing import headline, short
 from helpers.show.plotting import (
@@ -23,7 +21,7 @@ from helpers.show.plotting import (
 )
 
 
-def plot_losses(train: Sequence[float], validation: Sequence[float], best: int) -> Figure:
+def plot_losses(train: ArrayLike, validation: ArrayLike, best: int) -> Figure:
     """Training and validation loss after each epoch, and the epoch whose weights are kept.
 
     The vertical axis is logarithmic where the losses differ more than tenfold and none is 0.

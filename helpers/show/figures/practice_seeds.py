@@ -202,7 +202,7 @@ def _draw_by_seeds(ax: Axes, curves: Mapping[str, NDArray], seeds: int, report: 
     ax.axvline(seeds, color=FAINT, lw=1.4)
     for name, curve in curves.items():
         now = name == report
-        look = {"lw": 2.6, "zorder": 3} if now else {"lw": 1.5, "alpha": 0.75}
+        look: dict = {"lw": 2.6, "zorder": 3} if now else {"lw": 1.5, "alpha": 0.75}
         ax.plot(n, curve, color=REPORT_COLOURS[name], label=name, **look)
     ax.plot([seeds], [curves[report][seeds - 1]], "o", ms=8, color=REPORT_COLOURS[report], zorder=4)
     ax.set(xlim=(0.4, MOST + 0.6))

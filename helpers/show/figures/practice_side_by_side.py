@@ -70,6 +70,7 @@ def _room_above(ax: Axes, curves: Collection[NDArray], bar: float) -> list[float
     """Limits that leave a line of type above the curves for each of them, and its height there."""
     middle = [np.percentile(each, [25, 75], axis=0) for each in curves]
     low, high = min(map(np.min, middle)), max(max(map(np.max, middle)), bar)
+    assert isinstance(ax.figure, Figure)
     inches = ax.get_position().height * ax.figure.get_figheight()
     share = 0.145 / inches  # a line of type, 0.145 inch
     line = share * (high - low) / (1 - share * (len(curves) + 2))  # the same as a return
@@ -96,7 +97,7 @@ def _label_axes(left: Axes, right: Axes, steps: int) -> None:
     right.xaxis.set_minor_locator(NullLocator())
     label(left, x="environment steps", y="return in evaluation")
     label(right, x="seconds of training, logarithmic")
-    marks = {"median": {"marker": "o", "ls": ""}, "fastest to slowest seed": {"lw": 2}}
+    marks: dict = {"median": {"marker": "o", "ls": ""}, "fastest to slowest seed": {"lw": 2}}
     legend_above(right, [Line2D([], [], color=INK, label=k, **m) for k, m in marks.items()])
 
 

@@ -150,7 +150,7 @@ def _draw_draw(ax: Axes, truth: NDArray, first: NDArray, second: NDArray) -> Non
     half = min(0.4 / n, 0.05)
     bars = ax.hlines(truth, x - half, x + half, color=GREY, lw=2.2, label="truth")
     (own,) = ax.plot(x, first[0], "o", ms=size, mew=0, color=INK, label="critic 1")
-    style = {"ms": size, "mew": 1.1, "mec": INK, "color": "white"}
+    style: dict = {"ms": size, "mew": 1.1, "mec": INK, "color": "white"}
     (other,) = ax.plot(x, second[0], "o", label="critic 2", **style)
     for (name, colour), ring in zip(ESTIMATORS.items(), (5.5, 5.5, 11), strict=True):
         y = three_estimates(first, second)[name]

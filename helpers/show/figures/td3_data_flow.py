@@ -111,7 +111,7 @@ def _say(
     fig: Figure, x: float, y: float, text: str, size: float, state: str = "past", **more: Any
 ) -> None:
     colour = INK if state != "ahead" else tint(GREY, 0.4)
-    look = {"color": colour, "ha": "center", "va": "center", "linespacing": 1.25} | more
+    look: dict = {"color": colour, "ha": "center", "va": "center", "linespacing": 1.25} | more
     fig.text(x, y, text, fontsize=size, transform=fig.dpi_scale_trans, **look)
 
 

@@ -99,12 +99,13 @@ def _points(entry: Mapping[str, Any], from_step: int) -> tuple[NDArray, NDArray,
     if not late.any():
         raise ValueError(f"from_step must be at most {steps.max()}, the last step measured.")
     parts = (np.asarray(entry[key], dtype=np.float64) for key in ("estimated", "obtained"))
-    return steps[late], *(part[:, late] for part in parts)
+    values, returns = (part[:, late] for part in parts)
+    return steps[late], values, returns
 
 
 def _promise(bias: Mapping[str, NDArray], from_step: int) -> str:
     """By how much each critic is off, in the mean over the points drawn."""
-    said = []
+    said: list[str] = []
     for name, of_seeds in bias.items():
         mean = float(interquartile_mean(of_seeds.mean(axis=1)))
         promises = "" if said else "promises "

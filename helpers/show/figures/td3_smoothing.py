@@ -69,7 +69,8 @@ def toy_critic(action: ArrayLike, peak: float, width: float) -> NDArray[np.float
     """The hill, and a false peak of that height and width, at each action."""
     action = np.asarray(action, dtype=np.float64)
     heights = ((HILL[0], *HILL[1:]), (peak, PEAK, width))
-    return sum(h * np.exp(-(((action - place) / w) ** 2)) for h, place, w in heights)
+    hill, false = (h * np.exp(-(((action - place) / w) ** 2)) for h, place, w in heights)
+    return hill + false
 
 
 @lru_cache(maxsize=1)
@@ -144,7 +145,7 @@ def _draw_kernel(ax: Axes, target_noise: float, noise_clip: float) -> None:
     gathered = float(_ndtr(-noise_clip / target_noise))
     ax.plot(
         np.array([[-1, 1], [-1, 1]]) * noise_clip,
-        [[0, 0], [2 * gathered] * 2],
+        [[0.0, 0.0], [2 * gathered] * 2],
         color=ORANGE, lw=3, solid_capstyle="butt",
     )  # fmt: skip
     share = f"{100 * gathered:.2g}" if gathered >= 0.0005 else "less than 0.1"

@@ -20,15 +20,15 @@ STEPS = (
     Step(
         "The actor chooses an action; Gaussian noise is added, so that it explores.",
         r"$a = \mathrm{clip}(\mu(s) + \sigma\,\mathcal{N}(0, I), -1, 1)$",
-        "OffPolicyAgent.act",
+        "OffPolicyAgent.explore",
     ),
     Step(
-        "The environment answers, and the step goes into the replay buffer.",
+        "The environment answers, and the transition goes into the replay buffer.",
         r"$(s, a, r, s', \mathrm{terminated}) \to \mathrm{buffer}$",
         "ReplayBuffer.add",
     ),
     Step(
-        "A batch of old and new steps is drawn from the buffer at random.",
+        "A batch of old and new transitions is drawn from the buffer at random.",
         r"$(s, a, r, s', \mathrm{terminated})_{1 \ldots B} \sim \mathrm{buffer}$",
         "ReplayBuffer.sample",
     ),
@@ -73,7 +73,7 @@ STEPS = (
         "twin_critic_loss",
     ),
     Step(
-        "One gradient step of both critics, downhill on the loss. No gradient goes through y.",
+        "One update of both critics, downhill on the loss. No gradient goes through y.",
         r"$\theta_i \leftarrow \theta_i - \alpha\,\nabla_{\!\theta_i} L \qquad i = 1, 2$",
         "gradient_step",
     ),
@@ -83,7 +83,7 @@ STEPS = (
         "actor_loss_by_q1",
     ),
     Step(
-        "One gradient step of the actor, uphill: through the critic, which stays as it is.",
+        "One update of the actor, uphill: through the critic, which stays as it is.",
         r"$\varphi \leftarrow \varphi + \alpha\,\nabla_{\!\varphi} J$",
         "gradient_step",
     ),
