@@ -8,9 +8,9 @@ from helpers.agents import DDPG, ddpg, off_policy
 from helpers.agents.networks import QNetwork
 from helpers.agents.noise import OUNoise
 from helpers.checks.core import judge
-from helpers.exercises.observing import linear_layers
 from helpers.envs import units
 from helpers.exercises.lesson_02_ddpg import EXERCISES
+from helpers.exercises.observing import linear_layers
 from helpers.memory.buffers import ReplayBuffer
 
 RIGHT = [

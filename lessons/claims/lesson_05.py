@@ -55,7 +55,7 @@ def end_alike(one: str, other: str = TAUGHT) -> Evidence:
     return lambda: alike(lab.final(one), lab.final(other))
 
 
-# ---- seeds ----------------------------------------------------------------------------------------
+# ---- seeds ---------------------------------------------------------------------------------------
 
 
 @cache
@@ -75,7 +75,7 @@ def half_report_nothing() -> tuple[str, bool]:
 
 def clonings_medians() -> tuple[str, bool]:
     low, high = np.percentile(imagined("bc_SparsePendulum-v0", "median", 3), [2.5, 97.5])
-    return f"{low:.1f} to {high:.1f}", round(low) == 10 and round(high) == 126
+    return f"{low:.1f} to {high:.1f}", round(low) == 11 and round(high) == 133
 
 
 def wrong_winners() -> tuple[str, bool]:
@@ -100,7 +100,7 @@ def no_difference_on_pendulum() -> tuple[str, bool]:
     return text, holds and means == [-121.7, -121.6] and round(p, 2) == 0.99
 
 
-# ---- knobs ----------------------------------------------------------------------------------------
+# ---- knobs ---------------------------------------------------------------------------------------
 
 
 def eight_others() -> tuple[str, bool]:
@@ -138,7 +138,7 @@ def faster(*variants: str) -> Evidence:
     return with_p(lab.training(variants[0]), lab.training(variants[1]), float(variants[2]))
 
 
-# ---- the robot ------------------------------------------------------------------------------------
+# ---- the robot -----------------------------------------------------------------------------------
 
 
 @cache
@@ -174,7 +174,7 @@ def halved() -> tuple[str, bool]:
 
 
 def collapse() -> tuple[str, bool]:
-    steps, means, returns = walk()
+    steps, _, returns = walk()
     there = returns[steps == 1_290_000][0]
     return f"{there.round(1)}, mean {there.mean():.1f}", bool(
         there.max() < 16 and round(there.mean()) == 7
@@ -197,7 +197,7 @@ def final() -> float:
     return load_results("05_walker")["final"]["mean"]
 
 
-# ---- beside a library -----------------------------------------------------------------------------
+# ---- beside a library ----------------------------------------------------------------------------
 
 
 def of_learner(name: str) -> NDArray[np.float64]:
@@ -226,3 +226,128 @@ def a_fifth() -> tuple[str, bool]:
     numbers = computing("td3_Pendulum-v1", "seconds")
     pictures = computing("td3_PixelPendulum-v0", "cpu_seconds")
     return f"{numbers:.1f} s against {pictures:.1f} s", 0.15 < numbers / pictures < 0.25
+
+
+CLAIMS = [
+    # --- part 1 -------------------------------------------------------------------------------
+    Claim("2 of 20 seeds reach the bar.", at_the_bar("ddpg_SparsePendulum-v0", 2)),
+    Claim("with three seeds each, half of the laboratories report a mean of exactly 0",
+          half_report_nothing),
+    Claim("with three seeds each, the middle 95 % of the reports go from 11 to 133",
+          clonings_medians),
+    Claim("Cloning, with the median", source=ADVICE),
+    Claim("with more than ten seeds each the best names the wrong winner more often than tossing "
+          "a coin", wrong_winners),
+    Claim("Under the other three reports wrong winners are rare from ten seeds on", wrong_winners),
+    Claim("the algorithm that usually fails has the highest single return",
+          lambda: (f"{scores('ddpg_SparsePendulum-v0').max()} against "
+                   f"{scores('bc_SparsePendulum-v0').max()}",
+                   scores("ddpg_SparsePendulum-v0").max() > scores("bc_SparsePendulum-v0").max())),
+    Claim("With twenty seeds each, no difference is shown (p = 0.99): the means are -121.7 and "
+          "-121.6", no_difference_on_pendulum),
+    Claim("It uses half of the data, where the median uses one or two numbers", source=AGARWAL),
+    Claim("its 0 hides the two seeds that did learn", at_the_bar("ddpg_SparsePendulum-v0", 2)),
+    Claim("better, worse, sooner and later only where a permutation test over seeds gives p < "
+          "0.05", source=ADVICE),
+    # --- part 3 -------------------------------------------------------------------------------
+    Claim("all ten seeds reach the bar on Pendulum",
+          of_lesson_3.reach_the_bar(10, "maximum for minimum")),
+    # --- part 4 and its lab -------------------------------------------------------------------
+    Claim("No seed of ten reaches the bar in 12,000 steps",
+          lab.reach_the_bar(0, "learning rate / 10")),
+    Claim("Nine seeds of ten reach the bar", lab.reach_the_bar(9, "an update every 4 steps")),
+    Claim("with ten seeds each; the results are stored",
+          lambda: (str(len(lab.final(TAUGHT))), len(lab.final(TAUGHT)) == 10)),
+    Claim("That was one seed.", source=ADVICE),
+    Claim("later and worse (both p < 0.001). No seed of ten reaches the bar in 12,000 steps",
+          both(below(0.001, lab.training(TAUGHT), lab.training("learning rate / 10")),
+               below(0.001, lab.final(TAUGHT), lab.final("learning rate / 10")),
+               lab.reach_the_bar(0, "learning rate / 10"))),
+    Claim("worse after training (p = 0.016): two seeds of ten end near -1560",
+          both(with_p(lab.final(TAUGHT), lab.final(LARGE), 0.016), eight_others)),
+    Claim("For the other eight no difference is shown", eight_others),
+    Claim("misses both in 47 % of the cases", three_of_ten),
+    Claim("A laboratory that trains three of these ten seeds", three_of_ten),
+    Claim("later (p < 0.001) and worse (p = 0.001). Nine seeds of ten reach the bar",
+          both(below(0.001, lab.training(TAUGHT), lab.training("an update every 4 steps")),
+               with_p(lab.final(TAUGHT), lab.final("an update every 4 steps"), 0.001),
+               lab.reach_the_bar(9, "an update every 4 steps"))),
+    Claim("sooner (p = 0.005), no difference shown after training",
+          both(with_p(lab.training("layer norm"), lab.training(TAUGHT), 0.005),
+               end_alike("layer norm"))),
+    Claim("At ten times the learning rate it shows no difference (seven seeds of ten against "
+          "eight)",
+          both(lab.no_difference(f"{LARGE}, layer norm", LARGE),
+               lab.reach_the_bar(7, f"{LARGE}, layer norm"), lab.reach_the_bar(8, LARGE))),
+    Claim("later (p = 0.019), no difference shown after training",
+          both(with_p(lab.training(TAUGHT), lab.training("rewards as they are"), 0.019),
+               end_alike("rewards as they are"))),
+    Claim("A falling rate, no noise:** no difference shown",
+          both(lab.no_difference("learning rate falling", TAUGHT),
+               lab.no_difference("no noise", TAUGHT))),
+    Claim("the three that matter most here are the learning rate, up and down, and the number of "
+          "updates", three_matter_most),
+    Claim("sixteen numbers $p$ stand in this table", said("8 variants, 2 each", True)),
+    Claim("later and worse, and no seed of ten reaches the bar in 12,000 steps",
+          both(lab.sooner(TAUGHT, "learning rate / 10"), lab.better(TAUGHT, "learning rate / 10"),
+               lab.reach_the_bar(0, "learning rate / 10")), file=LAB),
+    Claim("worse after training (p = 0.016), two seeds of ten end near -1560",
+          both(with_p(lab.final(TAUGHT), lab.final(LARGE), 0.016), eight_others), file=LAB),
+    Claim("down to 0 at the end: no difference shown",
+          lab.no_difference("learning rate falling", TAUGHT), file=LAB),
+    Claim("with normalised layers: no difference shown to the rate alone",
+          lab.no_difference(f"{LARGE}, layer norm", LARGE), file=LAB),
+    Claim("sooner (p = 0.005), no difference shown after training",
+          both(with_p(lab.training("layer norm"), lab.training(TAUGHT), 0.005),
+               end_alike("layer norm")), file=LAB),
+    Claim("later, and worse after training. Nine seeds of ten reach the bar",
+          both(lab.sooner(TAUGHT, "an update every 4 steps"),
+               lab.better(TAUGHT, "an update every 4 steps"),
+               lab.reach_the_bar(9, "an update every 4 steps")), file=LAB),
+    Claim("later (p = 0.019), no difference shown after training",
+          both(with_p(lab.training(TAUGHT), lab.training("rewards as they are"), 0.019),
+               end_alike("rewards as they are")), file=LAB),
+    Claim("the actor's own action is taken as it is: no difference shown",
+          lab.no_difference("no noise", TAUGHT), file=LAB),
+    # --- part 6 -------------------------------------------------------------------------------
+    Claim("Its training computes for about 50 seconds",
+          near(lambda: computing("td3_PixelPendulum-v0", "cpu_seconds"), 50, 3)),
+    Claim("about a fifth of the computing time", a_fifth),
+    Claim("Its mean return is higher (-122 against -157, p < 0.001)", from_numbers),
+    # --- part 7 -------------------------------------------------------------------------------
+    Claim("needs two hours of training",
+          near(lambda: load_results("05_walker")["seconds"] / 3600, 2, 0.1)),
+    Claim("an evaluation above 1,000 was followed nine times by one of less than half its return",
+          halved),
+    Claim("At step 1,285,000 the mean is 3,733", near(lambda: at(1_285_000), 3733, 0.5)),
+    Claim("At step 1,290,000 all ten episodes return about 7", collapse),
+    Claim("5,000 steps later stands the best evaluation of all, 4,039",
+          near(lambda: at(1_295_000), best_until(1_300_000), 0)),
+    Claim("best of 260 evaluations", near(lambda: len(walk()[0]), 260, 0)),
+    Claim("three agents that had been the best so far, when we looked after 1, 1.1 and 1.3 "
+          "million steps, played 100 more episodes each", finalists),
+    Claim("Is 4,000 good?", near(final, 4000, 0.5)),
+    Claim("Ours on that measure, until a million steps: 3,863",
+          near(lambda: best_until(1_000_000), 3863, 0.5)),
+    Claim("Ours, up to a million steps: 2,866", near(lambda: last_ten(1_000_000), 2866, 0.5)),
+    Claim("below the bar that we had set", lambda: (f"{best_until(1_000_000):.0f}",
+                                                    best_until(1_000_000) < 4000)),
+    Claim("4683 ± 540", source=f"{TD3_PAPER}, table 1"),
+    Claim("the highest mean return over ten trainings of a million steps",
+          source=f"{TD3_PAPER}, table 1 and section 6.1"),
+    Claim("the paper's mean of the last ten evaluations", source=f"{TD3_PAPER}, table 2"),
+    Claim('DDPG with the networks and settings of TD3 ("Our DDPG") has 3098. The DDPG of OpenAI\'s '
+          "Baselines has 1844", source=f"{TD3_PAPER}, table 1 and section 6.1"),
+    Claim("**4703 ± 33**", source="huggingface.co/sb3/td3-Walker2d-v3"),
+    Claim("[4037 ± 51]", source="huggingface.co/qgallouedec/td3-Walker2d-v3-2191272627"),
+    Claim("[4287 ± 7]", source="huggingface.co/qgallouedec/td3-Walker2d-v3-3655235281"),
+    Claim("our single seed is below the paper's mean by both measures",
+          lambda: (f"{best_until(1_000_000):.0f} and {last_ten(1_000_000):.0f}",
+                   best_until(1_000_000) < 4682.82 and last_ten(1_000_000) < 4565.24)),
+    Claim("Whether our TD3 is worse than the paper's, nobody can say from one seed",
+          source=ADVICE),
+    # --- appendix -----------------------------------------------------------------------------
+    Claim("With equal settings no difference over steps is shown (p = 0.83)", beside_a_library),
+    Claim("with the same number of steps, ten seeds each",
+          lambda: (str(n := len(of_learner("the course's TD3"))), n == 10)),
+]  # fmt: skip

@@ -1,0 +1,373 @@
+"""What every agent promises: predict, learn, stop and go on, the same seed twice, save and load."""
+
+import copy
+import os
+import pickle
+import zipfile
+from functools import partial
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from environments import (
+    Constant,
+    Guess,
+    make,
+    some,
+)
+from gymnasium import spaces
+from sentences import assert_one_sentence
+from test_agents import AGENTS, EVERY, weights
+
+from helpers.agents import A2C, DDPG, TD3, A2CByTheBook
+from helpers.agents.off_policy import OffPolicyAgent
+
+# ---- copying, saving and loading -----------------------------------------------------------------
+
+
+def assert_same(agent, other):
+    assert weights(agent) == weights(other)
+    assert (agent.steps, agent.history) == (other.steps, other.history)
+    assert agent.hyperparameters == other.hyperparameters
+    assert agent.rng.bit_generator.state == other.rng.bit_generator.state
+    batch = some(agent.observation_space, 9)
+    np.testing.assert_array_equal(agent.predict(batch), other.predict(batch))
+
+
+@EVERY
+def test_a_copy_is_the_same_agent_apart(new):
+    agent = new(seed=0).learn(50)
+    kept = copy.deepcopy(agent)
+    assert_same(agent, kept)
+    before = weights(agent)
+    kept.learn(50)
+    assert weights(agent) == before
+    agent.learn(50)
+    assert_same(agent, kept)
+
+
+@EVERY
+def test_what_is_saved_is_loaded(new, tmp_path):
+    agent = new(seed=0).learn(150)
+    path = tmp_path / "new" / "folder" / "agent.pt"
+    agent.save(path)
+    agent.save(str(path))  # a second time over the first, and from a string
+    assert [file.name for file in path.parent.iterdir()] == ["agent.pt"]
+    loaded = type(agent).load(path)
+    assert_same(agent, loaded)
+    assert loaded.env_source == new.args[0]
+    stopped = loaded.steps
+    loaded.learn(30)
+    assert loaded.steps >= stopped + 30
+    assert loaded.history["return"][: len(agent.history["return"])] == agent.history["return"]
+
+
+@pytest.mark.parametrize("name", [name for name in AGENTS if name != "book"])
+def test_a_loaded_agent_learns_on_as_the_saved_one(name, tmp_path):
+    agent = AGENTS[name](seed=0).learn(150)
+    replays = isinstance(agent, OffPolicyAgent)
+    seen = [agent.buffer.sample(8) if replays else agent.collect() for _ in range(3)]
+    agent.save(tmp_path / "agent.pt")
+    loaded = type(agent).load(str(tmp_path / "agent.pt"))
+    for batch in seen:
+        for each in (agent, loaded):
+            if replays:
+                each.updates += 1
+            each.update(batch)
+    assert weights(agent) == weights(loaded)
+
+
+def test_loading_takes_another_environment_with_the_same_spaces(tmp_path):
+    A2C("CartPole-v1", hidden=4, seed=0).save(tmp_path / "agent.pt")
+    instance = gym.make("CartPole-v1")
+    assert A2C.load(tmp_path / "agent.pt", env=instance).env_source is instance
+
+
+SAVED = {
+    A2C: partial(A2C, "CartPole-v1", hidden=4, seed=0),
+    DDPG: partial(DDPG, "Pendulum-v1", hidden=4, seed=0),
+    TD3: partial(TD3, "Pendulum-v1", hidden=4, seed=0),
+}
+SAVED_KINDS = pytest.mark.parametrize("kind", SAVED, indirect=True)
+
+
+@pytest.fixture
+def kind(request):
+    """The class of the saved agent."""
+    return getattr(request, "param", A2C)
+
+
+@pytest.fixture
+def path(tmp_path, kind):
+    """A saved agent."""
+    path = tmp_path / "agent.pt"
+    SAVED[kind]().save(path)
+    return path
+
+
+def refused(path, error=ValueError, load=A2C.load, **arguments):
+    """The one sentence with which loading refuses the file; it names the file."""
+    with pytest.raises(error) as caught:
+        load(path, **arguments)
+    assert_one_sentence(caught.value, str(path))
+    return str(caught.value)
+
+
+@SAVED_KINDS
+def test_a_failed_save_leaves_the_old_file(path, kind, monkeypatch):
+    def half(content, file):
+        with open(file, "wb") as out:
+            out.write(b"half")
+        raise OSError("no space left")
+
+    before = path.read_bytes()
+    monkeypatch.setattr(torch, "save", half)
+    with pytest.raises(OSError, match="no space left"):
+        SAVED[kind]().save(path)
+    assert path.read_bytes() == before
+    assert os.listdir(path.parent) == ["agent.pt"]
+
+
+def test_saving_over_a_folder_leaves_the_folder(tmp_path):
+    folder = tmp_path / "agents"
+    folder.mkdir()
+    with pytest.raises(OSError, match="agents"):
+        A2C("CartPole-v1", hidden=4, seed=0).save(folder)
+    assert os.listdir(tmp_path) == ["agents"]
+
+
+def test_a_missing_file_is_one_sentence(tmp_path):
+    assert "agent.save" in refused(tmp_path / "nothing.pt", FileNotFoundError)
+
+
+def test_a_folder_is_one_sentence(tmp_path):
+    refused(tmp_path)
+
+
+FOREIGN = {
+    "nothing": b"",
+    "text": b"weights, honestly\n",
+    "bytes": np.random.default_rng(0).bytes(5000),
+    "a pickle": pickle.dumps({"format": "actor-critic-course agent", "version": 1}),
+    "a number": pickle.dumps(3),
+}
+
+
+@pytest.mark.parametrize("content", FOREIGN.values(), ids=FOREIGN.keys())
+def test_foreign_files_are_one_sentence(tmp_path, content):
+    path = tmp_path / "agent.pt"
+    path.write_bytes(content)
+    refused(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [torch.nn.Linear(2, 2).state_dict(), torch.ones(3), [1, 2], {"format": "another"}],
+    ids=["weights", "a tensor", "a list", "a dict"],
+)
+def test_what_other_programs_save_with_torch_is_one_sentence(tmp_path, content):
+    path = tmp_path / "agent.pt"
+    torch.save(content, path)
+    refused(path)
+
+
+@pytest.mark.filterwarnings("error")
+@SAVED_KINDS
+def test_files_that_end_early_are_one_sentence(path, kind):
+    whole = path.read_bytes()
+    for length in [*range(0, len(whole), len(whole) // 40), len(whole) - 1]:
+        path.write_bytes(whole[:length])
+        refused(path, load=kind.load)
+
+
+@SAVED_KINDS
+def test_damaged_files_are_one_sentence_or_load(path, kind):
+    whole, rng = path.read_bytes(), np.random.default_rng(0)
+    for _ in range(60):
+        damaged = bytearray(whole)
+        for at in rng.integers(len(whole), size=20):
+            damaged[at] = rng.integers(256)
+        path.write_bytes(damaged)
+        try:
+            kind.load(path)  # a changed weight is a weight
+        except ValueError as error:
+            assert_one_sentence(error, str(path))
+
+
+class Evil:
+    """Unpickled without care, this makes a folder."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.folder),)
+
+
+@pytest.mark.parametrize("form", ["pickle", "torch", "old torch", "planted"])
+def test_no_code_from_a_file_runs(tmp_path, path, form):
+    evil = Evil(tmp_path / "evil")
+    if form == "pickle":
+        path.write_bytes(pickle.dumps(evil))
+    elif form == "planted":  # everything is in order, except for one value
+        content = torch.load(path)
+        content["history"]["return"] = evil
+        torch.save(content, path)
+    else:
+        torch.save(evil, path, _use_new_zipfile_serialization=form == "torch")
+    refused(path)
+    assert not evil.folder.exists()
+    pickled = pickle.dumps(evil)
+    pickle.loads(pickled)  # the trap was armed
+    assert evil.folder.exists()
+
+
+def test_another_agents_file_is_one_sentence(path):
+    for kind in (A2CByTheBook, DDPG, TD3):
+        assert "A2C.load" in refused(path, load=kind.load)
+
+
+def changed(path, **changes):
+    """The saved agent with other content; None takes an entry out."""
+    content = torch.load(path)
+    content.update(changes)
+    torch.save({name: value for name, value in content.items() if value is not ...}, path)
+
+
+def test_a_newer_version_is_one_sentence(path):
+    changed(path, version=99)
+    assert "update the course" in refused(path)
+
+
+ENTRIES = [
+    "format", "version", "agent", "env_id", "spaces", "hyperparameters", "steps", "counts",
+    "history", "rng", "predict_rng", "state",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", [..., "nonsense", None, 1.5, {"a": 1}], ids=str)
+@pytest.mark.parametrize("name", ENTRIES)
+@SAVED_KINDS
+def test_entries_that_are_missing_or_wrong_are_one_sentence(path, kind, name, value):
+    assert set(torch.load(path)) == set(ENTRIES)
+    changed(path, **{name: value})
+    refused(path, load=kind.load)
+
+
+BAD_HYPERPARAMETERS = [
+    ("gama", 0.9), ("hidden", 8), ("hidden", -1), ("hidden", "8"), ("env", "x"), ("seed", -1),
+]  # fmt: skip
+BAD_NOISES = [
+    0.1, "GaussianNoise", [], {}, {"kind": "Nonsense"}, {"kind": []}, {"sigma": 0.1},
+    {"kind": "GaussianNoise", "sgima": 0.1}, {"kind": "OUNoise", "value": 0.1},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "value"),
+    [
+        *[(kind, *each) for kind in SAVED for each in BAD_HYPERPARAMETERS],
+        (A2C, "learning_rate", -1.0),
+        (DDPG, "critic_learning_rate", -1.0),
+        (DDPG, "buffer_size", 0),
+        (DDPG, "tau", 3.0),
+        *[(DDPG, "noise", noise) for noise in BAD_NOISES],
+        (DDPG, "random_exploration", {"kind": "Nonsense"}),
+        (TD3, "policy_delay", 0),
+        (TD3, "target_noise", -0.1),
+        (TD3, "noise_clip", float("nan")),
+    ],
+    indirect=["kind"],
+)
+def test_hyperparameters_that_do_not_fit_are_one_sentence(path, kind, name, value):
+    hyperparameters = torch.load(path)["hyperparameters"]
+    changed(path, hyperparameters=hyperparameters | {name: value})
+    refused(path, load=kind.load)
+
+
+@SAVED_KINDS
+def test_a_hyperparameter_that_is_missing_is_the_courses_own(path, kind):
+    hyperparameters = torch.load(path)["hyperparameters"]
+    del hyperparameters["gamma"]
+    changed(path, hyperparameters=hyperparameters)
+    assert kind.load(path).gamma == 0.99
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(kind, name) for kind in SAVED for name in kind.saved], indirect=["kind"]
+)
+@pytest.mark.parametrize("value", [..., {}, None, {"0.weight": 3}], ids=str)
+def test_a_state_that_does_not_fit_is_one_sentence(path, kind, name, value):
+    state = torch.load(path)["state"]
+    state[name] = value
+    changed(path, state={name: value for name, value in state.items() if value is not ...})
+    refused(path, load=kind.load)
+
+
+def test_other_spaces_are_one_sentence(path):
+    assert "Discrete(2)" in refused(path, env="Pendulum-v1")
+    assert "(1,)" in refused(path, env=make(Constant, ending="terminated"))
+
+
+@pytest.mark.parametrize("kind", [DDPG], indirect=True)
+def test_other_bounds_are_one_sentence(path, kind):
+    """An action of 1 would mean another torque."""
+    env = gym.wrappers.RescaleAction(gym.make("Pendulum-v1"), np.float32(-1), np.float32(1))
+    refused(path, load=kind.load, env=env)
+
+
+def test_an_agent_of_an_unnamed_environment_needs_one(tmp_path):
+    class Nameless(Constant):
+        pass
+
+    path = tmp_path / "agent.pt"
+    A2C(Nameless("terminated"), n_envs=1, hidden=4, seed=0).learn(20).save(path)
+    assert "env=" in refused(path)
+    assert A2C.load(path, env=make(Constant, ending="terminated")).steps >= 20
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        gym.wrappers.ClipReward(gym.make("CartPole-v1"), -1, 1),
+        gym.wrappers.TimeLimit(gym.make("CartPole-v1"), 7),
+        gym.make("CartPole-v1", sutton_barto_reward=True),
+    ],
+    ids=["wrapper", "limit", "argument"],
+)
+def test_an_agent_of_a_changed_environment_is_not_loaded_into_a_bare_one(tmp_path, env):
+    path = tmp_path / "agent.pt"
+    A2C(env, hidden=4, seed=0).save(path)
+    assert "env=" in refused(path)
+    assert A2C.load(path, env=env).env_source is env
+
+
+def test_an_agent_of_an_instance_made_from_an_id_is_loaded_from_it(tmp_path):
+    path = tmp_path / "agent.pt"
+    A2C(gym.make("CartPole-v1", render_mode="rgb_array"), hidden=4, seed=0).save(path)
+    assert A2C.load(path).env_source == "CartPole-v1"
+
+
+def test_an_environment_that_no_longer_exists_is_named(path):
+    changed(path, env_id="Gone-v3")
+    with pytest.raises(ValueError, match="Gone-v3") as error:
+        A2C.load(path)
+    assert_one_sentence(error.value)
+    assert A2C.load(path, env="CartPole-v1").steps == 0
+
+
+@SAVED_KINDS
+def test_the_file_is_a_plain_archive_of_tensors(path, kind):
+    assert zipfile.is_zipfile(path)
+    assert path.stat().st_size < 100_000
+    content = torch.load(path, weights_only=True)
+    assert content["agent"] == kind.__name__
+    assert content["env_id"] == SAVED[kind].args[0]
+    assert str(path.parent) not in str(content)
+
+
+def test_guess_is_what_the_learning_tests_think():
+    env = make(Guess, action_space=spaces.Discrete(2, start=5), wanted={-1: 5, 1: 6})
+    obs, _ = env.reset(seed=0)
+    assert env.step(5 if obs[0] < 0 else 6)[1:4] == (0.0, True, False)

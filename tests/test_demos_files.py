@@ -1,0 +1,426 @@
+"""Demonstrations: recorded, saved, loaded; files that lie or would run code are refused."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pickle
+import struct
+import sys
+import tracemalloc
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import spaces
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sentences import assert_one_sentence
+from test_demos import PENDULUM, arrays_of, assert_same, some_demos
+
+from helpers.demos import files as module
+from helpers.demos.files import Demos, load_demos, save_demos
+from helpers.demos.minari import from_minari
+
+# ---- files that are damaged, foreign or malicious ------------------------------------------------
+
+
+def npy(array: np.ndarray, allow_pickle: bool = False) -> bytes:
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, array, version=(1, 0), allow_pickle=allow_pickle)
+    return buffer.getvalue()
+
+
+def npy_with(header: str, data: bytes = b"") -> bytes:
+    """An array file with any header."""
+    text = header.encode().ljust(117) + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + data
+
+
+def described(shape, kind="'<f4'", fortran=False) -> str:
+    return f"{{'descr': {kind}, 'fortran_order': {fortran}, 'shape': {shape}}}"
+
+
+class File:
+    """The members of a good file, for a test to change; `ran` must never appear."""
+
+    def __init__(self, folder: Path, steps: int = 5) -> None:
+        self.path, self.ran = folder / "demos.npz", folder / "ran"
+        lengths = (steps - 2, 2)
+        save_demos(self.path, some_demos(lengths=lengths))
+        with zipfile.ZipFile(self.path) as archive:
+            self.members = {info.filename: archive.read(info) for info in archive.infolist()}
+        self.about = json.loads(np.load(io.BytesIO(self.members["about.npy"])).item())
+        self.demos = some_demos(lengths=lengths)
+
+    def write(self, method: int = zipfile.ZIP_DEFLATED) -> None:
+        with zipfile.ZipFile(self.path, "w", method) as archive:
+            for name, data in self.members.items():
+                archive.writestr(name, data)
+
+    def put(self, name: str, data: bytes | np.ndarray) -> None:
+        """Replace one member."""
+        self.members[f"{name}.npy"] = npy(data) if isinstance(data, np.ndarray) else data
+        self.write()
+
+    def say(self, **changes) -> None:
+        """Change the text."""
+        self.put("about", np.array(json.dumps(self.about | changes)))
+
+    def bytes(self, change: Callable[[bytes], bytes]) -> None:
+        self.path.write_bytes(change(self.path.read_bytes()))
+
+    @property
+    def payload(self) -> bytes:
+        """A pickle that leaves a trace when it is loaded."""
+        return pickle.dumps(Payload(self.ran))
+
+
+class Payload:
+    def __init__(self, ran: Path) -> None:
+        self.ran = ran
+
+    def __reduce__(self):
+        return Path.touch, (self.ran,)
+
+
+def promise(data: bytes, name: bytes, size: int) -> bytes:
+    """Let the directory of a zip promise another unpacked size of one member."""
+    at = data.rindex(name) - 46  # the entry in the central directory begins 46 bytes earlier
+    assert data[at : at + 4] == b"PK\x01\x02"
+    return data[: at + 24] + struct.pack("<I", size) + data[at + 28 :]
+
+
+def flip(data: bytes) -> bytes:
+    """One bit in the middle of the packed observations."""
+    at = data.index(b"obs.npy") + 120
+    return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+
+
+def encrypted(data: bytes) -> bytes:
+    """The flags of all members say that they are encrypted."""
+    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        parts = data.split(signature)
+        parts[1:] = [p[: offset - 4] + b"\x01\x00" + p[offset - 2 :] for p in parts[1:]]
+        data = signature.join(parts)
+    return data
+
+
+def twice(file: File) -> None:
+    with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(file.path, "a") as archive:
+        archive.writestr("obs.npy", file.payload)
+
+
+def renamed(file: File, old: str, new: str) -> None:
+    file.members[new] = file.members.pop(old)
+    file.write()
+
+
+def objects(file: File) -> np.ndarray:
+    return npy(np.array([Payload(file.ran)] * 5, dtype=object), allow_pickle=True)
+
+
+def packed_zeros(file: File, name: str, shape: str, size: int) -> None:
+    """A small file that unpacks to `size` zeros."""
+    file.members.pop(f"{name}.npy")
+    file.write()
+    with (
+        zipfile.ZipFile(file.path, "a", zipfile.ZIP_DEFLATED) as archive,
+        archive.open(f"{name}.npy", "w") as member,
+    ):
+        member.write(npy_with(described(shape)))
+        for _ in range(size // 2**20):
+            member.write(bytes(2**20))
+
+
+def module_id(file: File) -> None:
+    """An id that gymnasium would import a module for."""
+    (file.path.parent / "evil_module.py").write_text(f"open({str(file.ran)!r}, 'w')")
+    file.say(env_id="evil_module:Pendulum-v1")
+
+
+def changed(name: str, change: Callable) -> Callable[[File], None]:
+    return lambda f: f.put(name, change(getattr(f.demos, name)))
+
+
+def flags(byte: int) -> bytes:
+    return npy_with(described("(5,)", "'|b1'"), bytes([0, 0, 1, byte, 1]))
+
+
+LIES = "damaged, or no file"
+DAMAGED: dict[str, tuple[Callable[[File], object], str]] = {
+    # no zip, or a broken one
+    "empty": (lambda f: f.bytes(lambda d: b""), LIES),
+    "text": (lambda f: f.bytes(lambda d: b"obs,action\n1,2\n"), "not a zip"),
+    "zeros": (lambda f: f.bytes(lambda d: bytes(9999)), "not a zip"),
+    "a pickle": (lambda f: f.bytes(lambda d: f.payload), "not a zip"),
+    "one array": (lambda f: f.bytes(lambda d: npy(f.demos.obs)), "not a zip"),
+    "an array of objects": (lambda f: f.bytes(lambda d: objects(f)), "not a zip"),
+    "half a file": (lambda f: f.bytes(lambda d: d[: len(d) // 2]), LIES),
+    "last bytes lost": (lambda f: f.bytes(lambda d: d[:-5]), LIES),
+    "first bytes lost": (lambda f: f.bytes(lambda d: d[50:]), LIES),
+    "a bit flipped": (lambda f: f.bytes(flip), LIES),
+    "encrypted": (lambda f: f.bytes(encrypted), "packed in another way"),
+    "packed by LZMA": (lambda f: f.write(zipfile.ZIP_LZMA), "packed in another way"),
+    "packed by bzip2": (lambda f: f.write(zipfile.ZIP_BZIP2), "packed in another way"),
+    # other content
+    "no arrays": (lambda f: zipfile.ZipFile(f.path, "w").close(), "other arrays"),
+    "other arrays": (lambda f: np.savez(f.path, x=np.zeros(3)), "other arrays"),
+    "an array lost": (lambda f: (f.members.pop("reward.npy"), f.write()), "other arrays"),
+    "an array too many": (lambda f: f.put("evil", f.payload), "other arrays"),
+    "an array twice": (twice, "other arrays"),
+    "a path upwards": (lambda f: renamed(f, "obs.npy", "../obs.npy"), "other arrays"),
+    "an absolute path": (lambda f: renamed(f, "obs.npy", "/tmp/obs.npy"), "other arrays"),
+    "a path of Windows": (lambda f: renamed(f, "obs.npy", "..\\obs.npy"), "other arrays"),
+    "a member upwards": (lambda f: f.put("../../evil", f.payload), "other arrays"),
+    "hundreds of members": (lambda f: (f.members.update({f"{i}.npy": b"" for i in range(999)}),
+                                        f.write()), "other arrays"),
+    # code
+    "objects": (lambda f: f.put("obs", objects(f)), "obs holds object"),
+    "objects for a text": (lambda f: f.put("about", objects(f)), "about holds object"),
+    "objects inside a structure": (lambda f: f.put(
+        "obs", npy_with(described("(5,)", "[('a', '|O')]"), f.payload)), "obs holds"),
+    "a pickle for an array": (lambda f: f.put("obs", f.payload), LIES),
+    "a pickle for the text": (lambda f: f.put("about", f.payload), LIES),
+    "a pickle after the array": (
+        lambda f: f.put("obs", f.members["obs.npy"] + f.payload), "not as long as it says"),
+    "code in a header": (
+        lambda f: f.put("obs", npy_with(f"open({str(f.ran)!r}, 'w')")), LIES),
+    "a module for an id": (module_id, "no environment id"),
+    # sizes
+    "a header of a million characters": (
+        lambda f: f.put("obs", npy_with("[" * 60_000)), LIES),
+    "steps beyond counting": (lambda f: f.say(steps=10**30), "another shape"),
+    "a header that promises 4 TB": (
+        lambda f: (f.put("obs", npy_with(described("(1000000000000,)"))),
+                   f.say(steps=10**12)), "another shape"),
+    "less than promised": (
+        lambda f: f.put("obs", npy_with(described("(5, 3)"), bytes(40))), "not as long"),
+    "40 MB of zeros": (
+        lambda f: packed_zeros(f, "obs", "(5, 3)", 40 * 2**20), "larger than 32 MB"),
+    "20 MB of zeros": (lambda f: packed_zeros(f, "obs", "(5, 3)", 20 * 2**20), "not as long"),
+    "a text of 20 MB": (lambda f: packed_zeros(f, "about", "()", 20 * 2**20), "too long"),
+    "a directory that lies: more": (
+        lambda f: f.bytes(lambda d: promise(d, b"next_obs.npy", 10**9)), "larger than"),
+    "a directory that lies: less": (
+        lambda f: f.bytes(lambda d: promise(d, b"next_obs.npy", 140)), LIES),
+    # headers and numbers
+    "float64": (changed("obs", lambda a: a.astype(float)), "obs holds float64"),
+    "big-endian": (changed("obs", lambda a: a.astype(">f4")), "obs holds float32"),
+    "discrete actions": (changed("action", lambda a: a.astype(int)), "action holds int64"),
+    "words": (changed("action", lambda a: a.astype("U9")), "action holds str"),
+    "numbers for flags": (changed("terminated", lambda a: a.astype(np.int8)), "holds int8"),
+    "a flag that is 2": (lambda f: f.put("terminated", flags(2)), "True and False"),
+    "another shape": (changed("obs", lambda a: a[:, :2]), "another shape"),
+    "another number of steps": (changed("reward", lambda a: a[:-1]), "another shape"),
+    "a column": (changed("reward", lambda a: a[:, None]), "another shape"),
+    "columns first": (
+        lambda f: f.put("obs", npy_with(described("(5, 3)", fortran=True), bytes(60))), "shape"),
+    "a negative length": (
+        lambda f: (f.put("reward", npy_with(described("(-5,)"))), f.say(steps=-5)), LIES),
+    "no length": (lambda f: f.say(steps=0), "another shape"),
+    "an array of version 2": (
+        lambda f: f.put("obs", b"\x93NUMPY\x02\x00" + f.members["obs.npy"][8:]), "version"),
+    "NaN": (changed("obs", lambda a: a * np.float32(np.nan)), "holds NaN"),
+    "infinity": (changed("reward", lambda a: a + np.float32(np.inf)), "holds NaN"),
+    "an action out of bounds": (changed("action", lambda a: a + 9), "lie outside"),
+    "a gap": (changed("next_obs", lambda a: a + 1), "begin where the one before"),
+    "no end": (lambda f: (f.put("truncated", flags(0)[:-5] + bytes(5)),
+                          f.put("terminated", flags(0)[:-5] + bytes(5))), "truncated to True"),
+    # a text that lies
+    "no JSON": (lambda f: f.put("about", np.array("I am a demo")), LIES),
+    "a list": (lambda f: f.put("about", np.array("[1, 2]")), "another format"),
+    "no text": (lambda f: f.put("about", np.zeros(())), "not text"),
+    "bytes": (lambda f: f.put("about", np.array(b"{}")), "not text"),
+    "two texts": (lambda f: f.put("about", np.array(["{}", "{}"])), "another shape"),
+    "characters that are none": (
+        lambda f: f.put("about", npy_with(described("()", "'<U2'"), b"\xff" * 8)), LIES),
+    "nested without end": (lambda f: f.put("about", np.array("[" * 200_000)), LIES),
+    "a number without end": (lambda f: f.put("about", np.array("9" * 100_000)), LIES),
+    "NaN in the text": (lambda f: f.say(steps=float("nan")), "its text holds NaN"),
+    "another format": (lambda f: f.say(format="something else"), "another format"),
+    "another version": (lambda f: f.say(version=2), "newer version"),
+    "a far version": (lambda f: f.say(version=10**100), "newer version"),
+    "no version": (lambda f: f.say(version=None), "no version"),
+    "a version of another kind": (lambda f: f.say(version=True), "no version"),
+    "a version below": (lambda f: f.say(version=0), "no version"),
+    "no maker": (lambda f: f.say(maker=None), "about maker"),
+    "a maker with an escape code": (lambda f: f.say(maker="\x1b]0;title\x07"), "printable"),
+    "a maker of a book's length": (lambda f: f.say(maker="x" * 10_000), "maker must be"),
+    "an unknown environment": (lambda f: f.say(env_id="Foreign-v0"), "does not know"),
+    "another environment": (lambda f: f.say(env_id="CartPole-v1"), "other spaces"),
+    "an id with an escape code": (lambda f: f.say(env_id="\x1b[31m"), "no environment id"),
+    "a list for an id": (lambda f: f.say(env_id=["Pendulum-v1"]), "about env_id"),
+    "other spaces": (lambda f: f.say(spaces={}), "other spaces"),
+    "steps in words": (lambda f: f.say(steps="five"), "about steps"),
+    "other episodes": (lambda f: f.say(lengths=[2, 3]), "other episodes"),
+    "negative episodes": (lambda f: f.say(lengths=[-3, 8]), "other episodes"),
+    "other returns": (
+        lambda f: f.say(returns=f.about["returns"] | {"each": [100.0, 100.0]}), "other returns"),
+    "one return for all": (
+        lambda f: f.say(returns=f.about["returns"] | {"mean": 1e9}), "other returns"),
+    "no returns": (lambda f: f.say(returns={}), "other returns"),
+    "returns in words": (lambda f: f.say(returns={"mean": "high"}), LIES),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", DAMAGED)
+def test_a_damaged_or_foreign_file_is_refused_and_runs_nothing(case, tmp_path, monkeypatch):
+    damage, words = DAMAGED[case]
+    file = File(tmp_path)
+    damage(file)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(module, "MAX_BYTES", 2**25)
+    for name in ("load", "loads"):
+        monkeypatch.setattr(pickle, name, lambda *_, **__: pytest.fail("it was unpickled"))
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=words) as error:
+            load_demos(file.path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert_one_sentence(error.value, str(file.path))
+    assert str(error.value).isprintable()
+    assert peak < 5e6, "it was unpacked"
+    assert not file.ran.exists()
+    assert "evil_module" not in sys.modules
+    assert not (tmp_path.parent / "obs.npy").exists()
+
+
+def test_the_payload_of_these_tests_would_run(tmp_path):
+    file = File(tmp_path)
+    file.bytes(lambda d: objects(file))
+    np.load(file.path, allow_pickle=True)
+    assert file.ran.exists()
+
+
+def test_a_file_larger_than_any_is_not_opened(tmp_path):
+    file = File(tmp_path)
+    os.truncate(file.path, 2**28 + 1)  # no such space is taken: the file has a hole
+    with pytest.raises(ValueError, match="larger than 256 MB"):
+        load_demos(file.path)
+
+
+def test_no_file_a_folder_and_a_pipe(tmp_path):
+    for name in ("nowhere.npz", "no folder/demos.npz"):
+        with pytest.raises(FileNotFoundError) as error:
+            load_demos(tmp_path / name)
+        assert_one_sentence(error.value, name, "record_demos")
+    with pytest.raises(ValueError, match="not a file") as error:
+        load_demos(tmp_path)
+    assert_one_sentence(error.value)
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe")
+        with pytest.raises(ValueError, match="not a file"):
+            load_demos(tmp_path / "pipe")
+
+
+@given(at=st.integers(0, 10**6), bit=st.integers(0, 7))
+@settings(max_examples=150, deadline=None)
+def test_any_flipped_bit_is_harmless(tmp_path_factory, at, bit):
+    """The file is refused with a sentence, or nothing of what it says is changed by the bit."""
+    file = File(tmp_path_factory.mktemp("demos"))
+    data = bytearray(file.path.read_bytes())
+    data[at % len(data)] ^= 1 << bit
+    file.path.write_bytes(data)
+    try:
+        assert_same(load_demos(file.path), file.demos)
+    except ValueError as error:
+        assert_one_sentence(error, str(file.path))
+
+
+# ---- the course's own ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "env_id", "worst"),
+    [("pendulum", PENDULUM, -260), ("sparse_pendulum", "SparsePendulum-v0", 100)],
+)
+def test_the_courses_own_demonstrations(name, env_id, worst):
+    folder = Path(__file__).resolve().parent.parent / "data" / "demos"
+    demos = load_demos(folder / f"{name}.npz", env_id)
+    assert demos.returns.min() > worst
+    assert "tools.demos" in demos.maker
+    readme = (folder / "README.md").read_text()
+    assert ", ".join(f"{value:.0f}" for value in demos.returns) in readme
+    assert (folder / f"{name}.npz").stat().st_size < 50_000
+
+
+# ---- Minari --------------------------------------------------------------------------------------
+
+
+def minari_dataset(demos: Demos, named: str | None = PENDULUM, **changes) -> SimpleNamespace:
+    """What a `minari.MinariDataset` (0.5) shows of itself, filled with demonstrations."""
+    spec = {
+        "dataset_id": "pendulum/test-v0",
+        "env_spec": gym.spec(named) if named else None,
+        "observation_space": spaces.Box(-8, 8, (3,)),
+        "action_space": spaces.Box(-2, 2, (1,)),
+    }
+    episodes = [
+        SimpleNamespace(
+            observations=np.concatenate([demos.obs[e], demos.next_obs[e][-1:]]),
+            actions=demos.action[e],
+            rewards=demos.reward[e],
+            terminations=demos.terminated[e],
+            truncations=demos.truncated[e],
+        )
+        for e in demos.episodes
+    ]
+    return SimpleNamespace(
+        spec=SimpleNamespace(**(spec | changes)), iterate_episodes=lambda: iter(episodes)
+    )
+
+
+def test_a_minari_dataset_is_read(monkeypatch, tmp_path):
+    demos = some_demos()
+    expected = Demos(PENDULUM, "the Minari dataset pendulum/test-v0", **arrays_of(demos))
+    assert_same(from_minari(minari_dataset(demos)), expected)
+    assert_same(from_minari(minari_dataset(demos), gym.make(PENDULUM)), expected)
+    assert_same(from_minari(minari_dataset(demos, named=None), PENDULUM), expected)
+    fake = SimpleNamespace(load_dataset={"pendulum/test-v0": minari_dataset(demos)}.__getitem__)
+    monkeypatch.setitem(sys.modules, "minari", fake)
+    assert_same(load_demos("minari:pendulum/test-v0", PENDULUM), expected)
+    save_demos(tmp_path / "demos.npz", expected)
+    assert_same(load_demos(tmp_path / "demos.npz"), expected)
+    with pytest.raises(ValueError, match="minari download") as error:
+        load_demos("minari:pendulum/other-v0")
+    assert_one_sentence(error.value, "pendulum/other-v0")
+
+
+def test_an_episode_that_minari_left_open_is_truncated():
+    demos = some_demos(lengths=(3,))
+    dataset = minari_dataset(demos)
+    [episode] = dataset.iterate_episodes()
+    episode.terminations = episode.truncations = np.zeros(3, dtype=bool)
+    read = from_minari(dataset)
+    assert read.truncated.tolist() == [False, False, True]
+    assert not read.terminated.any()
+
+
+@pytest.mark.parametrize(
+    ("dataset", "env", "words"),
+    [
+        (minari_dataset(some_demos(), named=None), None, "names no environment"),
+        (minari_dataset(some_demos()), "SparsePendulum-v0", "not in SparsePendulum-v0"),
+        (minari_dataset(some_demos(), observation_space=spaces.Dict()), None, "Box observations"),
+        (minari_dataset(some_demos("Shapes11-v0")), None, "cannot be used"),
+    ],
+)
+def test_a_minari_dataset_that_does_not_fit_is_refused(dataset, env, words):
+    with pytest.raises(ValueError, match=words) as error:
+        from_minari(dataset, env)
+    assert_one_sentence(error.value, "pendulum/test-v0")
+
+
+def test_without_minari_a_sentence_says_how_to_get_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "minari", None)
+    with pytest.raises(ValueError, match="pip install") as error:
+        load_demos("minari:D4RL/pendulum/expert-v0")
+    assert_one_sentence(error.value)

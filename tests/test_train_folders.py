@@ -1,0 +1,341 @@
+"""`course.py train`: long trainings that survive whatever happens to them."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import gymnasium as gym
+import pytest
+import torch
+from environments import TORQUE, Log
+from sentences import assert_one_sentence
+from test_train import ROOT, arguments, out, outcome, steps_in, stop_after, whole  # noqa: F401
+
+from helpers.agents import TD3
+from helpers.agents.noise import GaussianNoise, OUNoise, UniformNoise
+from helpers.agents.schedules import LinearSchedule
+from helpers.training import train
+from helpers.training.callbacks import Evaluate
+from helpers.training.runs import claimed, parse_value
+from helpers.training.settings import LONG, MUJOCO
+
+# ---- a full disk ---------------------------------------------------------------------------------
+
+
+def full(monkeypatch, where, first=1):
+    """From the call number `first` on, files of that name cannot be written."""
+    save, calls = torch.save, []
+
+    def refuse(content, path):
+        if path.name == where + ".unfinished":
+            calls.append(path)
+            if len(calls) >= first:
+                path.write_bytes(b"half of it")
+                raise RuntimeError("unexpected pos 704 vs 598")  # as torch says it
+        save(content, path)
+
+    monkeypatch.setattr(torch, "save", refuse)
+
+
+def test_a_full_disk_does_not_end_the_training(whole, out, monkeypatch, capsys):
+    """Full after the checkpoint of step 100, and still so at the end; then there is room again."""
+    monkeypatch.setattr(train.Keep, "_is_due", lambda self, agent: agent.steps % 100 == 0)
+    full(monkeypatch, "checkpoint.pt", first=3)
+    assert train.main(arguments(out)) == 1
+    said = capsys.readouterr()
+    told = "(perhaps the disk is full): the one of step 100 stays, and training goes on."
+    assert said.out.count(told) == 3
+    assert_one_sentence(said.err.strip(), "step 100", "goes on")
+    assert steps_in(out) == 100
+    assert not list(out.glob("*.unfinished"))
+    monkeypatch.undo()
+    assert train.main(arguments(out)) == 0
+    assert outcome(out) == outcome(whole)
+
+
+def test_a_disk_too_full_for_the_best_agent_does_not_end_the_training(
+    whole, out, monkeypatch, capsys
+):
+    full(monkeypatch, "best.pt")
+    assert train.main(arguments(out)) == 0
+    assert "it is kept in memory, and training goes on" in capsys.readouterr().out
+    monkeypatch.undo()
+    assert train.main(arguments(out)) == 0  # finished; the best agent is in the checkpoint
+    assert outcome(out) == outcome(whole)
+
+
+def test_no_room_at_all_is_one_sentence(out, monkeypatch, capsys):
+    full(monkeypatch, "checkpoint.pt")
+    assert train.main(arguments(out)) == 1
+    said = capsys.readouterr()
+    assert_one_sentence(said.err.strip(), str(out))
+    assert not (out / "checkpoint.pt").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="limits file sizes as POSIX does")
+def test_what_torch_says_of_a_full_disk_is_an_os_error(tmp_path):
+    """A real one: the system refuses to let files grow beyond 20,000 bytes."""
+    script = (
+        "import resource, signal, sys\n"
+        "from helpers.agents import DDPG\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "agent = DDPG('Pendulum-v1', hidden=4)\n"
+        "agent.save(sys.argv[1])\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))\n"
+        "try:\n"
+        "    DDPG('Pendulum-v1', hidden=64).save(sys.argv[1])\n"
+        "except OSError as error:\n"
+        "    print(error, DDPG.load(sys.argv[1]).actor.hidden1.out_features)\n"
+    )
+    path = tmp_path / "a.pt"
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(path)], cwd=ROOT, capture_output=True, text=True
+    )
+    told, _, hidden = done.stdout.strip().rpartition(" ")
+    assert_one_sentence(told, str(path), "disk is full")
+    assert hidden == "4", done.stderr
+    assert os.listdir(tmp_path) == ["a.pt"]
+
+
+# ---- what it refuses -----------------------------------------------------------------------------
+
+
+def refused(capsys, *line):
+    assert train.main([str(word) for word in line]) == 2
+    said = capsys.readouterr().err.strip()
+    assert_one_sentence(said)
+    return said
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (["ppo", "Pendulum-v1"], "td3"),
+        (["td3", "Pendulum-v7"], "Pendulum-v7"),
+        (["td3", "CartPole-v1", "--steps", "5"], "TD3 takes Box"),
+        (["td3", "Nonsense-v0", "--steps", "5"], "Nonsense-v0"),
+        (["ddpg", "Acrobot-v1"], "--steps 100000"),
+        (["td3", "Pendulum-v1", "--steps", "0"], "--steps must be above 0"),
+        (["td3", "Pendulum-v1", "--steps", "-5"], "--steps"),
+        (["td3", "Pendulum-v1", "--episodes", "0"], "--episodes"),
+        (["td3", "Pendulum-v1", "--seed", "-1"], "--seed"),
+        (["td3", "Pendulum-v1", "--evaluate-every", "-1"], "--evaluate-every"),
+        (["td3", "Pendulum-v1", "--checkpoint-minutes", "0"], "--checkpoint-minutes"),
+        (["td3", "Pendulum-v1", "--set", "tua=0.1"], "policy_delay"),
+        (["td3", "Pendulum-v1", "--set", "tau"], "gamma=0.98"),
+        (["td3", "Pendulum-v1", "--set", "seed=3"], "seed=3"),
+        (["td3", "Pendulum-v1", "--set", "tau=0"], "tau"),
+        (["td3", "Pendulum-v1", "--set", "hidden='wide'"], "cannot take"),
+        (["td3", "Pendulum-v1", "--set", "noise=0.1"], "GaussianNoise(0.1)"),
+        (["td3", "Pendulum-v1", "--set", "noise=Noise(0.1)"], "GaussianNoise"),
+        (["td3", "Pendulum-v1", "--set", "noise=OUNoise(size=1)"], "OUNoise"),
+        (["td3", "Pendulum-v1", "--set", "noise=print(1)"], "no value"),
+        (["td3", "Pendulum-v1", "--set", "tau=__import__('os')"], "no value"),
+        (["td3", "Pendulum-v1", "--set", "tau="], "no value"),
+    ],
+    ids=lambda each: " ".join(each[-2:]) if isinstance(each, list) else "",
+)
+def test_a_wrong_command_is_one_sentence(line, told, tmp_path, capsys):
+    assert told in refused(capsys, *line, "--out", tmp_path / "run")
+    assert not (tmp_path / "run" / "checkpoint.pt").exists()
+
+
+def test_other_settings_in_the_same_folder_are_refused(whole, capsys):
+    before = outcome(whole)
+    for more, told in (
+        (["tau=0.5"], "tau is 0.02 there, 0.5 here"),
+        (["--seed", "1"], "seed is 0 there, 1 here"),
+        (["--episodes", "3"], "episodes is 1 there, 3 here"),
+    ):
+        assert told in refused(capsys, *arguments(whole, *more))
+    other = arguments(whole, algorithm="ddpg")
+    assert "algorithm is td3 there, ddpg here" in refused(capsys, *other)
+    assert outcome(whole) == before
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "text", "flipped", "agent", "newer", "run"])
+def test_a_damaged_checkpoint_is_one_sentence_and_stays(whole, out, damage, capsys):
+    shutil.copytree(whole, out)
+    path = out / "checkpoint.pt"
+    data = path.read_bytes()
+    if damage == "agent":
+        TD3("Pendulum-v1", seed=0, hidden=4).save(path)
+    elif damage in ("newer", "run"):
+        content = torch.load(path)
+        content |= {"version": 99} if damage == "newer" else {"run": {"settings": 3}}
+        torch.save(content, path)
+    else:
+        flipped = bytearray(data)
+        flipped[len(data) // 2 :: 97] = bytes(len(flipped[len(data) // 2 :: 97]))
+        pieces = {"cut": data[:-500], "empty": b"", "text": b"training\n", "flipped": flipped}
+        path.write_bytes(pieces[damage])
+    broken = path.read_bytes()
+    assert str(path) in refused(capsys, *arguments(out))
+    assert path.read_bytes() == broken
+    assert (out / "best.pt").read_bytes() == (whole / "best.pt").read_bytes()
+
+
+def test_results_without_a_checkpoint_are_not_overwritten(whole, out, capsys):
+    shutil.copytree(whole, out)
+    (out / "checkpoint.pt").unlink()
+    assert "no checkpoint" in refused(capsys, *arguments(out))
+    assert (out / "best.pt").exists()
+
+
+def test_two_processes_do_not_share_a_folder(out, capsys):
+    with claimed(out):
+        assert "Another process" in refused(capsys, *arguments(out))
+    assert train.main(arguments(out, steps=30)) == 0
+
+
+def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path, capsys):
+    (tmp_path / "file").touch()
+    assert train.main(arguments(tmp_path / "file" / "run")) == 1
+    assert_one_sentence(capsys.readouterr().err.strip(), "cannot be written")
+
+
+def test_without_mujoco_it_says_what_to_install(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    for name in [name for name in sys.modules if name.startswith("gymnasium.envs.mujoco")]:
+        monkeypatch.delitem(sys.modules, name)
+    said = refused(capsys, "td3", "Walker2d-v5", "--out", tmp_path / "run")
+    assert "gymnasium[mujoco]" in said
+
+
+def test_a_training_that_meets_nan_keeps_its_checkpoint(out, monkeypatch, capsys):
+    faulty = {"fault": "reward", "at": 45, "steps": Log(), "length": 10, "action_space": TORQUE}
+    monkeypatch.setattr(gym.registry["Faulty-v0"], "kwargs", faulty)
+    line = [*arguments(out, env="Faulty-v0"), "--checkpoint-minutes", "1e-6"]
+    assert "nan" in refused(capsys, *line)
+    assert steps_in(out) == 44
+
+
+# ---- settings ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("0.01", 0.01), ("3", 3), ("None", None), ("True", True), ("-1e-3", -1e-3),
+        ("GaussianNoise(0.2)", GaussianNoise(0.2)), ("UniformNoise()", UniformNoise()),
+        ("OUNoise(sigma=0.3, dt=2)", OUNoise(0.3, dt=2)), (" 'a' ", "a"),
+        ("LinearSchedule(3e-4, 3e-5, 500_000)", LinearSchedule(3e-4, 3e-5, 500_000)),
+    ],
+)  # fmt: skip
+def test_values_are_read_as_they_are_written(text, value):
+    parsed = parse_value(text)
+    assert parsed == value
+    assert type(parsed) is type(value)
+    if not isinstance(value, str):
+        assert parse_value(repr(value)) == value
+
+
+def plan(*line):
+    seen = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(train, "train", lambda plan: seen.append(plan) or 0)
+        train.main([str(word) for word in line])
+    return seen[0]
+
+
+def test_a_lessons_setting_is_taken_and_may_be_changed():
+    made = plan("ddpg", "Pendulum-v1", "--set", "tau=0.5", "hidden=8", "--set", "gamma=0.9")
+    assert made.steps == 12_000
+    assert made.params["reward_scale"] == 0.1
+    assert (made.params["tau"], made.params["hidden"], made.params["gamma"]) == (0.5, 8, 0.9)
+    assert (made.every, made.seed, made.out) == (600, 0, Path("runs/ddpg_Pendulum-v1_0"))
+
+
+def test_robots_have_settings_of_their_own():
+    walker = plan("td3", "Walker2d-v5")
+    assert (walker.steps, walker.every, walker.params) == (1_000_000, 5000, MUJOCO)
+    assert plan("ddpg", "Hopper-v5", "--steps", 5).params == MUJOCO
+    assert plan("a2c", "Hopper-v5", "--steps", 5).params == {}
+    assert plan("td3", "Acrobot-v1", "--steps", 5).params == {}
+
+
+@pytest.mark.parametrize("setting", LONG.values(), ids=lambda each: each.env_id)
+def test_long_settings_name_what_exists(setting):
+    pytest.importorskip("mujoco")
+    assert LONG[setting.algorithm, setting.env_id] is setting
+    agent = setting.make(seed=0, hidden=8)
+    assert setting.params.keys() <= agent.hyperparameters.keys()
+    assert setting.params | {"hidden": 8} | agent.hyperparameters == agent.hyperparameters
+    assert (type(agent), agent.env_source) == (TD3, setting.env_id)
+
+
+def test_a_robot_is_trained_and_goes_on_in_mid_stride(tmp_path, monkeypatch):
+    pytest.importorskip("mujoco")
+    line = ["td3", "Walker2d-v5", "--steps", "300", "--episodes", "1"]
+    line += ["--set", "learning_starts=100", "hidden=8", "batch_size=8", "--out"]
+    assert train.main([*line, str(tmp_path / "whole")]) == 0
+    stop_after(monkeypatch, 155)
+    assert train.main([*line, str(tmp_path / "parts")]) == train.STOPPED
+    monkeypatch.undo()
+    content = torch.load(tmp_path / "parts" / "checkpoint.pt", weights_only=True)
+    assert content["under_way"]["episode"]["going_on"]
+    assert len(content["under_way"]["episode"]["trace"]["actions"]) > 1
+    assert train.main([*line, str(tmp_path / "parts")]) == 0
+    assert outcome(tmp_path / "parts") == outcome(tmp_path / "whole")
+
+
+# ---- progress ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def line(monkeypatch):
+    """A progress line, an agent, and a clock to be moved by hand."""
+    now = [0.0]
+    monkeypatch.setattr(train.time, "monotonic", lambda: now[0])
+    evaluations = Evaluate(100)
+    progress = train.ProgressLine(10_000, evaluations)
+    agent = SimpleNamespace(steps=1000, history={})
+    progress.start(agent, 9000)
+
+    def after(seconds, steps):
+        now[0] += seconds
+        agent.steps += steps
+        progress(agent)
+
+    return SimpleNamespace(progress=progress, agent=agent, after=after, evaluations=evaluations)
+
+
+def test_progress_in_a_log_is_a_line_every_minute(line, capsys):
+    for _ in range(20):
+        line.after(seconds=5, steps=10)
+    said = capsys.readouterr().out.splitlines()
+    assert said == [
+        "1,020 of 10,000 steps (10 %) · 1:14:50 left · 2 steps/s",
+        "1,140 of 10,000 steps (11 %) · 1:13:50 left · 2 steps/s",
+    ]
+
+
+def test_progress_tells_returns_evaluations_and_the_speed_of_the_last_minute(line, capsys):
+    line.after(seconds=10, steps=5000)  # the warm-up is fast
+    line.agent.history["return"] = [(i, float(i)) for i in range(20)]
+    line.evaluations.best = (100, SimpleNamespace(mean=1234.56))
+    line.after(seconds=100, steps=100)
+    assert capsys.readouterr().out.splitlines()[-1] == (
+        "6,100 of 10,000 steps (61 %) · 1:05:00 left · 1 steps/s · last returns 14.5 · "
+        "best evaluation 1,234.6"
+    )
+
+
+def test_progress_on_a_terminal_is_one_line(line, capsys, monkeypatch):
+    monkeypatch.setattr(train.shutil, "get_terminal_size", lambda: os.terminal_size((40, 24)))
+    line.progress.live = True
+    line.after(seconds=20, steps=10)
+    line.after(seconds=0.1, steps=10)  # too soon
+    line.after(seconds=1, steps=10)
+    line.progress.say("An evaluation.")
+    line.after(seconds=1, steps=10)
+    line.progress.stop(line.agent)
+    said = capsys.readouterr().out
+    shown = [part for part in said.split("\r") if part.startswith("1,0")]
+    assert [part[:5] for part in shown] == ["1,010", "1,030", "1,040"]
+    assert all(len(part) < 40 for part in said.split("\r"))  # it never wraps
+    assert [part for part in said.split("\r") if "\n" in part] == ["An evaluation.\n"]
+    assert said.endswith("\r")
