@@ -40,7 +40,7 @@ def test_relative_links_of_the_documents_lead_somewhere() -> None:
             assert ((ROOT / document).parent / target).exists(), f"{document}: {target}"
 
 
-ROOMS = [
+ROOMS = {
     "labs",
     "exercises",
     "checks",
@@ -51,7 +51,7 @@ ROOMS = [
     "evaluation",
     "memory",
     "envs",
-]
+}
 
 
 def test_the_map_has_every_room_and_module() -> None:

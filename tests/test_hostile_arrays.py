@@ -14,7 +14,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sentences import assert_one_sentence
-from test_demos import DAMAGED as DEMOS
+from test_demos_files import DAMAGED as DEMOS
 from test_hostile_files import (
     PENDULUM,
     TINY,
@@ -45,8 +45,8 @@ from test_hostile_files import (
     stretched,
     without,
 )
-from test_resume import DAMAGE as MEMORIES
-from test_resume import at
+from test_resume_training import DAMAGE as MEMORIES
+from test_resume_training import at
 from wholes import everything
 
 from helpers.agents import A2C, DDPG, TD3, distrust

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 from sentences import assert_one_sentence
-from test_demos import DAMAGED as DEMOS  # noqa: F401
-from test_hostile_files import HOSTILE, PENDULUM, File, Payload, file, name, without  # noqa: F401
-from test_resume import DAMAGE as MEMORIES  # noqa: F401
-from test_resume import at  # noqa: F401
+from test_demos_files import DAMAGED as DEMOS  # noqa: F401
+from test_hostile_arrays import HOSTILE
+from test_hostile_files import PENDULUM, File, Payload, without
+from test_resume_training import DAMAGE as MEMORIES  # noqa: F401
+from test_resume_training import at  # noqa: F401
 
 from helpers.training import train
 

@@ -10,6 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
+from io import BytesIO
 from typing import Any, Literal
 
 import imageio.v3 as iio
@@ -19,6 +20,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import ArrayLike, NDArray
+from PIL import Image
 
 from helpers.show.notebook import (
     UPDATES_PER_SECOND,
@@ -167,7 +169,15 @@ def to_png(fig: Figure, scale: float = SCALE, compress_level: int = 6) -> bytes:
 def show(fig: Figure, alt: str = "") -> None:
     """Display a figure once, with `alt` as its text. Without a Jupyter kernel nothing happens."""
     if in_kernel():
-        publish(*png_bundle(to_png(fig), alt or describe(fig), width=fig.get_figwidth() * DPI))
+        publish(*png_bundle(_small_png(fig), alt or describe(fig), width=fig.get_figwidth() * DPI))
+
+
+def _small_png(fig: Figure) -> bytes:
+    """The figure with 128 colours: a third of the size, and no difference to be seen."""
+    image, file = Image.fromarray(_pixels(fig, SCALE)).convert("RGB"), BytesIO()
+    few = image.quantize(128, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    few.save(file, "PNG", optimize=True)
+    return file.getvalue()
 
 
 def describe(fig: Figure) -> str:
