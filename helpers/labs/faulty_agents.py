@@ -1,16 +1,16 @@
 """Three agents with one wrong line each, for lesson 05. Spoilers: find out by probes first."""
 
-from typing import Any
+from collections.abc import Callable
 
 from helpers.agents import TD3
 from helpers.checks.edits import Edit, compiled, edited, source_of_reference
 from helpers.labs.variants import mistaken
 
 
-def td3_with(mistake: str) -> Any:
-    """TD3 with a mistake of lesson 03's exercises in one of its functions."""
+def update_with(mistake: str) -> Callable:
+    """TD3's `update` with a mistake of lesson 03's exercises in a function that it calls."""
     functions = {where.split(":")[1]: other for where, other in mistaken(mistake).items()}
-    return compiled(TD3, source_of_reference(TD3), mistake, functions)
+    return vars(compiled(TD3, source_of_reference(TD3), mistake, functions))["update"]
 
 
 # Observations drawn apart from the rest: each action is judged in another transition's state.
@@ -20,18 +20,20 @@ MIXED_UP = Edit(
     f"twin_critic_loss(self.critic, {OTHER_ROWS}, target)",
 )
 
-TruncationEnds: Any = td3_with("3.3: truncation taken for termination")
-MixesRows: Any = edited(TD3, [MIXED_UP], "observations of other transitions")
-DiscountsTwice: Any = td3_with("3.3: discounted twice")
 
-
-class FaultyA(TruncationEnds):
+class FaultyA(TD3):
     """TD3, except for one thing."""
 
+    update = update_with("3.3: truncation taken for termination")
 
-class FaultyB(MixesRows):
+
+class FaultyB(TD3):
     """TD3, except for one thing."""
 
+    update = vars(edited(TD3, [MIXED_UP], "observations of other transitions"))["update"]
 
-class FaultyC(DiscountsTwice):
+
+class FaultyC(TD3):
     """TD3, except for one thing."""
+
+    update = update_with("3.3: discounted twice")
