@@ -206,8 +206,11 @@ def test_damaged_stamp_counts_as_none(env):
 
 def test_course_runs_a_module_in_the_venv(env, monkeypatch, capfd):
     env.set_up(dev=False)
-    (env.root / "helpers").mkdir()
-    (env.root / "helpers" / "study.py").write_text("import sys; print(sys.argv[1:]); sys.exit(7)")
+    (env.root / "helpers" / "training").mkdir(parents=True)
+    study = env.root / "helpers" / "training" / "study.py"
+    study.write_text("import sys; print(sys.argv[1:]); sys.exit(7)")
+        "import sys; print(sys.argv[1:]); sys.exit(7)"
+    )
     monkeypatch.setenv("PYTHONPATH", "nonsense")
     assert env.run("helpers.training.study", ["a b", "é"]) == 7
     assert "['a b', 'é']" in capfd.readouterr().out
@@ -441,8 +444,8 @@ def test_a_problem_is_one_line_without_traceback(program):
 
 
 def test_a_command_starts_at_once_when_all_is_set_up(program):
-    (program.root / "helpers").mkdir()
-    (program.root / "helpers" / "study.py").write_text("print('studied')")
+    (program.root / "helpers" / "training").mkdir(parents=True)
+    (program.root / "helpers" / "training" / "study.py").write_text("print('studied')")
     started = time.perf_counter()
     out, err = start(program, "study").communicate(timeout=60)
     assert (out.strip(), err) == ("studied", "")
