@@ -209,8 +209,6 @@ def test_course_runs_a_module_in_the_venv(env, monkeypatch, capfd):
     (env.root / "helpers" / "training").mkdir(parents=True)
     study = env.root / "helpers" / "training" / "study.py"
     study.write_text("import sys; print(sys.argv[1:]); sys.exit(7)")
-        "import sys; print(sys.argv[1:]); sys.exit(7)"
-    )
     monkeypatch.setenv("PYTHONPATH", "nonsense")
     assert env.run("helpers.training.study", ["a b", "é"]) == 7
     assert "['a b', 'é']" in capfd.readouterr().out
