@@ -81,8 +81,9 @@ COMMANDS = {
         lab_arguments,
     ),
     "test": Command(
-        "test [options]",
-        "Run all tests, the notebooks among them. Options go to pytest: -k gae, -x.",
+        "test [--all] [options]",
+        "Run the tests, the notebooks among them; --all adds those that need another Python, npm\n"
+        "or several minutes. Options go to pytest: -k gae, -x.",
         "pytest",
         True,
         list,

@@ -15,9 +15,15 @@ os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")  # the kernel of this envi
 FEW_STEPS = "4000"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true", help="the tests marked `long` as well")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """The kernels of nbval's notebooks train for a moment; nothing else does."""
+    """Long tests run when asked for; the kernels of nbval's notebooks train for a moment."""
+    if item.get_closest_marker("long") and not item.config.getoption("--all"):
+        pytest.skip("it takes minutes: python course.py test --all")
     if item.path.suffix == ".ipynb":
         os.environ["COURSE_TEST_STEPS"] = FEW_STEPS
     else:

@@ -124,14 +124,14 @@ class Course:
 
     def __init__(self, root: Path):
         self.root, self.exercises = root, advantage_exercise()
-        for folder in ("lessons", "helpers/agents"):
+        for folder in ("lessons", "helpers/agents", "data/results"):
             (root / folder).mkdir(parents=True)
         (root / "helpers/agents/agent.py").write_text(AGENT)
         self.repository("")
         self.write(LESSON)
 
     def repository(self, name: str) -> None:
-        text = f'[tool.course]\nrepository = "{name}"\n'
+        text = f'[project]\nversion = "1.2"\n\n[tool.course]\nrepository = "{name}"\n'
         (self.root / "pyproject.toml").write_text(text)
 
     def write(self, text: str, name: str = "01_one") -> None:
@@ -142,8 +142,8 @@ class Course:
         self.exercises = {}
         self.write(f"# One\n\n```{{code-cell}}\n{options}\n\n{body}\n```\n")
 
-    def editions(self, repository: str = ""):
-        return editions(self.root, "01_one", self.exercises, repository)
+    def editions(self):
+        return editions(self.root, "01_one", self.exercises)
 
     def refused(self) -> str:
         with pytest.raises(BuildError) as caught:

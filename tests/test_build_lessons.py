@@ -1,9 +1,6 @@
 """The notebook builder: both editions, the setup cell, and that it changes nothing needlessly."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
@@ -12,7 +9,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 from test_build import LESSON, advantage_exercise, by_id, course, ids  # noqa: F401
 
-from tools.editions import SETUP_FIND, read_lesson
+from tools.editions import FOLDED_CELL, read_lesson
 from tools.outputs import MAX_BYTES, WIDGET, keep_outputs, problems, still
 from tools.sources import blank, definition
 
@@ -35,10 +32,10 @@ def test_the_two_editions(course):
         nbformat.validate(notebook)
         assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
         assert set(notebook.metadata) == {"kernelspec", "language_info"}
-        assert all(set(cell.metadata) <= {"tags"} for cell in notebook.cells)
-        assert [cell.metadata.tags for cell in notebook.cells if cell.metadata] == [["hide-input"]]
+        metadata = [cell.metadata for cell in notebook.cells if cell.metadata]
+        assert metadata == [FOLDED_CELL, {"tags": ["hide-input"]}]
         assert all(not cell.get("outputs") for cell in notebook.cells)
-    assert lesson.cells[1].source == SETUP_FIND
+    assert 'REPOSITORY, VERSION = "", "1.2"' in lesson.cells[1].source
     full, blanks = by_id(lesson), by_id(exercise)
     gae = "01-the-advantage-lambda-2"
     assert full[gae] == definition(course.root, "helpers.agents.agent:gae")
@@ -84,15 +81,16 @@ def test_links_fit_the_edition(course):
 
 
 def test_a_repository_gives_a_colab_badge_and_a_fetch(course):
-    for notebook, folder in zip(course.editions("o/n"), ("", "exercises/"), strict=True):
+    assert not any("colab-badge" in cell.source for nb in course.editions() for cell in nb.cells)
+    course.repository("o/n")
+    for notebook, folder in zip(course.editions(), ("", "exercises/"), strict=True):
         badge = notebook.cells[0].source.split("\n\n")[1]
         assert badge == (
             "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]"
             "(https://colab.research.google.com/github/o/n/blob/main/"
             f"notebooks/{folder}01_one.ipynb)"
         )
-        assert "git clone --depth 1 --quiet https://github.com/o/n" in notebook.cells[1].source
-    assert not any("colab" in cell.source for nb in course.editions() for cell in nb.cells)
+        assert 'REPOSITORY, VERSION = "o/n", "1.2"' in notebook.cells[1].source
 
 
 def test_ids_outside_an_edited_section_do_not_change(course):
@@ -172,76 +170,6 @@ def test_an_exercise_stands_once(course):
     again = '```{code-cell}\n:include: helpers.agents.agent:gae\n:exercise: "1.1"\n```\n'
     course.write(f"{LESSON}\n{again}")
     assert "already has a cell" in course.refused()
-
-
-# The setup cell ---------------------------------------------------------------------------------
-
-
-def run_setup(source: str, folder: Path, path: str | None = None) -> subprocess.CompletedProcess:
-    """Run the setup cell twice in a folder; it must put the course in sys.path once."""
-    twice = f"source = {source!r}\nexec(source)\nfirst = list(sys.path)\nexec(source)\n"
-    tail = "assert sys.path == first and sys.path.count(str(course)) == 1\nprint(course)"
-    environment = os.environ | ({"PATH": path} if path else {})
-    return subprocess.run(
-        [sys.executable, "-c", f"import sys\n{twice}{tail}"],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def setup_cell(course, repository: str = "") -> str:
-    source = course.editions(repository)[0].cells[1].source
-    assert len(source.splitlines()) <= 12
-    return source
-
-
-@pytest.mark.parametrize("repository", ["", "owner/name"])
-def test_the_setup_cell_finds_the_course_from_a_nested_folder(course, repository):
-    nested = course.root / "notebooks" / "exercises"
-    nested.mkdir(parents=True)
-    done = run_setup(setup_cell(course, repository), nested)
-    assert done.stdout.strip() == str(course.root), done.stderr
-
-
-def test_the_setup_cell_without_a_course_says_what_to_do(course, tmp_path):
-    done = run_setup(setup_cell(course), tmp_path)
-    assert done.stderr.strip().splitlines()[-1] == (
-        "FileNotFoundError: Open this notebook from inside the course's folder."
-    )
-
-
-def fake_git(folder: Path, script: str) -> str:
-    """A PATH whose git writes down how it was called."""
-    folder.mkdir()
-    git = folder / "git"
-    git.write_text(f'#!/bin/sh\necho "$@" >> calls.txt\n{script}\n')
-    git.chmod(0o755)
-    return f"{folder}{os.pathsep}{os.environ['PATH']}"
-
-
-@pytest.mark.skipif(os.name == "nt", reason="the stand-in for git is a shell script")
-def test_the_setup_cell_fetches_the_course_once(course, tmp_path):
-    alone = tmp_path / "alone"
-    alone.mkdir()
-    path = fake_git(tmp_path / "bin", "mkdir -p course/helpers/agents")
-    done = run_setup(setup_cell(course, "owner/name"), alone, path)
-    assert done.stdout.strip() == str(alone / "course"), done.stderr
-    calls = (alone / "calls.txt").read_text().splitlines()
-    assert calls == ["clone --depth 1 --quiet https://github.com/owner/name course"]
-
-
-@pytest.mark.skipif(os.name == "nt", reason="the stand-in for git is a shell script")
-@pytest.mark.parametrize("script", ["exit 128", "mkdir course; exit 1"])
-def test_a_fetch_that_fails_says_so_in_a_sentence(course, tmp_path, script):
-    alone = tmp_path / "alone"
-    alone.mkdir()
-    path = fake_git(tmp_path / "bin", script)
-    done = run_setup(setup_cell(course, "owner/name"), alone, path)
-    last = done.stderr.strip().splitlines()[-1]
-    assert last.startswith("RuntimeError: Could not fetch https://github.com/owner/name: go online")
 
 
 # Outputs ----------------------------------------------------------------------------------------
@@ -344,7 +272,7 @@ def test_build_runs_once_and_check_tells_what_is_out_of_date(course, capsys):
     assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
     assert code[-1].outputs[0].data == {"text/plain": "42"}
     assert code[-2].outputs == [stream("2\n")]
-    assert all(set(cell.metadata) <= {"tags"} for cell in lesson.cells)
+    assert all(set(cell.metadata) <= {"tags", *FOLDED_CELL} for cell in lesson.cells)
     assert course.main("--check") == 0
 
     files = (course.path(), course.path("notebooks/exercises"))

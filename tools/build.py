@@ -9,7 +9,6 @@ cells of both editions, `tools.outputs` runs them and refuses what should not be
 
 import argparse
 import sys
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -36,14 +35,12 @@ def main(
         there = ", ".join(known) or "none yet"
         print(f"There is no lesson '{min(wrong)}'; there are: {there}.", file=sys.stderr)
         return 2
-    settings = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
-    repository = settings.get("tool", {}).get("course", {}).get("repository", "")
     exercises = load_exercises(root) if exercises is None else exercises
 
     stopped = []
     for name in names:
         try:
-            lesson, blanks = editions(root, name, exercises, repository)
+            lesson, blanks = editions(root, name, exercises)
             stopped += build_one(root, name, lesson, blanks, args)
         except BuildError as error:
             stopped.append(str(error))

@@ -2,6 +2,7 @@
 
 import copy
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -22,32 +23,8 @@ OURS = {"include", "exercise", "setup", "slug"}  # cell options that the builder
 STANDARD = {"tags", "jupyter", "name", "collapsed", "scrolled", "editable", "deletable"}
 EDITIONS = {"lesson-only", "exercise-only"}
 
-SETUP_FIND = """\
-import sys
-from pathlib import Path
-
-folders = [Path.cwd(), *Path.cwd().parents]
-course = next((f for f in folders if (f / "helpers" / "agents").is_dir()), None)
-if course is None:
-    raise FileNotFoundError("Open this notebook from inside the course's folder.")
-if str(course) not in sys.path:
-    sys.path.insert(0, str(course))"""
-
-# Colab has everything that the course imports. Should it come to lack something, install that one
-# thing here.
-SETUP_FETCH = """\
-import subprocess
-import sys
-from pathlib import Path
-
-folders = [Path.cwd(), *Path.cwd().parents, Path.cwd() / "course"]
-course = next((f for f in folders if (f / "helpers" / "agents").is_dir()), folders[-1])
-if not course.exists():  # opened on its own, as on Colab: fetch the course
-    subprocess.run("git clone --depth 1 --quiet {url} course", shell=True)
-if not (course / "helpers" / "agents").is_dir():
-    raise RuntimeError(f"Could not fetch {url}: go online, delete {{course}}, run this again.")
-if str(course) not in sys.path:
-    sys.path.insert(0, str(course))"""
+SETUP = Path(__file__).with_name("setup_cell.py")
+FOLDED_CELL = {"cellView": "form", "jupyter": {"source_hidden": True}}  # Colab, JupyterLab
 
 CARD = """\
 ### Exercise {id}: {card.title}
@@ -62,7 +39,7 @@ FOLDED = "<details>\n<summary>{}</summary>\n\n{}\n\n</details>"
 
 
 def editions(
-    root: Path, name: str, exercises: Mapping[str, Any], repository: str = ""
+    root: Path, name: str, exercises: Mapping[str, Any]
 ) -> tuple[NotebookNode, NotebookNode]:
     """The lesson edition and the exercise edition of `lessons/<name>.md`, both without outputs.
 
@@ -71,7 +48,7 @@ def editions(
     full: list[NotebookNode] = []
     blanks: list[NotebookNode] = []
     placed: dict[str, dict[str, str]] = {}  # exercise id -> what would give it away
-    for cell in read_lesson(root, name, repository):
+    for cell in read_lesson(root, name):
         options, tags = cell.metadata, cell.metadata.get("tags", [])
         cell.metadata = {key: value for key, value in options.items() if key not in OURS | {"tags"}}
         if rest := [tag for tag in tags if tag not in EDITIONS]:
@@ -95,7 +72,7 @@ def editions(
         raise BuildError(f"{name}: exercise {', '.join(lost)} stands in no cell of the text.")
     _check_leaks(name, blanks, placed)
     for cells, folder in ((full, ""), (blanks, "exercises/")):
-        _under_title(cells[0], f"{name}.ipynb", folder, repository)
+        _under_title(cells[0], f"{name}.ipynb", folder, project(root)[0])
     metadata = (copy.deepcopy(METADATA), copy.deepcopy(METADATA))
     return (
         new_notebook(cells=full, metadata=metadata[0]),
@@ -103,7 +80,19 @@ def editions(
     )
 
 
-def read_lesson(root: Path, name: str, repository: str = "") -> list[NotebookNode]:
+def project(root: Path) -> tuple[str, str]:
+    """Where the course is published ("owner/name", or "" if it is not), and its version."""
+    settings = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
+    return settings["tool"]["course"]["repository"], settings["project"]["version"]
+
+
+def setup_cell(root: Path) -> str:
+    """The first code cell's source: `setup_cell.py`, filled in."""
+    text = SETUP.read_text(encoding="utf-8").rstrip()
+    return text.replace('= "", ""', '= "{}", "{}"'.format(*project(root)))
+
+
+def read_lesson(root: Path, name: str) -> list[NotebookNode]:
     """All cells of a lesson, with their ids, included code and setup; options still on them.
 
     A cell's id is its slug, or its section's heading and its place there: an edit changes no ids
@@ -132,8 +121,8 @@ def read_lesson(root: Path, name: str, repository: str = "") -> list[NotebookNod
                 raise BuildError("this id is taken: rename one of the headings, or set a slug.")
             _check_options(cell)
             if "setup" in cell.metadata:
-                url = f"https://github.com/{repository}"
-                cell.source = SETUP_FETCH.format(url=url) if repository else SETUP_FIND
+                cell.source = setup_cell(root)
+                cell.metadata |= FOLDED_CELL
             elif "include" in cell.metadata:
                 specs = cell.metadata["include"].split()
                 cell.source = "\n\n\n".join(definition(root, spec) for spec in specs)
