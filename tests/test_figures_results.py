@@ -83,10 +83,13 @@ def test_overestimation_shows_values_returns_and_their_difference():
     names = [text.get_text() for text in fig.legends[0].get_texts()]
     assert names == ["DDPG as taught", "TD3 as taught", "no smoothing"]
     said = (
-        "DDPG as taught promises 12.5 too much, TD3 as taught 3.0 too little (from step 5,000 on)."
+        "The critic's values: 12.5 too high (DDPG as taught), 3.0 too low (TD3 as taught), "
+        "from step 5,000 on."
     )
     assert sentence(fig) == said
-    assert sentence(plot_overestimation(MEASURED)).startswith("DDPG as taught promises 35.0 too")
+    assert sentence(plot_overestimation(MEASURED)).startswith(
+        "The critic's values: 35.0 too high (DDPG"
+    )
 
 
 def test_which_variants_are_shown_can_be_chosen():

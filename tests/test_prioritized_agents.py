@@ -255,7 +255,7 @@ def test_a_number_out_of_its_range_is_one_sentence(name, wrong):
 
 @pytest.mark.parametrize("capacity", [0, -1])
 def test_a_buffer_without_room_is_one_sentence(capacity):
-    with pytest.raises(ValueError, match="A buffer holds at least one step") as error:
+    with pytest.raises(ValueError, match="A buffer holds at least one transition") as error:
         PrioritizedReplayBuffer(capacity, (2,), (1,))
     assert_one_sentence(error.value)
 

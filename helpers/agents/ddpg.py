@@ -72,7 +72,7 @@ class DDPG(OffPolicyAgent):
     critic_class = QNetwork
 
     def update(self, batch: Batch) -> dict[str, torch.Tensor]:
-        """One step of the critic, one of the actor, a small one of both target networks."""
+        """An update of the critic, one of the actor, a small one of both target networks."""
         target = td_target(batch, self.target_actor, self.target_critic, self.gamma)
         q_loss = critic_loss(self.critic, batch, target)
         gradient_step(self.critic_optimizer, q_loss)

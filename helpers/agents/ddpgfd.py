@@ -41,9 +41,9 @@ def weighted_critic_loss(
     n_step_weight: float,
 ) -> torch.Tensor:
     """Both squared errors of q (B,), the n-step one times `n_step_weight`, weighted. A scalar."""
-    # 1. The squared error of one step, and of n.
+    # 1. The squared error of the one-step target, and of the n-step one.
     loss = (q - target) ** 2 + n_step_weight * (q - n_target) ** 2
-    # 2. The mean, every step weighted with its importance weight.
+    # 2. The mean, every transition weighted with its importance weight.
     return (weights * loss).mean()
 
 
@@ -58,13 +58,13 @@ def priorities(
     """How much is left to learn, (B,): delta^2 + lambda_3 |grad_a Q|^2 + eps + eps_D.
 
     `td_error` (B,), `action_gradient` (B, action_dim): the slope of Q over actions. `eps` keeps
-    every step possible, `demo_bonus` (eps_D) is for demonstrations only.
+    every transition possible, `demo_bonus` (eps_D) is for demonstrations only.
     """
     # 1. What the critic has to learn: the squared TD error.
     priority = td_error**2
     # 2. What the actor has to learn: the squared length of the slope, over all action dimensions.
     priority = priority + gradient_weight * (action_gradient**2).sum(dim=1)
-    # 3. A little for every step, and a bonus for demonstrations.
+    # 3. A little for every transition, and a bonus for demonstrations.
     return priority + eps + demo_bonus * is_demo
 
 
@@ -75,7 +75,7 @@ class DDPGfD(OffPolicyAgent):
     Give it demonstrations with `remember` before it learns; then its first `pretraining` updates
     come before the first step. `n_steps`, `n_step_weight` (lambda_1): the second target of the
     critic. `weight_decay` (lambda_2): L2 on both networks. `gradient_weight` (lambda_3), `eps`,
-    `demo_bonus` (eps_D): a step's priority. `alpha`, `beta`, `beta_samples`: how priorities count,
+    `demo_bonus` (eps_D): the priority. `alpha`, `beta`, `beta_samples`: how priorities count,
     see `PrioritizedReplayBuffer`. What else can be set, `shared`, is explained at `OffPolicyAgent`.
     """
 
@@ -124,7 +124,7 @@ class DDPGfD(OffPolicyAgent):
             super().train_step()
 
     def update(self, batch: PrioritizedBatch) -> dict[str, torch.Tensor]:
-        """One step of the critic, one of the actor, a small one of the targets, new priorities."""
+        """An update of the critic, one of the actor, a small one of the targets, new priorities."""
         # 1. What the critic should say, one step ahead and n steps ahead.
         target = td_target(batch, self.target_actor, self.target_critic, self.gamma)
         n_target = n_step_target(batch, self.target_actor, self.target_critic)
@@ -133,13 +133,13 @@ class DDPGfD(OffPolicyAgent):
         action = batch.action.detach().requires_grad_()
         q = self.critic(batch.obs, action)
         (slope,) = torch.autograd.grad(q.sum(), action, retain_graph=True)
-        # 3. One step of the critic, every step of the batch with its importance weight.
+        # 3. An update of the critic, every transition with its importance weight.
         q_loss = weighted_critic_loss(q, target, n_target, batch.weights, self.n_step_weight)
         gradient_step(self.critic_optimizer, q_loss)
-        # 4. One update of the actor; without weights, which is our choice.
+        # 4. An update of the actor; without weights, which is our choice.
         policy_loss = actor_loss(self.actor, self.critic, batch.obs)
         gradient_step(self.actor_optimizer, policy_loss)
-        # 5. A small step of all target networks.
+        # 5. A small move of all target networks.
         polyak_update(self.targets, self.online, self.tau)
         # 6. New priorities in the memory, by what there was to learn one step ahead.
         priority = priorities(

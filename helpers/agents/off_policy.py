@@ -1,4 +1,4 @@
-"""What DDPG and its successors share: act with noise, keep every step, learn from the memory."""
+"""What DDPG and its successors share: act with noise, keep all transitions, learn from them."""
 
 from abc import abstractmethod
 from typing import Any
@@ -18,9 +18,9 @@ class OffPolicyAgent(DeterministicAgent):
     """A deterministic actor that learns from a replay buffer: a subclass says how, in `update`.
 
     For the first `learning_starts` steps `random_exploration` acts, afterwards the actor with
-    `noise` added, and every `train_freq` steps `gradient_steps` batches of `batch_size` steps are
-    learned from. Rewards are multiplied by `reward_scale` before they are stored. What else can be
-    set, `networks`, is explained at `DeterministicAgent`.
+    `noise` added, and every `train_freq` steps `gradient_steps` batches of `batch_size` transitions
+    are learned from. Rewards are multiplied by `reward_scale` before they are stored. What else can
+    be set, `networks`, is explained at `DeterministicAgent`.
     """
 
     log_every = 50  # updates; reading a loss out of torch costs time
@@ -65,7 +65,7 @@ class OffPolicyAgent(DeterministicAgent):
                 self.learn_from_memory()
 
     def learn_from_memory(self) -> None:
-        """One update with a batch of stored steps."""
+        """One update with a batch of stored transitions."""
         self.updates += 1
         self.follow_schedules()
         losses = self.update(self.buffer.sample(self.batch_size))
@@ -122,9 +122,9 @@ class OffPolicyAgent(DeterministicAgent):
 
 
 def as_stored(agent: OffPolicyAgent, demos: Demos) -> tuple[np.ndarray, ...]:
-    """The six parts of the demonstrated steps, a step a row, as `agent` keeps its own.
+    """The six parts of the demonstrated transitions, one a row, as `agent` keeps its own.
 
-    Raises `ValueError` unless the steps can have been taken in the agent's spaces.
+    Raises `ValueError` unless they can have been made in the agent's spaces.
     """
     check_spaces(demos, agent)
     n, units = len(demos), agent.units

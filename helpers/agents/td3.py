@@ -97,7 +97,7 @@ class TD3(OffPolicyAgent):
         self.target_noise, self.noise_clip = target_noise, noise_clip
 
     def update(self, batch: Batch) -> dict[str, torch.Tensor]:
-        """One step of both critics; at every `policy_delay`-th update the actor's and the targets'.
+        """An update of both critics; at every `policy_delay`-th one the actor and all targets move.
 
         `self.updates` counts the updates, this one included: the first one is number 1. Returns
         `critic_loss`, and `actor_loss` when the actor has moved.
@@ -108,15 +108,15 @@ class TD3(OffPolicyAgent):
         )
         # 2. What both critics should say.
         target = clipped_double_q_target(batch, next_action, self.target_critic, self.gamma)
-        # 3. One step of both critics towards it.
+        # 3. An update of both critics towards it.
         q_loss = twin_critic_loss(self.critic, batch, target)
         gradient_step(self.critic_optimizer, q_loss)
         losses = {"critic_loss": q_loss}
-        # 4. At every `policy_delay`-th update one step of the actor, uphill on Q1,
+        # 4. At every `policy_delay`-th update one of the actor, uphill on Q1,
         if self.updates % self.policy_delay == 0:
             losses["actor_loss"] = actor_loss_by_q1(self.actor, self.critic, batch.obs)
             gradient_step(self.actor_optimizer, losses["actor_loss"])
-            # 5. and then a small step of all target networks: the actor's and both critics'.
+            # 5. and then a small move of all target networks: the actor's and both critics'.
             polyak_update(self.targets, self.online, self.tau)
         return losses
 

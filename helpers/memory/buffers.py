@@ -1,4 +1,4 @@
-"""Replay buffers: a memory of steps to learn from again and again."""
+"""Replay buffers: a memory of transitions to learn from again and again."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from helpers.memory.segment_tree import MinTree, SumTree, check_places, check_pr
 
 
 class Batch(NamedTuple):
-    """Steps, one a row, as float32 tensors: observations (B, *obs shape), actions (B, *action
+    """Transitions, one a row, as float32 tensors: observations (B, *obs shape), actions (B, *action
     shape), all else (B,). `terminated` and `truncated` are 1.0 or 0.0. Pictures are uint8.
     """
 
@@ -23,7 +23,7 @@ class Batch(NamedTuple):
 
 
 class ReplayBuffer:
-    """The last `capacity` steps, in arrays that are made once; the oldest step is overwritten.
+    """The last `capacity` transitions, in arrays made once; the oldest one is overwritten.
 
     Observations and actions may have any shape. `rng` is a generator or a seed. With `obs_dtype`
     torch.uint8, observations are pictures, stored and sampled as such: a quarter of the memory.
@@ -38,7 +38,9 @@ class ReplayBuffer:
         obs_dtype: torch.dtype = torch.float32,
     ) -> None:
         if capacity < 1:
-            raise ValueError(f"A buffer holds at least one step, capacity cannot be {capacity}.")
+            raise ValueError(
+                f"A buffer holds at least one transition, not {capacity}: raise capacity."
+            )
         self.capacity, self.rng = capacity, np.random.default_rng(rng)
         shapes = (obs_shape, action_shape, (), obs_shape, (), ())
         dtypes = (obs_dtype, torch.float32, torch.float32, obs_dtype, torch.float32, torch.float32)
@@ -65,8 +67,8 @@ class ReplayBuffer:
         terminated: bool,
         truncated: bool,
     ) -> None:
-        """Store one step, in the place of the oldest one if the buffer is full."""
-        # 1. Let `self.check` look at the six parts of the step, in the order of a Batch.
+        """Store one transition, in the place of the oldest one if the buffer is full."""
+        # 1. Let `self.check` look at the six parts of the transition, in the order of a Batch.
         step = (obs, action, reward, next_obs, terminated, truncated)
         self.check(step)
         # 2. Write each part into its array, at the present position.
@@ -74,16 +76,16 @@ class ReplayBuffer:
             array[self.position] = part
         # 3. Move on, back to 0 after the last place.
         self.position = (self.position + 1) % self.capacity
-        # 4. One step more is stored, up to the capacity.
+        # 4. One transition more is stored, up to the capacity.
         self.size = min(self.size + 1, self.capacity)
 
     def sample(self, batch_size: int) -> Batch:
-        """`batch_size` of the stored steps, drawn with equal chance; one may come up twice."""
+        """`batch_size` stored transitions, drawn with equal chance; one may come up twice."""
         if self.size == 0:
-            raise ValueError("The buffer is empty: add steps before you sample from it.")
+            raise ValueError("The buffer is empty: add transitions before you sample from it.")
         # 1. Draw indices among the places that are filled.
         indices = torch.from_numpy(self.rng.integers(0, self.size, batch_size))
-        # 2. Take these rows of every array: copies, which later steps do not overwrite.
+        # 2. Take these rows of every array: copies, which later transitions do not overwrite.
         return Batch(*(tensor.index_select(0, indices) for tensor in self.tensors))
 
     def check(self, step: tuple) -> None:
@@ -96,7 +98,7 @@ class ReplayBuffer:
 
 
 def sampling_probabilities(priorities: np.ndarray, alpha: float) -> np.ndarray:
-    """How likely each step is drawn: P(i) = p_i^alpha / sum_k p_k^alpha.
+    """How likely each transition is drawn: P(i) = p_i^alpha / sum_k p_k^alpha.
 
     `priorities` (N,), all above 0; `alpha` from 0 (all equally likely) to 1 (in proportion).
     Returns (N,), their sum is 1. Source: Schaul et al. 2016, equation 1.
@@ -110,18 +112,18 @@ def sampling_probabilities(priorities: np.ndarray, alpha: float) -> np.ndarray:
 def importance_weights(
     probabilities: np.ndarray, smallest: float, size: int, beta: float
 ) -> np.ndarray:
-    """What a step counts for, w_i = (N P(i))^-beta / max_j (N P(j))^-beta: less the more often it
-    is drawn.
+    """What a transition counts for, w_i = (N P(i))^-beta / max_j (N P(j))^-beta: less the more
+    often it is drawn.
 
-    `probabilities` (B,) of the steps that were drawn, `smallest` the smallest one of all `size`
-    steps in the buffer, `beta` from 0 (no correction) to 1 (full). Returns (B,), none above 1.
-    Source: Schaul et al. 2016, section 3.4 and algorithm 1. The paper does not say among which
-    steps the maximum is taken; here it is the whole buffer, as in OpenAI's Baselines: a step's
-    weight then does not depend on which others are in the batch.
+    `probabilities` (B,) of the transitions that were drawn, `smallest` the smallest one of all
+    `size` transitions in the buffer, `beta` from 0 (no correction) to 1 (full). Returns (B,), none
+    above 1. Source: Schaul et al. 2016, section 3.4 and algorithm 1. The paper does not say among
+    which transitions the maximum is taken; here it is the whole buffer, as in OpenAI's Baselines:
+    a weight then does not depend on which others are in the batch.
     """
     # 1. With beta = 1 this undoes the prioritization: twice as often, half as much.
     weights = (size * probabilities) ** -beta
-    # 2. The largest weight belongs to the step with the smallest probability.
+    # 2. The largest weight belongs to the transition with the smallest probability.
     largest = (size * smallest) ** -beta
     # 3. Divided by it, weights only ever make an update smaller.
     return weights / largest
@@ -159,11 +161,11 @@ def n_step_return(
 
 
 class PrioritizedBatch(NamedTuple):
-    """A Batch, the same steps seen n steps ahead, and what prioritization adds; all are tensors.
+    """A Batch, the same rows seen n steps ahead, and what prioritization adds; all are tensors.
 
     `n_reward` (B,) is the discounted sum of up to n rewards, k of them: fewer than n where the
     episode ends or the memory does. `n_next_obs` and `n_terminated` come from the last of these
-    steps, and `n_discount` (B,) is gamma^k, so that a step's n-step target is
+    transitions, and `n_discount` (B,) is gamma^k, so that the n-step target is
     n_reward + n_discount * (1 - n_terminated) * Q(n_next_obs, ...).
 
     `weights` (B,) are the importance weights, `is_demo` (B,) is 1.0 for demonstrations and 0.0
@@ -186,12 +188,12 @@ class PrioritizedBatch(NamedTuple):
 
 
 class PrioritizedReplayBuffer(ReplayBuffer):
-    """Steps drawn by priority, demonstrations that stay, and returns over `n_steps` steps.
+    """Transitions drawn by priority, demonstrations that stay, and returns over `n_steps` steps.
 
-    Step i is drawn with probability p_i^`alpha` / sum_k p_k^`alpha`. A new step has the largest
-    priority there was so far (1 at the beginning), until `update_priorities` knows better.
+    Transition i is drawn with probability p_i^`alpha` / sum_k p_k^`alpha`. A new one has the
+    largest priority there was so far (1 at the beginning), until `update_priorities` knows better.
     Importance weights correct with `beta`, which grows to 1 in a straight line over the first
-    `beta_samples` batches. Demonstrations are stored first, and only later steps are overwritten.
+    `beta_samples` batches. Demonstrations are stored first, and never overwritten.
     Sources: Schaul et al. 2016, whose alpha and beta are the defaults; Vecerik et al. 2017, who
     use alpha = 0.3 and beta = 1.
     """
@@ -224,7 +226,7 @@ class PrioritizedReplayBuffer(ReplayBuffer):
         self.sums, self.minima = SumTree(capacity), MinTree(capacity)  # of p_i^alpha
         self.max_priority = 1.0
         self.samples = self.demos = 0  # batches drawn, demonstrations stored
-        # Whether a step is the last one known of its episode: no window goes beyond it.
+        # Whether a transition is the last one known of its episode: no window goes beyond it.
         self.ends = np.zeros(capacity, dtype=bool)
         self.newest: int | None = None
 
@@ -242,7 +244,7 @@ class PrioritizedReplayBuffer(ReplayBuffer):
         terminated: bool,
         truncated: bool,
     ) -> None:
-        """Store one step, in the place of the oldest one that is no demonstration if it is full."""
+        """Store one transition; if full, in the place of the agent's own oldest one."""
         if self.size == self.demos:
             self.newest = None  # the agent does not go on where the demonstrations stopped
         self.store(obs, action, reward, next_obs, terminated, truncated)
@@ -256,7 +258,7 @@ class PrioritizedReplayBuffer(ReplayBuffer):
         terminated: bool,
         truncated: bool,
     ) -> None:
-        """Store one step for good. Raises `ValueError` once the agent's own steps are there."""
+        """Store one transition for good. Raises `ValueError` once the agent's own are there."""
         self.check_room(1)
         self.store(obs, action, reward, next_obs, terminated, truncated)
         self.demos += 1
@@ -270,7 +272,7 @@ class PrioritizedReplayBuffer(ReplayBuffer):
         terminated: Sequence[bool],
         truncated: Sequence[bool],
     ) -> None:
-        """Store many steps for good, in their order: arrays with one step a row."""
+        """Store many transitions for good, in their order: arrays with one a row."""
         parts = (obs, action, reward, next_obs, terminated, truncated)
         lengths = [len(part) for part in parts]
         if len(set(lengths)) > 1:
@@ -278,27 +280,29 @@ class PrioritizedReplayBuffer(ReplayBuffer):
                 f"All parts of demonstrations are as long as each other, got {lengths}."
             )
         self.check_room(lengths[0])
-        for step in zip(*parts, strict=True):
-            self.add_demonstration(*step)
+        for transition in zip(*parts, strict=True):
+            self.add_demonstration(*transition)
 
     def sample(self, batch_size: int) -> PrioritizedBatch:  # type: ignore[override]  # more parts
-        """`batch_size` steps, drawn by priority; one may come up twice."""
+        """`batch_size` transitions, drawn by priority; one may come up twice."""
         if self.size == 0:
-            raise ValueError("The buffer is empty: add steps before you sample from it.")
+            raise ValueError("The buffer is empty: add transitions before you sample from it.")
         if batch_size < 1:
-            raise ValueError(f"A batch has at least one step, batch_size cannot be {batch_size}.")
+            raise ValueError(
+                f"A batch has at least one transition, not {batch_size}: raise batch_size."
+            )
         # 1. Split the total into equal ranges and draw a number from each: every batch then has
-        #    steps of high and of low priority (Schaul et al. 2016, section 3.3 and appendix B.2.1).
+        #    high and low priorities in it (Schaul et al. 2016, section 3.3 and appendix B.2.1).
         total = self.sums.total
         prefix_sums = (np.arange(batch_size) + self.rng.random(batch_size)) * (total / batch_size)
-        # 2. The tree finds the steps.
+        # 2. The tree finds the transitions.
         indices = self.sums.retrieve(prefix_sums)
         # 3. What was drawn too often counts for less.
         weights = importance_weights(
             self.sums.leaves[indices] / total, self.minima.min / total, self.size, self.beta
         )
         self.samples += 1
-        # 4. The same steps, seen n steps ahead.
+        # 4. The same transitions, seen n steps ahead.
         n_reward, last, n_discount = self.look_ahead(indices)
         # 5. Copies of the rows, which later steps do not overwrite.
         arrays = (
@@ -316,7 +320,7 @@ class PrioritizedReplayBuffer(ReplayBuffer):
     def update_priorities(
         self, indices: torch.Tensor | np.ndarray, priorities: torch.Tensor | np.ndarray
     ) -> None:
-        """Give the steps at `indices` (B,) new priorities (B,), numbers above 0, without gradient.
+        """Give the transitions at `indices` (B,) new priorities (B,), above 0 and without gradient.
 
         Raises `IndexError` or `ValueError`, and changes nothing, if that cannot be.
         """
@@ -325,7 +329,7 @@ class PrioritizedReplayBuffer(ReplayBuffer):
         self.check_new(places, new)
         # 2. The trees hold p_i^alpha: probabilities are shares of their sum.
         self.set_priorities(places, new)
-        # 3. New steps will have the largest priority there was.
+        # 3. New transitions will have the largest priority there was.
         self.max_priority = float(new.max(initial=self.max_priority))
 
     def set_priorities(self, indices: np.ndarray, priorities: np.ndarray) -> None:
@@ -334,24 +338,24 @@ class PrioritizedReplayBuffer(ReplayBuffer):
         self.sums.set(indices, scaled)
         self.minima.set(indices, scaled)
 
-    def store(self, *step: Any) -> None:
-        """Write a step where it belongs, connect it to the one before, make it likely."""
+    def store(self, *transition: Any) -> None:
+        """Write a transition where it belongs, connect it to the one before, make it likely."""
         place = self.position
-        super().add(*step)
+        super().add(*transition)
         self.position = max(self.position, self.demos)  # after the last place not 0: demos stay
         self.connect(place)
         self.set_priorities(np.array([place]), np.array([self.max_priority]))
 
     def look_ahead(self, indices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """For the steps at `indices` (B,): n-step returns, place of the last step, gamma^k; (B,).
+        """For the transitions at `indices`: n-step returns, place of the last one, gamma^k; (B,).
 
-        Computed when drawn: nothing is stored twice, and a step can be drawn as soon as it is
-        there, with as many steps as have followed it so far.
+        Computed when drawn: nothing is stored twice, and a transition can be drawn as soon as it
+        is there, with as many as have followed it so far.
         """
         if self.n_steps == 1:
             return self.arrays.reward.take(indices), indices, np.full(len(indices), self.gamma)
-        # 1. The places of the n steps from each on, (B, n): after the last place comes the oldest
-        #    of the agent's own steps. Where no step follows, `ends` says so.
+        # 1. The places of the n transitions from each on, (B, n): after the last place comes the
+        #    agent's own oldest one. Where none follows, `ends` says so.
         places = indices[:, None] + np.arange(self.n_steps)
         beyond = places >= self.capacity
         if beyond.any():
@@ -360,35 +364,35 @@ class PrioritizedReplayBuffer(ReplayBuffer):
         # 2. Rewards up to the end of the episode, or of what is known of it.
         rewards, ends = self.arrays.reward.take(places), self.ends.take(places)
         returns, lengths = n_step_return(rewards, ends, self.gamma)
-        # 3. The step at which each return stops.
+        # 3. The transition at which each return stops.
         return returns, places[np.arange(len(places)), lengths - 1], self.gamma**lengths
 
     def connect(self, place: int) -> None:
-        """Note that the step at `place` follows the one that was stored before it, if it does.
+        """Note that the transition at `place` follows the one stored before it, if it does.
 
         It does not after an episode's end, nor where an episode was broken off: then it begins
-        elsewhere than the step before it led to.
+        elsewhere than the transition before it led to.
         """
-        before, steps = self.newest, self.arrays
+        before, arrays = self.newest, self.arrays
         if before is not None:
-            over = steps.terminated[before] or steps.truncated[before]
-            follows = np.array_equal(steps.next_obs[before], steps.obs[place])
+            over = arrays.terminated[before] or arrays.truncated[before]
+            follows = np.array_equal(arrays.next_obs[before], arrays.obs[place])
             self.ends[before] = over or not follows
         self.ends[place] = True  # nothing follows it yet
         self.newest = place
 
-    def check_room(self, steps: int) -> None:
+    def check_room(self, count: int) -> None:
         """Raise `ValueError` if so many demonstrations cannot be added."""
         if self.size > self.demos:
             raise ValueError("Demonstrations come first: add them before the agent's own steps.")
-        if self.demos + steps >= self.capacity:
+        if self.demos + count >= self.capacity:
             raise ValueError(
-                f"{self.demos + steps} demonstrations leave no room for other steps in a buffer of "
+                f"{self.demos + count} demonstrations leave no room for others in a buffer of "
                 f"{self.capacity}: make it larger."
             )
 
     def check_new(self, indices: np.ndarray, priorities: np.ndarray) -> None:
-        """Raise `ValueError` for priorities that the steps at `indices` cannot have."""
+        """Raise `ValueError` for priorities that the transitions at `indices` cannot have."""
         if indices.shape != priorities.shape or indices.ndim != 1:
             raise ValueError(
                 f"Indices and priorities have one shape (B,), got {indices.shape} and "
@@ -397,7 +401,7 @@ class PrioritizedReplayBuffer(ReplayBuffer):
         if priorities.size and not (priorities.min() > 0 and priorities.max() < np.inf):
             check_priorities(priorities)
             raise ValueError(
-                "A step of priority 0 would never be drawn again: add a small positive number."
+                "A priority of 0 would never be drawn again: add a small positive number."
             )
 
 
@@ -407,7 +411,7 @@ class PrioritizedReplayBuffer(ReplayBuffer):
 def stored_memory(buffer: ReplayBuffer) -> dict[str, Any]:
     """All that is stored in a buffer of either kind: tensors of the filled part, plain values.
 
-    The tensors look into the buffer: what is to outlast its next step must be copied or written.
+    The tensors look into the buffer: what is to outlast its next change must be copied or written.
     """
     size = len(buffer)
     # By way of numpy: the tensor of a part is then written as that part, not as the whole buffer.

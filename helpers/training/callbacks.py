@@ -4,8 +4,8 @@
     callbacks = CallbackList(evaluations, StopAtReturn(-150, evaluations=evaluations))
     agent.learn(20_000, callback=callbacks)
 
-A callback is any function: `learn` calls it with the agent after every step of training, and ends
-if it gives False. If it has `start(agent, total_steps)` and `stop(agent)`, they are called before
+A callback is any function: `learn` calls it with the agent after every `train_step`, and ends if it
+gives False. If it has `start(agent, total_steps)` and `stop(agent)`, they are called before
 the first step and after the last. None of these here changes the training: they draw no random
 numbers of the agent's and act in environments of their own.
 """

@@ -1,4 +1,4 @@
-"""Lesson 03: what critics promised and what was obtained, as it was measured."""
+"""Lesson 03: the values of critics and what was obtained, as it was measured."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def plot_overestimation(
     names: Sequence[str] | None = None,
     from_step: int = 0,
 ) -> Figure:
-    """What critics promise and what is obtained, through training, over several seeds.
+    """The values of critics and what is obtained, through training, over several seeds.
 
     Left: for two variants the critic's mean value and the discounted return really obtained.
     Right: the difference, for all variants. Lines are interquartile means over seeds, bands their
@@ -55,8 +55,8 @@ def plot_overestimation(
     colours = dict(zip(runs, COLOURS, strict=False))
     bias = {name: values - obtained for name, (_, values, obtained) in runs.items()}
     fig, (left, right) = new_figure(2, height=3.6, layout=None)
-    header(fig, _promise({name: bias[name] for name in pair}, from_step), colours)
-    _draw_promises(left, {name: runs[name] for name in pair}, colours)
+    header(fig, _sentence({name: bias[name] for name in pair}, from_step), colours)
+    _draw_values(left, {name: runs[name] for name in pair}, colours)
     right.axhline(0, color=INK, lw=1.1, ls=DASHES)
     for name in names:
         band(right, runs[name][0], bias[name], color=colours[name])
@@ -78,7 +78,7 @@ def _check_names(names: Sequence[str], pair: Sequence[str], measured: Mapping[st
         )
 
 
-def _draw_promises(
+def _draw_values(
     ax: Axes, runs: Mapping[str, tuple[NDArray, ...]], colours: Mapping[str, str]
 ) -> None:
     """Values and returns obtained of each variant, in the colour of that variant."""
@@ -103,13 +103,12 @@ def _points(entry: Mapping[str, Any], from_step: int) -> tuple[NDArray, NDArray,
     return steps[late], values, returns
 
 
-def _promise(bias: Mapping[str, NDArray], from_step: int) -> str:
+def _sentence(bias: Mapping[str, NDArray], from_step: int) -> str:
     """By how much each critic is off, in the mean over the points drawn."""
     said: list[str] = []
     for name, of_seeds in bias.items():
         mean = float(interquartile_mean(of_seeds.mean(axis=1)))
-        promises = "" if said else "promises "
         size = f"{abs(mean):.1f}" if abs(mean) >= 1 else f"{abs(mean):.2g}"
-        said.append(f"{name} {promises}{size} too {'much' if mean > 0 else 'little'}")
-    late = f" (from step {from_step:,} on)" if from_step else ""
-    return f"{', '.join(said)}{late}."
+        said.append(f"{size} too {'high' if mean > 0 else 'low'} ({name})")
+    late = f", from step {from_step:,} on" if from_step else ""
+    return f"The critic's values: {', '.join(said)}{late}."

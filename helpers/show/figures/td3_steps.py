@@ -74,7 +74,7 @@ STEPS = (
     ),
     Step(
         "One update of both critics, downhill on the loss. No gradient goes through y.",
-        r"$\theta_i \leftarrow \theta_i - \alpha\,\nabla_{\!\theta_i} L \qquad i = 1, 2$",
+        r"$\phi_i \leftarrow \phi_i - \eta\,\nabla_{\!\phi_i} L \qquad i = 1, 2$",
         "gradient_step",
     ),
     Step(
@@ -84,13 +84,13 @@ STEPS = (
     ),
     Step(
         "One update of the actor, uphill: through the critic, which stays as it is.",
-        r"$\varphi \leftarrow \varphi + \alpha\,\nabla_{\!\varphi} J$",
+        r"$\theta \leftarrow \theta + \eta\,\nabla_{\!\theta} J$",
         "gradient_step",
     ),
     Step(
         "Three soft updates: target actor and both target critics move a little way.",
-        r"$\varphi' \leftarrow (1 - \tau)\,\varphi' + \tau\,\varphi \qquad "
-        r"\theta'_i \leftarrow (1 - \tau)\,\theta'_i + \tau\,\theta_i$",
+        r"$\theta' \leftarrow (1 - \tau)\,\theta' + \tau\,\theta \qquad "
+        r"\phi'_i \leftarrow (1 - \tau)\,\phi'_i + \tau\,\phi_i$",
         "polyak_update",
     ),
 )
