@@ -98,6 +98,33 @@ def test_one_variant_can_be_trained_anew_and_the_others_stay(tmp_path, monkeypat
         break_it.main(["03", "--only", "no such variant"])
 
 
+def test_a_study_that_was_stopped_goes_on_where_it_was(tmp_path, monkeypatch):
+    monkeypatch.setattr(break_it, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(break_it, "UNFINISHED", tmp_path / "runs")
+    trained = []
+
+    def run(variant, seed):
+        if len(trained) == 3:
+            raise KeyboardInterrupt
+        trained.append((variant.name, seed))
+        numbers = {"returns": [0.0] * POINTS, "evaluations": float(seed), "values": 0.0}
+        return variant.name, seed, numbers
+
+    monkeypatch.setattr(break_it, "run", run)
+    command = ["05", "--seeds", "3-4", "--jobs", "1"]
+    with pytest.raises(KeyboardInterrupt):
+        break_it.main(command)
+    names = [variant.name for variant in variants("05")]
+    assert trained == [(name, 3) for name in names[:3]]  # seed by seed
+    trained.append("stopped")
+    assert break_it.main(command) == 0
+    again = [each for each in trained if each != "stopped"]
+    assert sorted(again) == sorted((name, seed) for name in names for seed in (3, 4))
+    written = json.loads((tmp_path / "results" / "05_break_it.json").read_text())
+    assert all(written[name]["evaluations"] == [3.0, 4.0] for name in names)
+    assert not list((tmp_path / "runs").rglob("*.json"))
+
+
 def test_a_variants_file_says_what_is_wrong_with_it(monkeypatch, tmp_path):
     for text, says in [
         ("## a\nno setting at all here\n", "begins with `algorithm environment`"),

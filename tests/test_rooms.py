@@ -28,9 +28,20 @@ FILES = [
     for room in MAY_IMPORT
     for path in sorted([*HELPERS.glob(f"{room}.py"), *HELPERS.glob(f"{room}/**/*.py")])
 ]
-EVERY = pytest.mark.parametrize(
-    "path", FILES, ids=lambda path: path.relative_to(HELPERS).as_posix()
-)
+ABOVE = [  # what may use every room, and is used by none
+    path
+    for place in ("lessons", "tools")
+    for path in sorted(HELPERS.parent.glob(f"{place}/**/*.py"))
+]
+OTHERS = [
+    path for place in ("tests", "benchmarks") for path in HELPERS.parent.glob(f"{place}/*.py")
+]
+
+
+def every(*paths):
+    return pytest.mark.parametrize(
+        "path", paths, ids=lambda path: path.relative_to(HELPERS.parent).as_posix()
+    )
 
 
 @cache
@@ -51,11 +62,12 @@ def imported(path):
             yield from ((node.module or "", alias.name) for alias in node.names)
 
 
-@EVERY
+@every(*FILES)
 def test_a_room_imports_only_those_below_it(path):
     room = path.relative_to(HELPERS).parts[0].removesuffix(".py")
-    modules = {module for module, _ in imported(path) if module.startswith("helpers.")}
-    rooms = {module.split(".")[1] for module in modules}
+    modules = {module for module, _ in imported(path)}
+    assert not [module for module in modules if module.split(".")[0] in ("lessons", "tools")]
+    rooms = {module.split(".")[1] for module in modules if module.startswith("helpers.")}
     assert rooms <= MAY_IMPORT[room] | {room}
 
 
@@ -67,9 +79,10 @@ def test_no_circle_of_rooms():
         done += free
 
 
-@EVERY
+@every(*FILES, *ABOVE)
 def test_private_names_stay_in_their_file(path):
-    names = [name for module, name in imported(path) if module.startswith("helpers.") and name]
+    ours = ("helpers", "lessons", "tools")
+    names = [name for module, name in imported(path) if module.split(".")[0] in ours and name]
     assert not [name for name in names if name.startswith("_")]
     modules = {name for name in names if name.islower()}
     reached = {
@@ -81,14 +94,7 @@ def test_private_names_stay_in_their_file(path):
     assert not reached
 
 
-OTHERS = [
-    path
-    for place in ("tests", "tools", "benchmarks")
-    for path in HELPERS.parent.glob(f"{place}/*.py")
-]
-
-
-@pytest.mark.parametrize("path", [*FILES, *OTHERS], ids=lambda path: path.stem)
+@every(*FILES, *ABOVE, *OTHERS)
 def test_functions_and_files_are_short(path):
     functions = nodes(path, ast.FunctionDef)
     assert not {f.name: n for f in functions if (n := f.end_lineno - f.lineno + 1) > 40}

@@ -122,6 +122,16 @@ def alike(one: NDArray, other: NDArray) -> tuple[str, bool]:
     return f"{one.mean():.4g} against {other.mean():.4g}, p = {p:.2g}", p >= LEVEL
 
 
+def both(*all_of: Evidence) -> Evidence:
+    """Evidence that holds if each one does."""
+
+    def evidence() -> tuple[str, bool]:
+        found = [each() for each in all_of]
+        return "; ".join(said for said, _ in found), all(holds for _, holds in found)
+
+    return evidence
+
+
 def at_the_bar(study: str, count: int) -> Evidence:
     """A stored study in which just so many seeds reach the bar."""
 
@@ -132,6 +142,12 @@ def at_the_bar(study: str, count: int) -> Evidence:
         return f"{there} of {len(means)}", there == count
 
     return evidence
+
+
+def p_is(said: float, one: Callable[[], NDArray], other: Callable[[], NDArray]) -> Evidence:
+    """The p that the text names, to its last digit."""
+    digits = len(f"{said:.10f}".rstrip("0").split(".")[1])
+    return near(lambda: permutation_test(one(), other()), said, 0.5001 * 10**-digits)
 
 
 def near(value: Callable[[], float], said: float, within: float) -> Evidence:

@@ -1,12 +1,14 @@
 """Trains a lab's variants: a lesson's training with one idea switched off, over several seeds.
 
 `python course.py break-it 01 --seeds 0-9 --jobs 2` trains every variant of lesson 01 and writes
-data/results/01_break_it.json, which the lesson shows.
+data/results/01_break_it.json, which the lesson shows. Stopped halfway, the same command goes on.
 """
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -20,9 +22,11 @@ from helpers.evaluation import evaluate
 from helpers.labs.variants import LABS, Variant, variants
 from helpers.training.overestimation import values_and_returns
 from helpers.training.results import RESULTS, load_results, write_json
+from helpers.training.runs import extra_packages
 from helpers.training.study import circumstances, parse_seeds
 
 POINTS = 25
+UNFINISHED = Path("runs") / "break_it"  # the runs of a lab that is not stored yet
 
 
 def curve(agent: Agent, total_steps: int) -> list[float]:
@@ -82,14 +86,24 @@ def run(variant: Variant, seed: int) -> tuple[str, int, dict[str, Any]]:
 
 
 def run_named(lesson: str, name: str, seed: int) -> tuple[str, int, dict[str, Any]]:
-    """`run` in another process, which makes the variant itself."""
-    return run(next(each for each in variants(lesson) if each.name == name), seed)
+    """`run` in another process, which makes the variant itself, or what an earlier start kept."""
+    path = unfinished(lesson, name, seed)
+    if path.exists():
+        return name, seed, json.loads(path.read_text(encoding="utf-8"))
+    result = run(next(each for each in variants(lesson) if each.name == name), seed)
+    write_json(path, result[2])
+    return result
+
+
+def unfinished(lesson: str, name: str, seed: int) -> Path:
+    """Where a run is kept until all are done."""
+    return UNFINISHED / lesson / f"{name}, seed {seed}.json"
 
 
 def study(lesson: str, names: Sequence[str], seeds: Sequence[int], jobs: int) -> dict[str, Any]:
     """The variants of these names over `seeds`: name -> what `load_lab` gives."""
     chosen = [variant for variant in variants(lesson) if variant.name in names]
-    tasks = [(lesson, variant.name, seed) for variant in chosen for seed in seeds]
+    tasks = [(lesson, variant.name, seed) for seed in seeds for variant in chosen]
     done: dict[tuple[str, int], dict[str, Any]] = {}
     pool = Parallel(n_jobs=jobs, return_as="generator_unordered")
     for name, seed, kept in pool(delayed(run_named)(*task) for task in tasks):
@@ -127,10 +141,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     path = RESULTS / f"{options.lesson}_break_it.json"
     kept = load_results(path.stem) if options.only else {}
     trained = [options.only] if options.only else names
-    new = study(options.lesson, trained, parse_seeds(options.seeds), options.jobs)
+    seeds = parse_seeds(options.seeds)
+    new = study(options.lesson, trained, seeds, options.jobs)
     command = f"python course.py break-it {options.lesson} --seeds {options.seeds}"
     runs = {name: new[name] if name in new else kept[name] for name in names}
-    write_json(path, {"command": command, **circumstances(), **runs})
+    packages = {p for each in variants(options.lesson) for p in extra_packages(each.setting.env_id)}
+    write_json(path, {"command": command, **circumstances(*packages), **runs})
+    for name in trained:
+        for seed in seeds:
+            unfinished(options.lesson, name, seed).unlink(missing_ok=True)
     print(f"Written to data/results/{path.name}.")
     return 0
 

@@ -31,7 +31,7 @@ from helpers.training.results import load_results
 from helpers.training.settings import Setting, get_setting
 
 FOLDER = Path(__file__).resolve().parent
-LABS = {path.name[:2]: path for path in sorted(FOLDER.glob("[0-9]*.md"))}
+LABS = {path.name.split("_")[0]: path for path in sorted(FOLDER.glob("[0-9]*.md"))}
 _SETTING = re.compile(r"([\w-]+) ([\w-]+)(?:: (.+?))?( \(values watched\))?")
 _MISTAKE = re.compile(r"mistake ([\d.]+: .+)")
 _FUNCTION = re.compile(r"helpers[\w.]+:\w+")

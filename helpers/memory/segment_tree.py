@@ -1,24 +1,22 @@
 """Segment trees: many priorities whose sum or minimum is always known, and drawing by priority."""
 
 import math
+from abc import ABC, abstractmethod
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
 
-class SegmentTree:
-    """`capacity` priorities, and their sum or minimum (a subclass says which) kept up to date.
+class TreeArray(ABC):
+    """A binary tree of `capacity` priorities in one array, without what keeps it right (`set`).
 
-    A binary tree in one array: the children of node k are nodes 2k and 2k + 1, a parent holds the
-    `operation` of its two children, and the leaves hold the priorities, `neutral` until they are
-    set. Each level is half as long as the one below, and a short level is gone through at once
-    faster than it is climbed: the tree ends with its first level of at most `top` nodes, by default
-    what is fastest for batches of 128. With `top=1` this is the root, as in the textbooks. Setting
-    and drawing climb O(log capacity) levels, each of them for a whole batch of places at once.
+    The children of node k are nodes 2k and 2k + 1, and the leaves hold the priorities, `neutral`
+    until they are set. Each level is half as long as the one below. A short level is gone through
+    at once faster than it is climbed: the tree ends with its first level of at most `top` nodes, by
+    default what is fastest for batches of 128. With `top=1` this is the root, as in the textbooks.
     """
 
-    operation: np.ufunc
     neutral: float
     usual_top: int
 
@@ -71,6 +69,20 @@ class SegmentTree:
     def pairs(self) -> np.ndarray:
         """The same memory, two nodes a row: row k is nodes 2k and 2k + 1, the children of k."""
         return self.nodes.reshape(-1, 2)
+
+    @abstractmethod
+    def set(self, indices: np.ndarray, values: np.ndarray) -> None:
+        """Put `values` at the places `indices`, both (B,), and mend the nodes above."""
+
+
+class SegmentTree(TreeArray):
+    """Priorities whose sum or minimum is kept up to date: a parent holds the `operation` of its two
+    children, which a subclass names.
+
+    Setting climbs O(log capacity) levels, each of them for a whole batch of places at once.
+    """
+
+    operation: np.ufunc
 
     def set(self, indices: np.ndarray, values: np.ndarray) -> None:
         """Put `values` at the places `indices`, both (B,), without the checks of `tree[indices]`.
@@ -143,7 +155,7 @@ class SumTree(SegmentTree):
             # 3. Right if the left child does not reach as far; but never into an empty child, where
             #    rounding might lead.
             to_right = (rest >= left) & (right > 0)
-            # 4. Whoever goes right has left the left child's sum behind.
+            # 4. To the right, the left child's sum is behind us.
             rest -= left * to_right
             # 5. One level down: the children of node k are nodes 2k and 2k + 1.
             nodes = 2 * nodes + to_right

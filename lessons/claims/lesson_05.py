@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from helpers.show.figures.practice_imaginary_studies import imaginary_studies, stored_scores
 from helpers.training.results import load_results
 from helpers.training.statistics import permutation_test
-from tools.claims import LEVEL, Claim, Evidence, Lab, alike, at_the_bar, higher, near
+from tools.claims import LEVEL, Claim, Evidence, Lab, alike, at_the_bar, both, higher, near
 
 lab, of_lesson_3 = Lab("05_break_it"), Lab("03_break_it")
 LAB = "helpers/labs/05_td3_in_practice.md"
@@ -22,14 +22,6 @@ AGARWAL = "Agarwal et al. 2021 (arXiv:2108.13264)"
 
 def said(text: str, holds: bool) -> Evidence:
     return lambda: (text, bool(holds))
-
-
-def both(*evidences: Evidence) -> Evidence:
-    def evidence() -> tuple[str, bool]:
-        found = [each() for each in evidences]
-        return "; ".join(text for text, _ in found), all(holds for _, holds in found)
-
-    return evidence
 
 
 def with_p(one: NDArray, other: NDArray, p: float) -> Evidence:

@@ -1,0 +1,165 @@
+"""What is computed for the claims of lesson 03: returns and biases of its labs, the library."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from helpers.show.figures.td3_smoothing import smoothed
+from helpers.training.results import load_results
+from helpers.training.statistics import bootstrap_interval, interquartile_mean
+from tools.claims import Evidence, Lab, alike, both, higher, near, p_is
+
+LAB = "helpers/labs/03_td3.md"
+TAUGHT, MOUNTAIN = "TD3 as taught", "on the mountain"
+PAPER = "Fujimoto et al. 2018, arXiv 1802.09477"
+DDPG_PAPER = "Lillicrap et al. 2016, arXiv 1509.02971"
+OURS, AS_SMALL, DEFAULTS = (
+    "the course's TD3",
+    "Stable-Baselines3, as small",
+    "Stable-Baselines3, defaults",
+)
+lab = Lab("03_break_it")
+
+
+def on_pendulum() -> list[str]:
+    found = load_results("03_break_it")
+    return [n for n, runs in found.items() if isinstance(runs, dict) and "estimated" in runs]
+
+
+def bias(name: str) -> NDArray[np.float64]:
+    """Value minus what was obtained in the second half of training, one number a seed."""
+    runs = lab.runs(name)
+    gap = np.array(runs["estimated"]) - np.array(runs["obtained"])
+    return gap[:, gap.shape[1] // 2 :].mean(axis=1)
+
+
+def bias_is(name: str, said: float, within: float = 0.5) -> Evidence:
+    return near(lambda: float(interquartile_mean(bias(name))), said, within)
+
+
+def side(name: str, sign: int) -> Evidence:
+    """The 95 % interval of the bias lies above 0 (1), below it (-1), or contains it (0)."""
+
+    def evidence() -> tuple[str, bool]:
+        low, high = (float(end) for end in bootstrap_interval(bias(name)))
+        found = 1 if low > 0 else -1 if high < 0 else 0
+        return f"bias of {name} [{low:.1f}, {high:.1f}]", found == sign
+
+    return evidence
+
+
+def lower_bias(one: str, other: str) -> Evidence:
+    return lambda: higher(bias(other), bias(one))
+
+
+def same_bias(one: str, other: str = TAUGHT) -> Evidence:
+    return lambda: alike(bias(one), bias(other))
+
+
+def last(name: str, what: str) -> Callable[[], float]:
+    """The interquartile mean over seeds at the last measurement."""
+    return lambda: float(interquartile_mean(np.array(lab.runs(name)[what])[:, -1]))
+
+
+def same_after(*names: str, taught: str = TAUGHT) -> Evidence:
+    """No difference is shown in the evaluations after training."""
+    return both(*(lambda name=name: alike(lab.final(name), lab.final(taught)) for name in names))
+
+
+def same_in_training(*names: str, taught: str) -> Evidence:
+    return both(
+        *(lambda name=name: alike(lab.training(name), lab.training(taught)) for name in names)
+    )
+
+
+def no_difference(*names: str, taught: str = TAUGHT) -> Evidence:
+    return both(*(lab.no_difference(name, taught) for name in names))
+
+
+def p_after(said: float, one: str, other: str) -> Evidence:
+    return p_is(said, lambda: lab.final(one), lambda: lab.final(other))
+
+
+def p_training(said: float, one: str, other: str) -> Evidence:
+    return p_is(said, lambda: lab.training(one), lambda: lab.training(other))
+
+
+def better_by(said: float, name: str) -> Evidence:
+    """Better on the mountain than as taught, by so much, and alike while training."""
+    return both(
+        lab.better(name, MOUNTAIN),
+        near(lambda: lab.final(name).mean() - lab.final(MOUNTAIN).mean(), said, 0.051),
+        same_in_training(name, taught=MOUNTAIN),
+    )
+
+
+def ten_seeds() -> tuple[str, bool]:
+    found = load_results("03_break_it")
+    counts = {len(r["seeds"]) for r in found.values() if isinstance(r, dict) and "seeds" in r}
+    return str(counts), counts == {10}
+
+
+def all_reach_the_bar() -> tuple[str, bool]:
+    found, holds = lab.reach_the_bar(10, *on_pendulum())()
+    return found, holds and len(on_pendulum()) == 12
+
+
+def all_alike_after() -> tuple[str, bool]:
+    return same_after(*(name for name in on_pendulum() if name != TAUGHT))()
+
+
+def still_learning() -> tuple[str, bool]:
+    """What *delay 8* obtains at the start and at the end of the second half of training."""
+    middle, end = np.array(lab.runs("delay 8")["obtained"])[:, [12, -1]].T
+    return higher(end, middle)
+
+
+def early() -> tuple[str, bool]:
+    """What policies obtain at the first three measurements, and how near to 0 values begin."""
+    means = [
+        float(interquartile_mean(np.array(lab.runs(name)["obtained"])[:, at]))
+        for name in ("DDPG", TAUGHT)
+        for at in (0, 1, 2)
+    ]
+    first = [abs(np.array(lab.runs(n)["estimated"])[:, 0]).max() for n in ("DDPG", TAUGHT)]
+    holds = all(-850 <= mean <= -550 for mean in means) and max(first) < 1
+    return f"obtained {np.round(means)}, first values within {max(first):.2g}", holds
+
+
+def near_minus_ten() -> tuple[str, bool]:
+    means = np.array(lab.runs("DDPG")["obtained"])[:, 12:].mean(axis=0)
+    return f"{means.min():.1f} to {means.max():.1f}", means.min() > -11 and means.max() < -8
+
+
+def library(name: str) -> NDArray[np.float64]:
+    """Greedy returns (seeds, evaluations) of a learner."""
+    rows = load_results("03_beside_sb3")["results"]
+    return np.array([row["returns"] for row in rows if row["learner"] == name])
+
+
+def clock(name: str) -> float:
+    rows = load_results("03_beside_sb3")["clock"]
+    return float(np.mean([row["seconds"] for row in rows if row["learner"] == name]))
+
+
+def seconds_in_all() -> float:
+    """DDPG, both TD3, and three of half of Pendulum's steps under "Now you"."""
+    ddpg, td3, car = (
+        np.median([row["seconds"] for row in load_results(name)["results"]])
+        for name in ("ddpg_Pendulum-v1", "td3_Pendulum-v1", "td3_MountainCarContinuous-v0")
+    )
+    return float(ddpg + td3 + car + 3 * td3 / 2)
+
+
+def left_of(peak: float) -> float:
+    """The height left by smoothing, of a false peak of that height, or of the hill alone at 0."""
+    a = np.linspace(-1, 1, 2001)
+    hill = smoothed(a, 0.2, 0.5, 0.0, 0.05)
+    if not peak:
+        return float(hill.max() / 0.8)
+    return float((smoothed(a, 0.2, 0.5, peak, 0.05) - hill).max() / peak)
+
+
+def worst_of_none() -> float:
+    return float(lab.final("mountain, none of the three").min())

@@ -1,0 +1,114 @@
+"""What is computed for the claims of lesson 04: studies, copies, the corridor, costs."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from helpers.training.results import load_results
+from helpers.training.settings import DEMOS
+from tools.claims import Evidence, Lab, both, higher
+
+LAB = "helpers/labs/04_ddpgfd.md"
+TAUGHT, SPARSE = "DDPGfD as taught", "SparsePendulum-v0"
+PAPER = "Vecerik et al. 2017, arXiv 1707.08817"
+lab, lab_02 = Lab("04_break_it"), Lab("02_break_it")
+THIS_RUN = "this run: printed by the cell above"
+
+
+def means(study: str) -> NDArray:
+    """The final return of each seed of a stored study."""
+    return np.array([row["mean"] for row in load_results(study)["results"]])
+
+
+def seconds(study: str) -> float:
+    """The median of a stored study's training times."""
+    return float(np.median([row["seconds"] for row in load_results(study)["results"]]))
+
+
+def teacher(late: bool, few: bool, slips: bool) -> dict[str, NDArray]:
+    """The returns of a teacher with these handicaps, and of its ten copies."""
+    asked = {"late": late, "few torques": few, "slips": slips}
+    for row in load_results("04_handicaps")["results"]:
+        if {name: row[name] for name in asked} == asked:
+            return {name: np.array(row[name]) for name in ("teacher", "copies")}
+    raise KeyError(asked)
+
+
+def copies(part: str) -> NDArray:
+    return np.array([row[part] for row in load_results("04_copies")["results"]])
+
+
+def silent(variant: str, seed: int) -> dict[str, Any]:
+    rows = load_results("04_silent")["results"]
+    return next(row for row in rows if (row["variant"], row["seed"]) == (variant, seed))
+
+
+def in_corridor(name: str, part: str) -> NDArray:
+    """Of each seed the draws until the way was found, or the start's value at the end."""
+    runs = load_results("04_corridor")["results"][name]
+    return np.array(runs["found"] if part == "found" else [v[-1] for v in runs["values"]])
+
+
+def corridor(one: str, other: str, part: str) -> Evidence:
+    """Whether the first has higher values, or finds the way after fewer draws."""
+    sign = -1 if part == "found" else 1
+    return lambda: higher(sign * in_corridor(one, part), sign * in_corridor(other, part))
+
+
+def says(value: Callable[[], Any], holds: Callable[[Any], bool]) -> Evidence:
+    """A computed value and a condition on it."""
+
+    def evidence() -> tuple[str, bool]:
+        found = value()
+        return str(found), bool(holds(found))
+
+    return evidence
+
+
+def no_correlation() -> tuple[str, bool]:
+    """By permutation: how often shuffled returns correlate as much with the loss."""
+    loss, score = copies("loss"), copies("mean")
+    seen = np.corrcoef(loss, score)[0, 1]
+    rng = np.random.default_rng(0)
+    shuffled = [np.corrcoef(loss, rng.permutation(score))[0, 1] for _ in range(5000)]
+    p = float(np.mean(np.abs(shuffled) >= abs(seen)))
+    return f"correlation {seen:.2f}, p = {p:.2g}", p >= 0.05
+
+
+def cost() -> dict[str, NDArray]:
+    rows = load_results("04_cost")["results"]
+    names = dict.fromkeys(row["name"] for row in rows)
+    return {n: np.array([r["microseconds"] for r in rows if r["name"] == n]) for n in names}
+
+
+def python_trees() -> NDArray:
+    slow = ("a tutorial's Python tree", "Python trees as in Baselines")
+    return np.array([cost()[name] / cost()["ours"] for name in slow])
+
+
+def skilled() -> float:
+    """The skilled teacher's mean on 100 other starts, as `tools.demos` wrote it down."""
+    row = next(
+        line for line in (DEMOS / "README.md").read_text().splitlines()
+        if line.startswith("| `sparse_pendulum")
+    )  # fmt: skip
+    return float(re.search(r"([\d.]+) ±", row)[1])  # type: ignore[index]
+
+
+def training_seconds() -> float:
+    """All trainings of the notebook, by the stored medians; the corridor and its like aside."""
+    main = sum(seconds(f"{name}_{SPARSE}") for name in ("ddpg", "bc", "bc", "ddpgfd"))
+    now_you = 3 * seconds(f"ddpgfd_{SPARSE}") * 4800 / 18_000
+    return main + seconds("ddpgfd_Pendulum-v1") + now_you
+
+
+def variants_of_lab() -> list[dict[str, Any]]:
+    found = load_results("04_break_it").values()
+    return [runs for runs in found if isinstance(runs, dict) and "evaluations" in runs]
+
+
+def no_difference(*variants: str) -> Evidence:
+    return both(*(lab.no_difference(variant, TAUGHT) for variant in variants))
