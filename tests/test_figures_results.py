@@ -82,14 +82,9 @@ def test_overestimation_shows_values_returns_and_their_difference():
         np.testing.assert_allclose(line.get_ydata(), bias)
     names = [text.get_text() for text in fig.legends[0].get_texts()]
     assert names == ["DDPG as taught", "TD3 as taught", "no smoothing"]
-    said = (
-        "The critic's values: 12.5 too high (DDPG as taught), 3.0 too low (TD3 as taught), "
-        "from step 5,000 on."
-    )
+    said = "Values 12.5 too high (DDPG as taught), 3.0 too low (TD3 as taught), from step 5,000 on."
     assert sentence(fig) == said
-    assert sentence(plot_overestimation(MEASURED)).startswith(
-        "The critic's values: 35.0 too high (DDPG"
-    )
+    assert sentence(plot_overestimation(MEASURED)).startswith("Values 35.0 too high (DDPG")
 
 
 def test_which_variants_are_shown_can_be_chosen():

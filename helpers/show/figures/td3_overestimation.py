@@ -111,4 +111,4 @@ def _sentence(bias: Mapping[str, NDArray], from_step: int) -> str:
         size = f"{abs(mean):.1f}" if abs(mean) >= 1 else f"{abs(mean):.2g}"
         said.append(f"{size} too {'high' if mean > 0 else 'low'} ({name})")
     late = f", from step {from_step:,} on" if from_step else ""
-    return f"The critic's values: {', '.join(said)}{late}."
+    return f"Values {', '.join(said)}{late}."
