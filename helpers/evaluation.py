@@ -58,7 +58,7 @@ def play_episodes(
     """Returns and lengths of whole episodes, both of shape (episodes,).
 
     `policy` maps an observation to an action. `env` is an id, or an environment of which a copy is
-    made: whoever trains in it goes on there as if nothing had happened. Episode i starts from
+    made: a training in it goes on there as if nothing had happened. Episode i starts from
     `reset(seed=seed + i)`.
     """
     # 1. An environment of its own, from `make_env`. It is closed in the end, come what may.

@@ -37,7 +37,7 @@ EARLIER: dict[str, Any] = {"counts": {}, "predict_rng": {}}
 
 
 def contents(agent: Any, replay: bool) -> dict:
-    """All that the agent's file holds, as tensors and plain values; the tensors are no copies."""
+    """All that the agent's file holds, as tensors and plain values; the tensors are not copies."""
     content = {
         "format": FORMAT,
         "version": VERSION,

@@ -20,7 +20,7 @@ def fast_networks(*kinds_and_sizes: Any) -> tuple[nn.Module, nn.Module]:
 
 
 def faster(network: nn.Module) -> nn.Module:
-    """`network`, or one that computes the same in less time; what it does not know it leaves."""
+    """`network`, or one that computes the same in less time; an unknown kind is left as it is."""
     # Not isinstance: a subclass may compute something else.
     if type(network) is TwinQNetwork and _width(network) <= NARROW:
         return StackedTwin(network)

@@ -1,4 +1,4 @@
-"""Networks of any depth, with layer normalisation if wanted, and such as see.
+"""Networks of any depth, with layer normalisation if wanted, and networks for pictures.
 
 The lessons' own networks have two hidden layers each, written out. These here are what an agent
 builds when it is asked for anything else, `TD3(env, hidden=(400, 300), layer_norm=True)`, and when

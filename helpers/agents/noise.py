@@ -1,7 +1,7 @@
 """Exploration noise: what is added to an action in [-1, 1] while learning.
 
 A noise has parameters and perhaps a memory, but neither size nor random stream: it is asked for an
-array of a shape, with the generator of whoever asks.
+array of a shape, with the generator that it is given.
 """
 
 import copy

@@ -191,7 +191,7 @@ def _play(act, env: gym.Env, seed: int) -> dict[str, np.ndarray]:
 
 def _check_words(env_id: str, maker: str) -> None:
     if not isinstance(env_id, str) or not ENV_ID.fullmatch(env_id):
-        raise ValueError(f"{str(env_id)[:60]!r} is no environment id such as 'Pendulum-v1'.")
+        raise ValueError(f"{str(env_id)[:60]!r} is not an environment id such as 'Pendulum-v1'.")
     # What a terminal or a page would obey instead of show is not printable.
     if not isinstance(maker, str) or not maker.isprintable() or not 0 < len(maker) <= MAX_MAKER:
         raise ValueError(

@@ -42,7 +42,7 @@ class NpzReader:
         with NpzReader(path, ["obs", "reward"], 10**6) as file:
             obs = file.read("obs", (100, 3), np.dtype("<f4"))
 
-    Raises `ValueError` for another content, and what `zipfile` raises for a file that is no zip.
+    Raises `ValueError` for another content, and what `zipfile` raises for a file that is not a zip.
     """
 
     def __init__(self, path: Path, names: Iterable[str], max_bytes: int) -> None:

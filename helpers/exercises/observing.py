@@ -1,4 +1,4 @@
-"""Tools for whoever writes an exercise: ways to look at what a student's function does."""
+"""Tools for authors of exercises: ways to look at what a student's function does."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def linear_layers(
 def no_mutation(
     cases: Callable[[np.random.Generator], Sequence[tuple | Case]],
     observe: Callable[..., Any] = call,
-    message: str = "Your function changes the arrays that it was given: whoever called it still "
+    message: str = "Your function changes the arrays that it was given: its caller still "
     "needs them as they were. Work on a copy, or build a new array.",
 ) -> Property:
     """The property that a function leaves its inputs as they were, on every case."""

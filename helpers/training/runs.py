@@ -158,7 +158,7 @@ def parse_value(text: str) -> Any:
         return OBJECTS[ast.unparse(parsed.func)](*arguments, **named)
     except Exception as error:  # whatever was written there
         raise ValueError(
-            f"'{text}' is no value that a setting can have: write a number, None, True, or an "
+            f"'{text}' is not a value that a setting can have: write a number, None, True, or an "
             f"object such as GaussianNoise(0.1); there are: {', '.join(OBJECTS)}."
         ) from error
 
@@ -315,8 +315,8 @@ def extra_packages(env_id: str) -> list[str]:
 def claimed(folder: Path) -> Iterator[None]:
     """Make the folder ours as long as this process lives. Raises `ValueError` if it is another's.
 
-    Who is stopped with `kill -9` may have left a child that still trains: two would mix their
-    files.
+    A training that was stopped with `kill -9` may have left a child that still trains: two would
+    mix their files.
     """
     folder.mkdir(parents=True, exist_ok=True)
     # Not the soft kind, whose file would outlive a `kill -9` and keep its own training out.

@@ -130,7 +130,7 @@ def spell_seeds(seeds: Sequence[int]) -> str:
 
 
 def save(path: Path, record: dict) -> None:
-    """A line for each seed; whoever looks or stops, the file is whole."""
+    """A line for each seed. The file is whole at any moment."""
     write_json(path, record, rows="results")
 
 
