@@ -112,7 +112,7 @@ COMMANDS = {
     ),
     "bench": Command(
         "bench [name...] [--rounds 15] [--json FILE.json]",
-        "Time the course's code against Stable-Baselines3, on this machine: ddpg, replay.",
+        "Time the course's code beside other libraries: ddpg, td3, replay, prioritized.",
         "benchmarks.bench",
         True,
         list,

@@ -11,6 +11,7 @@ import pytest
 import torch
 from sentences import assert_one_sentence
 
+import course
 from benchmarks import bench, learning, prioritized, replay, training
 from benchmarks.measure import (
     MICROSECONDS,
@@ -345,3 +346,7 @@ def test_the_small_peer_has_our_sizes_and_rates():
 def test_learning_refuses_unknown_seeds_in_one_sentence(capsys):
     assert learning.main(["--seeds", "some"]) == 2
     assert "Seeds are written as" in capsys.readouterr().err
+
+
+def test_the_courses_help_names_all_benchmarks():
+    assert course.COMMANDS["bench"].text.endswith(f": {', '.join(bench.BENCHMARKS)}.")
