@@ -98,6 +98,18 @@ def test_one_variant_can_be_trained_anew_and_the_others_stay(tmp_path, monkeypat
         break_it.main(["03", "--only", "no such variant"])
 
 
+@pytest.mark.parametrize("seeds", ["ten", "3"])
+def test_what_cannot_be_trained_is_said_in_a_sentence(monkeypatch, capsys, seeds):
+    def run(variant, seed):
+        raise ValueError("Nowhere-v0 needs a package that is missing.")
+
+    monkeypatch.setattr(break_it, "run", run)
+    with pytest.raises(SystemExit):
+        break_it.main(["05", "--seeds", seeds, "--jobs", "1"])
+    says = {"ten": "Seeds are written as 0-9", "3": "needs a package that is missing"}
+    assert says[seeds] in capsys.readouterr().err
+
+
 def test_a_study_that_was_stopped_goes_on_where_it_was(tmp_path, monkeypatch):
     monkeypatch.setattr(break_it, "RESULTS", tmp_path / "results")
     monkeypatch.setattr(break_it, "UNFINISHED", tmp_path / "runs")

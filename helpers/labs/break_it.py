@@ -139,10 +139,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.only and options.only not in names:
         parser.error(f"no variant is called {options.only!r}; there are: {', '.join(names)}.")
     path = RESULTS / f"{options.lesson}_break_it.json"
-    kept = load_results(path.stem) if options.only else {}
     trained = [options.only] if options.only else names
-    seeds = parse_seeds(options.seeds)
-    new = study(options.lesson, trained, seeds, options.jobs)
+    try:
+        seeds = parse_seeds(options.seeds)
+        new = study(options.lesson, trained, seeds, options.jobs)
+    except ValueError as error:
+        parser.error(str(error))
+    kept = load_results(path.stem) if options.only else {}
     command = f"python course.py break-it {options.lesson} --seeds {options.seeds}"
     runs = {name: new[name] if name in new else kept[name] for name in names}
     packages = {p for each in variants(options.lesson) for p in extra_packages(each.setting.env_id)}
