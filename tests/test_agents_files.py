@@ -273,7 +273,7 @@ BAD_NOISES = [
         (DDPG, "buffer_size", 0),
         (DDPG, "tau", 3.0),
         *[(DDPG, "noise", noise) for noise in BAD_NOISES],
-        (DDPG, "random_exploration", {"kind": "Nonsense"}),
+        (DDPG, "warm_up_noise", {"kind": "Nonsense"}),
         (TD3, "policy_delay", 0),
         (TD3, "target_noise", -0.1),
         (TD3, "noise_clip", float("nan")),

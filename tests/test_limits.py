@@ -23,7 +23,7 @@ GOOD = {
     "reward_scale": [0.1, -1],
     "hidden": [1, 64, (400, 300), [3], np.int64(4)],
     "noise": [None, GaussianNoise(0.1)],
-    "random_exploration": [UniformNoise(1.0)],
+    "warm_up_noise": [UniformNoise(1.0)],
     "learning_rate": [1e-3],
 }
 BAD = {
@@ -37,7 +37,7 @@ BAD = {
     "reward_scale": [math.inf, math.nan, "1"],
     "hidden": [0, -1, (), (3, 0), "ab", 2.5, True, [4, "a"], None],
     "noise": [0.1, "GaussianNoise", GaussianNoise],
-    "random_exploration": [None, 0.1],
+    "warm_up_noise": [None, 0.1],
     "learning_rate": [0, -1, "fast", math.nan],
 }
 

@@ -84,12 +84,12 @@ def numbers(*parts):
 
 
 @pytest.mark.parametrize("learning_starts", [1, 2, 23, 24])
-def test_the_warm_up_is_random_exploration_and_then_the_actor_acts_with_noise(learning_starts):
+def test_warm_up_noise_acts_first_and_then_the_actor_acts_with_noise(learning_starts):
     """Both noises start anew with each episode, and neither is asked before its time."""
     env, log = counting(spaces.Box(-1, 1, (2,), np.float64))
     agent = Recorder(
         env, says=0.25, seed=0, learning_starts=learning_starts,
-        random_exploration=Ramp(start=-0.5), noise=Ramp(start=0.1),
+        warm_up_noise=Ramp(start=-0.5), noise=Ramp(start=0.1),
     ).learn(60)  # fmt: skip
     assert len(log) == agent.steps == 60
     asked = {"random": 0, "noise": 0}
@@ -141,7 +141,7 @@ def test_noise_is_drawn_for_each_step_and_dimension():
 @pytest.mark.parametrize("warm_up", [True, False])
 def test_what_goes_over_the_bounds_is_clipped_in_the_environment_and_in_the_buffer(warm_up, size):
     env, log = counting()
-    noises = {"random_exploration": Ramp(size, 0), "noise": Ramp(-size, 0)}
+    noises = {"warm_up_noise": Ramp(size, 0), "noise": Ramp(-size, 0)}
     starts = {"learning_starts": 40 if warm_up else 1}
     agent = Recorder(env, says=-0.5, seed=0, **noises, **starts).learn(40)
     _, action, *_ = log[-1]
@@ -154,10 +154,10 @@ def test_what_goes_over_the_bounds_is_clipped_in_the_environment_and_in_the_buff
 def test_two_agents_never_share_a_noise():
     noise = OUNoise()
     first, second = (
-        DDPG("Pendulum-v1", seed=0, noise=noise, random_exploration=noise, learning_starts=1)
+        DDPG("Pendulum-v1", seed=0, noise=noise, warm_up_noise=noise, learning_starts=1)
         for _ in range(2)
     )
-    all_four = [first.noise, first.random_exploration, second.noise, second.random_exploration]
+    all_four = [first.noise, first.warm_up_noise, second.noise, second.warm_up_noise]
     assert len({*map(id, all_four), id(noise)}) == 5
     first.learn(3)
     assert np.all(first.noise.value != 0)
@@ -166,7 +166,7 @@ def test_two_agents_never_share_a_noise():
     plain, other = DDPG("Pendulum-v1"), DDPG("Pendulum-v1")
     assert plain.noise == other.noise == GaussianNoise(0.1)
     assert plain.noise is not other.noise
-    assert plain.random_exploration is not other.random_exploration
+    assert plain.warm_up_noise is not other.warm_up_noise
 
 
 # ---- predicting ----------------------------------------------------------------------------------

@@ -99,7 +99,7 @@ def test_learning_in_many_parts_is_learning_at_once():
 def test_a_loaded_agent_explores_with_its_actor_and_waits_for_its_memory(tmp_path):
     """The file holds no memory: it fills up again, but not with random actions."""
     env, log = counting(TORQUE)
-    new = {"learning_starts": 12, "noise": None, "random_exploration": UniformNoise(1.0)}
+    new = {"learning_starts": 12, "noise": None, "warm_up_noise": UniformNoise(1.0)}
     agent = DDPG(env, seed=0, batch_size=4, hidden=4, **new).learn(30)
     agent.save(tmp_path / "agent.pt")
     loaded = DDPG.load(tmp_path / "agent.pt", env=env)
@@ -338,7 +338,7 @@ def test_counts_below_1_are_one_sentence(name, count):
 
 
 def test_a_warm_up_without_noise_is_one_sentence():
-    assert_one_sentence(refused(random_exploration=None), "random_exploration", "UniformNoise")
+    assert_one_sentence(refused(warm_up_noise=None), "warm_up_noise", "UniformNoise")
 
 
 def test_a_memory_that_never_fills_is_one_sentence():
@@ -353,7 +353,7 @@ def test_a_memory_that_never_fills_is_one_sentence():
     [
         ("gamma", -0.1), ("gamma", 1.01), ("gamma", float("nan")),
         ("tau", 0.0), ("tau", -0.5), ("tau", 1.1), ("tau", float("nan")),
-        ("noise", 0.1), ("random_exploration", "uniform"),
+        ("noise", 0.1), ("warm_up_noise", "uniform"),
     ],
 )  # fmt: skip
 def test_numbers_out_of_range_are_one_sentence(name, value):

@@ -11,6 +11,7 @@ from sentences import assert_one_sentence
 from wholes import AGENTS, everything, tiny
 
 from helpers.agents import A2C, DDPG, TD3
+from helpers.agents.noise import OUNoise
 from helpers.agents.off_policy import OffPolicyAgent
 from helpers.envs import resumable
 
@@ -261,3 +262,16 @@ def test_version_1_loads_as_it_did(tmp_path):
     torch.save(content, path)  # version 2 has them
     with pytest.raises(ValueError, match="not an agent"):
         TD3.load(path)
+
+
+def test_version_3_had_another_name_for_the_noise_of_the_warm_up(tmp_path):
+    path, old = tmp_path / "a.pt", "random_exploration"
+    agent = AGENTS["td3-ou"]().learn(33)
+    agent.save(path, replay=True)
+    content = torch.load(path)
+    for names in (content["hyperparameters"], content["under_way"]["memories"]):
+        names[old] = names.pop("warm_up_noise")
+    torch.save(content | {"version": 3}, path)
+    loaded = TD3.load(path)
+    assert loaded.warm_up_noise == agent.warm_up_noise == OUNoise(sigma=0.5)
+    assert everything(loaded.learn(20)) == everything(agent.learn(20))

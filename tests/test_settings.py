@@ -65,13 +65,13 @@ def test_agents_of_a_setting_share_no_noise_with_it_or_with_each_other(setting):
 
 
 def test_a_setting_says_what_it_trains_and_with_what():
-    noises = {"noise": GaussianNoise(0.1), "random_exploration": OUNoise()}
+    noises = {"noise": GaussianNoise(0.1), "warm_up_noise": OUNoise()}
     params = {"gamma": 0.9, "reward_scale": 1e-5} | noises
     setting = Setting("ddpg", "Pendulum-v1", "DDPG", "02_ddpg", 10_000, -200, 20, params)
     assert str(setting) == (
         "Pendulum-v1: 10,000 steps, bar: a mean return of -200\n"
         "gamma=0.9, reward_scale=1e-05, noise=GaussianNoise(sigma=0.1), "
-        "random_exploration=OUNoise(sigma=0.2, theta=0.15, dt=1.0)"
+        "warm_up_noise=OUNoise(sigma=0.2, theta=0.15, dt=1.0)"
     )
 
 

@@ -156,6 +156,17 @@ def test_other_settings_in_the_same_folder_are_refused(whole, capsys):
     assert outcome(whole) == before
 
 
+def test_a_training_goes_on_from_before_a_setting_was_renamed(whole, out):
+    shutil.copytree(whole, out)
+    content = torch.load(out / "checkpoint.pt")
+    memories = content["under_way"]["memories"]
+    for names in (content["hyperparameters"], memories, content["run"]["settings"]):
+        names["random_exploration"] = names.pop("warm_up_noise")
+    torch.save(content | {"version": 3}, out / "checkpoint.pt")
+    assert train.main(arguments(out)) == 0
+    assert outcome(out) == outcome(whole)
+
+
 @pytest.mark.parametrize("damage", ["cut", "empty", "text", "flipped", "agent", "newer", "run"])
 def test_a_damaged_checkpoint_is_one_sentence_and_stays(whole, out, damage, capsys):
     shutil.copytree(whole, out)

@@ -40,7 +40,7 @@ slower = {
     "critic_learning_rate": LinearSchedule(1e-3, 1e-2, 50),
 }
 falling = {"learning_rate": LinearSchedule(1e-2, 1e-3, 100)}
-ou = {"noise": OUNoise(), "random_exploration": OUNoise(sigma=0.5), "train_freq": 2}
+ou = {"noise": OUNoise(), "warm_up_noise": OUNoise(sigma=0.5), "train_freq": 2}
 
 
 def with_demos(**settings):

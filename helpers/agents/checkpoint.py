@@ -3,6 +3,7 @@
 import os
 import textwrap
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,7 +18,7 @@ from helpers.memory.buffers import restore_memory, stored_memory
 
 Kind = TypeVar("Kind")
 
-FORMAT, VERSION = "actor-critic-course agent", 3
+FORMAT, VERSION = "actor-critic-course agent", 4
 # What a file holds beside these two, and of which kind it is; with `replay` "under_way" as well.
 ENTRIES = {
     "version": int,
@@ -34,6 +35,8 @@ ENTRIES = {
 }
 # Version 1 did without these.
 EARLIER: dict[str, Any] = {"counts": {}, "predict_rng": {}}
+# What was called otherwise before version 4.
+RENAMED = {"random_exploration": "warm_up_noise"}
 
 
 def contents(agent: Any, replay: bool) -> dict:
@@ -94,11 +97,16 @@ def stored_hyperparameters(content: dict) -> dict:
     Before version 3 the learning rate of A2C was a number. With `decay_steps` the actor's fell with
     `max(0.1, 1 - steps / decay_steps)`: to a tenth, where it arrived after 0.9 `decay_steps`.
     """
-    hyperparameters = dict(content["hyperparameters"])
+    hyperparameters = in_todays_words(content["hyperparameters"])
     if content["version"] < 3 and hyperparameters.pop("decay_steps", None) is not None:
         rate, steps = hyperparameters["learning_rate"], content["hyperparameters"]["decay_steps"]
         hyperparameters["learning_rate"] = LinearSchedule(rate, 0.1 * rate, max(1, 0.9 * steps))
     return hyperparameters
+
+
+def in_todays_words(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings or memories of a file, by the names that this version has for them."""
+    return {RENAMED.get(name, name): value for name, value in values.items()}
 
 
 # ---- counts, memories, the episode under way -----------------------------------------------------
@@ -123,6 +131,7 @@ def _memory(thing: Any) -> dict | None:
 
 def _restore_memories(agent: Any, memories: dict) -> None:
     distrust.check_tensors_finite("its memory", memories)
+    memories = in_todays_words(memories)
     for name in agent.memories:
         thing = getattr(agent, name)
         if hasattr(thing, "remember_again"):

@@ -99,7 +99,7 @@ LIMITS: Mapping[str, Limit] = {
     "noise_clip": number(0),
     "policy_delay": COUNT,
     "pretraining": number(0, whole=True, finite=True),
-    "random_exploration": warm_up,
+    "warm_up_noise": warm_up,
     "reward_scale": number(finite=True),
     "target_noise": number(0),
     "tau": number(above=0, most=1),

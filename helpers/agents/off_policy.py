@@ -17,7 +17,7 @@ from helpers.memory.buffers import Batch, ReplayBuffer
 class OffPolicyAgent(DeterministicAgent):
     """A deterministic actor that learns from a replay buffer: a subclass says how, in `update`.
 
-    For the first `learning_starts` steps `random_exploration` acts, afterwards the actor with
+    For the first `learning_starts` steps `warm_up_noise` acts, afterwards the actor with
     `noise` added, and every `train_freq` steps `gradient_steps` batches of `batch_size` transitions
     are learned from. Rewards are multiplied by `reward_scale` before they are stored. What else can
     be set, `networks`, is explained at `DeterministicAgent`.
@@ -25,7 +25,7 @@ class OffPolicyAgent(DeterministicAgent):
 
     log_every = 50  # updates; reading a loss out of torch costs time
     counted = ("updates",)
-    memories = ("buffer", "noise", "random_exploration")
+    memories = ("buffer", "noise", "warm_up_noise")
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class OffPolicyAgent(DeterministicAgent):
         buffer_size: int = 100_000,
         reward_scale: float = 1.0,
         noise: Noise | None = GaussianNoise(0.1),  # noqa: B008  (the agent works with a copy)
-        random_exploration: Noise = UniformNoise(1.0),  # noqa: B008
+        warm_up_noise: Noise = UniformNoise(1.0),  # noqa: B008
         seed: int | None = None,
         **networks: Any,
     ) -> None:
@@ -46,7 +46,7 @@ class OffPolicyAgent(DeterministicAgent):
         super().__init__(env, seed=seed, **networks)
         self.learning_starts, self.train_freq = learning_starts, train_freq
         self.gradient_steps, self.batch_size = gradient_steps, batch_size
-        self.noise, self.random_exploration = as_noise(noise), as_noise(random_exploration)
+        self.noise, self.warm_up_noise = as_noise(noise), as_noise(warm_up_noise)
         self.obs_dtype = torch.uint8 if self.units.images else torch.float32
         kept_as: dict[str, Any] = {"obs_dtype": self.obs_dtype} if self.units.images else {}
         shapes = ((self.obs_size,), (self.action_size,))
@@ -93,7 +93,7 @@ class OffPolicyAgent(DeterministicAgent):
         """The action for training, (action_size,) in [-1, 1], for one flat observation."""
         # Without an update yet, an agent that was saved in its warm-up begins that anew.
         if self.steps < self.learning_starts or self.updates == 0:
-            action = self.random_exploration.sample((self.action_size,), self.rng)
+            action = self.warm_up_noise.sample((self.action_size,), self.rng)
         else:
             with torch.no_grad():
                 action = self.actor(torch.from_numpy(obs)).numpy()
@@ -112,7 +112,7 @@ class OffPolicyAgent(DeterministicAgent):
     def new_episode(self) -> tuple[Resumable, np.ndarray]:
         """Its first observation is as networks take it, and both noises forget the one before."""
         env, obs = super().new_episode()
-        for noise in (self.random_exploration, self.noise):
+        for noise in (self.warm_up_noise, self.noise):
             if noise is not None:
                 noise.reset()
         return env, self.units.scaled_obs(obs)

@@ -213,7 +213,7 @@ class Run:
             content = checkpoint.read(self.checkpoint)
             if "run" not in content:
                 raise ValueError("it holds an agent and no training")
-            self.check_settings(content["run"]["settings"])
+            self.check_settings(checkpoint.in_todays_words(content["run"]["settings"]))
             agent = checkpoint.agent_from(
                 self.plan.kind, content, self.plan.env_id, self.checkpoint
             )
