@@ -5,12 +5,24 @@ import json
 
 import numpy as np
 import pytest
+from environments import AnySpace, make
+from gymnasium import spaces
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sentences import assert_one_sentence
 
-from helpers.agents import noise
-from helpers.agents.noise import KINDS, GaussianNoise, Noise, OUNoise, UniformNoise, as_noise
+from helpers.agents import DDPG, TD3, noise
+from helpers.agents.noise import (
+    KINDS,
+    GaussianNoise,
+    Noise,
+    OUNoise,
+    OUNoiseAround,
+    UniformNoise,
+    as_noise,
+)
+from helpers.agents.schedules import LinearSchedule
+from helpers.training.runs import parse_value
 
 quick = settings(deadline=None, max_examples=60, derandomize=True)
 positive = st.floats(0.01, 3)
@@ -173,6 +185,82 @@ def test_what_was_returned_stays_as_it_was():
     noise.sample((3,), rng)
     noise.reset()
     np.testing.assert_array_equal(first, kept)
+
+
+# ---- for each dimension its own, around another mean, falling -------------------------------------
+
+FALLING = LinearSchedule(0.3, 0.1, 100)
+RICH = pytest.mark.parametrize(
+    "noise",
+    [
+        GaussianNoise(0.1 * np.arange(1, 4)), GaussianNoise(FALLING), UniformNoise([1.0, 2.0, 3.0]),
+        OUNoise(sigma=np.array([0.1, 0.2, 0.3]), theta=[0.1, 0.2, 0.3]),
+        OUNoiseAround(mu=0.4), OUNoiseAround(mu=np.array([0.5, 0.0, -0.5]), sigma=0.1),
+    ],
+    ids=lambda noise: type(noise).__name__,
+)  # fmt: skip
+DIMENSIONS = spaces.Box(-1, 1, (3,))
+
+
+@RICH
+def test_each_dimension_has_the_mean_and_the_standard_deviation_that_it_was_given(noise):
+    noise, rng = copy.deepcopy(noise), np.random.default_rng(0)
+    noise.reset()
+    values = [noise.sample((N // 10, 3), rng) for _ in range(80)][-1]
+    np.testing.assert_allclose(values.mean(axis=0), [noise.center] * np.ones(3), atol=0.03)
+    np.testing.assert_allclose(values.std(axis=0), [noise.std] * np.ones(3), rtol=0.04)
+
+
+def test_a_process_around_mu_starts_at_0_and_is_pulled_there():
+    noise, rng = OUNoiseAround(mu=2.0, sigma=0.0, theta=0.25), np.random.default_rng(0)
+    for _ in range(2):
+        path = [noise.sample((1,), rng)[0] for _ in range(3)]
+        assert path == pytest.approx([2 * (1 - 0.75**k) for k in (1, 2, 3)])
+        noise.reset()
+
+
+@RICH
+def test_such_a_noise_is_typed_stored_and_explored_with(noise, tmp_path):
+    assert as_noise(json.loads(json.dumps(noise.to_plain()))) == noise
+    assert parse_value(str(noise)) == noise
+    env = make(AnySpace, action_space=DIMENSIONS)
+    agent = TD3(env, seed=0, noise=noise, learning_starts=5, batch_size=4, hidden=4).learn(20)
+    agent.save(tmp_path / "a.pt", replay=True)
+    loaded = TD3.load(tmp_path / "a.pt", env=make(AnySpace, action_space=DIMENSIONS))
+    assert loaded.noise == noise
+    obs = np.zeros((9, 1), np.float32)
+    for _ in range(2):
+        explored = [each.predict(obs, deterministic=False) for each in (agent, loaded)]
+        np.testing.assert_array_equal(*explored)
+    assert np.ptp(explored[0], axis=0).all()
+
+
+def test_a_falling_noise_follows_the_steps_of_the_agent_also_after_load(tmp_path):
+    drawn = []
+
+    class Watched(GaussianNoise):
+        def sample(self, shape, rng):
+            drawn.append(self.std)
+            return super().sample(shape, rng)
+
+    agent = DDPG("Pendulum-v1", seed=0, noise=GaussianNoise(FALLING), learning_starts=3, hidden=4)
+    agent.noise = Watched(FALLING)
+    agent.learn(60)
+    assert drawn == [FALLING(step) for step in range(3, 60)]
+    agent.noise = GaussianNoise(FALLING)
+    agent.save(tmp_path / "a.pt")
+    loaded = DDPG.load(tmp_path / "a.pt")
+    loaded.predict(np.zeros(3, np.float32), deterministic=False)
+    assert loaded.noise.std == FALLING(60) < 0.2
+
+
+@pytest.mark.parametrize("name", ["noise", "warm_up_noise"])
+def test_sizes_that_do_not_fit_the_actions_are_one_sentence(name):
+    env = make(AnySpace, action_space=DIMENSIONS)
+    for wrong in (GaussianNoise([0.1, 0.2]), OUNoiseAround(mu=np.ones(2)), OUNoise([[0.1] * 3])):
+        with pytest.raises(ValueError, match="one for each") as error:
+            TD3(env, **{name: wrong})
+        assert_one_sentence(error.value, name, "3 dimensions")
 
 
 # ---- handing it about ----------------------------------------------------------------------------

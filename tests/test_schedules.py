@@ -1,5 +1,6 @@
 """Learning rates that change with the steps: what they say, and that agents obey."""
 
+import functools
 import json
 import math
 
@@ -113,6 +114,39 @@ def test_what_cannot_be_a_learning_rate_is_one_sentence(kind, name, wrong):
     with pytest.raises(ValueError, match="chedule") as error:
         kind(env, **{name: wrong})
     assert_one_sentence(error.value, "schedule" if isinstance(wrong, dict) else name, "Schedule")
+
+
+# ---- functions -----------------------------------------------------------------------------------
+
+
+def cosine(steps):
+    return 1e-3 * (1 + math.cos(steps / 30))
+
+
+@pytest.mark.parametrize("rate", [cosine, functools.partial(pow, 0.99)], ids=["function", "object"])
+@pytest.mark.parametrize("name", ["td3", "a2c", "book"])
+def test_any_function_of_the_step_is_a_learning_rate_in_a_session(name, rate, tmp_path):
+    where, optimizer = {
+        "td3": ("actor_learning_rate", "actor_optimizer"),
+        "a2c": ("learning_rate", "policy_optimizer"),
+        "book": ("learning_rate", "actor_optimizer"),
+    }[name]
+    agent = WHOLES[name](**{where: rate})
+    assert getattr(agent, optimizer).param_groups[0]["lr"] == rate(0)
+    agent.learn(60)
+    due = agent.steps
+    assert getattr(agent, optimizer).param_groups[0]["lr"] == rate(due) != rate(0)
+    agent.save(tmp_path / "a.pt")
+    with pytest.raises(ValueError, match="holds no code") as error:
+        type(agent).load(tmp_path / "a.pt")
+    assert_one_sentence(error.value, where, "pass it again")
+
+
+def test_a_function_of_what_is_left_is_refused():
+    """As Stable-Baselines3 has it: 1 at the beginning, 0 at the end. Ours gets steps."""
+    with pytest.raises(ValueError, match="number of steps so far") as error:
+        TD3("Pendulum-v1", actor_learning_rate=lambda left: left * 1e-3)
+    assert_one_sentence(error.value, "which is 0.0 at step 0")
 
 
 # ---- agents obey ---------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import gymnasium as gym
 import numpy as np
@@ -16,11 +16,21 @@ from torch import nn
 from helpers.agents import checkpoint, parameters, probabilities
 from helpers.agents.hyperparameters import hyperparameters
 from helpers.agents.limits import check_environment, check_limits
-from helpers.agents.schedules import Rate, Schedule, as_rate, rate_at
+from helpers.agents.schedules import Rate, as_rate, rate_at
 from helpers.envs.make import EnvLike, check_finite, env_id, make_env, make_training_env
-from helpers.envs.resumable import Resumable
+from helpers.envs.resumable import Resumable, Transition
 
 Callback = Callable[["Agent"], bool | None]
+EPISODE = ("return", "length")  # what the history has of every episode; all else there are losses
+
+
+class Last(NamedTuple):
+    """What training did last: a transition for each environment that it acts in (A2C has many, the
+    others one, behaviour cloning none), in the environment's units; and name -> loss.
+    """
+
+    transitions: list[Transition]
+    losses: dict[str, float]
 
 
 class Agent(ABC):
@@ -38,7 +48,8 @@ class Agent(ABC):
     Attributes that lessons, curves and studies read:
     `steps`: environment steps learned from so far, over all calls of `learn`;
     `history`: name -> list of (step, value): 'return' and 'length' of every finished training
-    episode, and what the algorithm logs at each update, such as 'actor_loss'.
+    episode, and what the algorithm logs at each update, such as 'actor_loss';
+    `last`: the last transitions and losses.
     """
 
     saved: ClassVar[tuple[str, ...]] = ()
@@ -72,7 +83,10 @@ class Agent(ABC):
         self.rng, self.predict_rng = np.random.default_rng(self.seed).spawn(2)
         self.steps = 0
         self.history: dict[str, list[tuple[int, float]]] = defaultdict(list)
-        self.schedules: dict[str, Schedule] = {}  # of optimisers whose learning rates change
+        self.schedules: dict[
+            str, Callable[[int], float]
+        ] = {}  # of optimisers whose learning rates change
+        self.losses: dict[str, torch.Tensor] = {}  # of the last updates, where not all are logged
         self.env: Resumable | None = None
         self.obs: np.ndarray | None = None
 
@@ -148,6 +162,16 @@ class Agent(ABC):
         """
         return self.critic(obs).squeeze(-1)
 
+    @property
+    def last(self) -> Last:
+        """The last step of training and the last losses, for callbacks to look at."""
+        envs = getattr(getattr(self, "envs", None), "envs", [self.env])
+        logged = {name: values[-1][1] for name, values in self.history.items() if values}
+        losses = {name: value for name, value in logged.items() if name not in EPISODE}
+        losses |= {name: float(value) for name, value in self.losses.items()}
+        seen = [env.transition for env in envs if env is not None]
+        return Last([each for each in seen if each is not None], losses)
+
     # ---- for its own training -------------------------------------------------------------------
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
@@ -162,7 +186,7 @@ class Agent(ABC):
         for name, rate in rates.items():
             rate = as_rate(name, rate)
             set_learning_rate(getattr(self, name), rate_at(rate, 0))
-            if isinstance(rate, Schedule):  # a number is set once
+            if callable(rate):  # a number is set once
                 self.schedules[name] = rate
 
     def follow_schedules(self) -> None:
@@ -201,7 +225,8 @@ class Agent(ABC):
 
     def log_episode(self, env: Resumable) -> None:
         """Append return and length of the episode that has ended there."""
-        self.log(**{"return": env.episode_return, "length": env.episode_length})
+        values = env.episode_return, env.episode_length
+        self.log(**dict(zip(EPISODE, values, strict=True)))
 
     def as_batch(self, asked: str, obs: np.ndarray) -> tuple[np.ndarray, bool]:
         """Observations as a batch (B, *observation shape), and whether it was only one."""

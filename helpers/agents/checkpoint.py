@@ -11,7 +11,7 @@ import torch
 from gymnasium import spaces
 
 from helpers.agents import distrust
-from helpers.agents.schedules import LinearSchedule
+from helpers.agents.schedules import LinearSchedule, plain_rate
 from helpers.demos.files import ENV_ID
 from helpers.envs.make import EnvLike, env_id, make_training_env, make_vector_env, one_line
 from helpers.memory.buffers import restore_memory, stored_memory
@@ -86,7 +86,7 @@ def in_words(observation_space: spaces.Space, action_space: spaces.Space) -> str
 def plain_hyperparameters(agent: Any) -> dict:
     """The agent's hyperparameters as a file holds them: noises and schedules say themselves how."""
     return {
-        name: value.to_plain() if hasattr(value, "to_plain") else value
+        name: value.to_plain() if hasattr(value, "to_plain") else plain_rate(value)
         for name, value in agent.hyperparameters.items()
     }
 

@@ -91,6 +91,7 @@ LIMITS: Mapping[str, Limit] = {
     "lam": SHARE,
     "learning_rate": as_rate,
     "learning_starts": COUNT,
+    "log_every": COUNT,
     "max_grad_norm": number(above=0, optional=True),
     "n_envs": COUNT,
     "n_step_weight": NOT_NEGATIVE,

@@ -8,15 +8,36 @@ import copy
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields
-from typing import Any, overload
+from typing import Any, Self, overload
 
 import numpy as np
 import torch
 
+from helpers.agents.schedules import KINDS as SCHEDULES
+from helpers.agents.schedules import Schedule, as_rate, rate_at
+
+Size = Any  # one number, or an array with one for each action dimension
+
 
 @dataclass
 class Noise(ABC):
-    """What an agent asks of its exploration noise. Its fields are its parameters."""
+    """What an agent asks of its exploration noise. Its fields are its parameters.
+
+    A parameter is one number, or a list or array with one for each action dimension. `steps`: how
+    many the agent has made in its environment, which `at` tells before it asks.
+    """
+
+    steps = 0
+
+    def __post_init__(self) -> None:
+        for name, value in self.parameters().items():
+            if isinstance(value, (list, tuple)):
+                setattr(self, name, np.array(value))
+
+    def at(self, steps: int) -> Self:
+        """The same noise, told that the agent has made so many steps."""
+        self.steps = steps
+        return self
 
     @abstractmethod
     def sample(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
@@ -24,16 +45,40 @@ class Noise(ABC):
 
     @property
     @abstractmethod
-    def std(self) -> float:
+    def std(self) -> Size:
         """The standard deviation of one value, long after a reset."""
+
+    @property
+    def center(self) -> Size:
+        """The mean of one value, long after a reset."""
+        return 0.0
 
     def reset(self) -> None:  # noqa: B027  (most noises have nothing to forget)
         """Forget the past: an episode begins."""
 
     def to_plain(self) -> dict[str, Any]:
         """Kind and parameters as plain values, as a file can hold them; `as_noise` reads them."""
-        parameters = {f.name: float(getattr(self, f.name)) for f in fields(self) if f.init}
-        return {"kind": type(self).__name__, **parameters}
+        plain = {name: _plain(value) for name, value in self.parameters().items()}
+        return {"kind": type(self).__name__, **plain}
+
+    def parameters(self) -> dict[str, Any]:
+        """What it was made with, by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.init}
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both have one kind and one set of parameters: arrays have no `==` that says."""
+        if not isinstance(other, Noise):
+            return False
+        return type(self) is type(other) and self.to_plain() == other.to_plain()
+
+    def __repr__(self) -> str:
+        """As it can be typed, at `course.py train` too."""
+        values = {
+            name: value.tolist() if isinstance(value, np.ndarray) else value
+            for name, value in self.parameters().items()
+        }
+        words = ", ".join(f"{name}={value!r}" for name, value in values.items())
+        return f"{type(self).__name__}({words})"
 
     def memory(self) -> dict[str, Any]:
         """What it remembers of the past, beside its parameters: plain values and tensors."""
@@ -50,35 +95,38 @@ class Noise(ABC):
             setattr(self, name, value.numpy() if isinstance(value, torch.Tensor) else float(value))
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class UniformNoise(Noise):
     """Independent values, anything between -`width` and `width` equally likely."""
 
-    width: float = 1.0
+    width: Size = 1.0
 
     def sample(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         return rng.uniform(-self.width, self.width, shape)
 
     @property
-    def std(self) -> float:
+    def std(self) -> Size:
         return self.width / math.sqrt(3)
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class GaussianNoise(Noise):
-    """Independent Gaussian values of mean 0 and standard deviation `sigma`."""
+    """Independent Gaussian values of mean 0 and standard deviation `sigma`.
 
-    sigma: float = 0.1
+    A noise that falls has a schedule for it: `GaussianNoise(LinearSchedule(0.3, 0.05, 10_000))`.
+    """
+
+    sigma: Size | Schedule = 0.1
 
     def sample(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-        return self.sigma * rng.standard_normal(shape)
+        return self.std * rng.standard_normal(shape)
 
     @property
-    def std(self) -> float:
-        return self.sigma
+    def std(self) -> Size:
+        return rate_at(self.sigma, self.steps)
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class OUNoise(Noise):
     """An Ornstein-Uhlenbeck process: noise with a memory of about 1 / (theta dt) steps.
 
@@ -86,8 +134,8 @@ class OUNoise(Noise):
     every `dt`. DDPG's exploration noise (Lillicrap et al. 2016, section 3).
     """
 
-    sigma: float = 0.2
-    theta: float = 0.15
+    sigma: Size = 0.2
+    theta: Size = 0.15
     dt: float = 1.0
     value: Any = field(default=0.0, init=False, repr=False, compare=False)
 
@@ -107,35 +155,89 @@ class OUNoise(Noise):
         return self.value
 
     @property
-    def std(self) -> float:
+    def std(self) -> Size:
         """From x' = (1 - theta dt) x + push, once x' varies as much as x."""
-        return self.sigma * math.sqrt(self.dt / (1 - (1 - self.theta * self.dt) ** 2))
+        return self.sigma * np.sqrt(self.dt / (1 - (1 - self.theta * self.dt) ** 2))
 
 
-KINDS = {kind.__name__: kind for kind in (UniformNoise, GaussianNoise, OUNoise)}
+@dataclass(eq=False, repr=False)
+class OUNoiseAround(OUNoise):
+    """An Ornstein-Uhlenbeck process that is pulled to `mu`; it too starts at 0."""
+
+    mu: Size = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.reset()
+
+    def reset(self) -> None:
+        self.value = -self.mu  # how far it is from `mu`
+
+    def sample(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+        return self.mu + super().sample(shape, rng)
+
+    @property
+    def center(self) -> Size:
+        return self.mu
+
+
+NOISES: tuple[type[Noise], ...] = (UniformNoise, GaussianNoise, OUNoise, OUNoiseAround)
+KINDS = {kind.__name__: kind for kind in NOISES}
 
 
 @overload
-def as_noise(noise: Noise | dict[str, Any], name: str = "noise") -> Noise: ...
+def as_noise(
+    noise: Noise | dict[str, Any], name: str = "noise", action_size: int | None = None
+) -> Noise: ...
 @overload
-def as_noise(noise: Noise | dict[str, Any] | None, name: str = "noise") -> Noise | None: ...
-def as_noise(noise: Noise | dict[str, Any] | None, name: str = "noise") -> Noise | None:
+def as_noise(
+    noise: Noise | dict[str, Any] | None, name: str = "noise", action_size: int | None = None
+) -> Noise | None: ...
+def as_noise(
+    noise: Noise | dict[str, Any] | None, name: str = "noise", action_size: int | None = None
+) -> Noise | None:
     """A copy of `noise`, so that two agents never share one memory; or the noise `to_plain` wrote.
 
-    Raises `ValueError`, which calls it `name`, for anything else.
+    Raises `ValueError`, which calls it `name`, for anything else, and for one that cannot be added
+    to actions of `action_size` dimensions.
     """
     if isinstance(noise, dict):
         parameters = dict(noise)
         kind = parameters.pop("kind", None)
         if kind not in KINDS:
             raise ValueError(f"No noise is called {kind!r}; there are: {', '.join(KINDS)}.")
-        if not all(
-            type(number) is float and math.isfinite(number) for number in parameters.values()
-        ):
-            raise ValueError(f"A noise has numbers for parameters, {kind} got {parameters}.")
-        return KINDS[kind](**parameters)
+        return KINDS[kind](**{key: _unplain(kind, each) for key, each in parameters.items()})
     if noise is not None and not isinstance(noise, Noise):
         raise ValueError(
             f"{name} must be a noise such as GaussianNoise(0.1), or None, got {noise!r}."
         )
+    if noise is not None and action_size is not None:
+        _check_sizes(name, noise, action_size)
     return copy.deepcopy(noise)
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as a file can hold it."""
+    if isinstance(value, Schedule):
+        return value.to_plain()
+    return list(map(float, value)) if isinstance(value, np.ndarray) else float(value)
+
+
+def _unplain(kind: str, value: Any) -> Any:
+    """What `_plain` was given. Raises `ValueError` for what it cannot have given."""
+    if isinstance(value, dict) and value.get("kind") in SCHEDULES and kind == "GaussianNoise":
+        return as_rate("sigma", value)
+    numbers = value if isinstance(value, list) else [value]
+    if not all(type(number) is float and math.isfinite(number) for number in numbers):
+        raise ValueError(f"A noise has numbers for parameters, {kind} got {value!r:.80}.")
+    return value
+
+
+def _check_sizes(name: str, noise: Noise, action_size: int) -> None:
+    """Raise `ValueError` unless its values are of one size, or of one for each dimension."""
+    for shape in (np.shape(noise.std), np.shape(noise.center)):
+        if shape not in ((), (action_size,)):
+            raise ValueError(
+                f"{name} has sizes of shape {shape}, and actions have {action_size} dimensions: "
+                "give it one number, or one for each of them."
+            )

@@ -19,11 +19,11 @@ class OffPolicyAgent(DeterministicAgent):
 
     For the first `learning_starts` steps `warm_up_noise` acts, afterwards the actor with
     `noise` added, and every `train_freq` steps `gradient_steps` batches of `batch_size` transitions
-    are learned from. Rewards are multiplied by `reward_scale` before they are stored. What else can
-    be set, `networks`, is explained at `DeterministicAgent`.
+    are learned from. Rewards are multiplied by `reward_scale` before they are stored. The losses of
+    every `log_every`-th update go to the history: reading one out of torch costs time. What else
+    can be set, `networks`, is explained at `DeterministicAgent`.
     """
 
-    log_every = 50  # updates; reading a loss out of torch costs time
     counted = ("updates",)
     memories = ("buffer", "noise", "warm_up_noise")
 
@@ -39,6 +39,7 @@ class OffPolicyAgent(DeterministicAgent):
         reward_scale: float = 1.0,
         noise: Noise | None = GaussianNoise(0.1),  # noqa: B008  (the agent works with a copy)
         warm_up_noise: Noise = UniformNoise(1.0),  # noqa: B008
+        log_every: int = 50,
         seed: int | None = None,
         **networks: Any,
     ) -> None:
@@ -46,12 +47,13 @@ class OffPolicyAgent(DeterministicAgent):
         super().__init__(env, seed=seed, **networks)
         self.learning_starts, self.train_freq = learning_starts, train_freq
         self.gradient_steps, self.batch_size = gradient_steps, batch_size
-        self.noise, self.warm_up_noise = as_noise(noise), as_noise(warm_up_noise)
+        self.noise = as_noise(noise, "noise", self.action_size)
+        self.warm_up_noise = as_noise(warm_up_noise, "warm_up_noise", self.action_size)
         self.obs_dtype = torch.uint8 if self.units.images else torch.float32
         kept_as: dict[str, Any] = {"obs_dtype": self.obs_dtype} if self.units.images else {}
         shapes = ((self.obs_size,), (self.action_size,))
         self.buffer = ReplayBuffer(buffer_size, *shapes, self.rng, **kept_as)
-        self.reward_scale, self.updates = reward_scale, 0
+        self.reward_scale, self.log_every, self.updates = reward_scale, log_every, 0
 
     @abstractmethod
     def update(self, batch: Batch) -> dict[str, torch.Tensor]:
@@ -69,6 +71,7 @@ class OffPolicyAgent(DeterministicAgent):
         self.updates += 1
         self.follow_schedules()
         losses = self.update(self.buffer.sample(self.batch_size))
+        self.losses |= {name: loss.detach() for name, loss in losses.items()}
         if self.updates % self.log_every == 0:
             self.log(**{name: loss.item() for name, loss in losses.items()})
 
@@ -93,19 +96,20 @@ class OffPolicyAgent(DeterministicAgent):
         """The action for training, (action_size,) in [-1, 1], for one flat observation."""
         # Without an update yet, an agent that was saved in its warm-up begins that anew.
         if self.steps < self.learning_starts or self.updates == 0:
-            action = self.warm_up_noise.sample((self.action_size,), self.rng)
+            action = self.warm_up_noise.at(self.steps).sample((self.action_size,), self.rng)
         else:
             with torch.no_grad():
                 action = self.actor(torch.from_numpy(obs)).numpy()
             if self.noise is not None:
-                action = action + self.noise.sample(action.shape, self.rng)
+                action = action + self.noise.at(self.steps).sample(action.shape, self.rng)
         return np.clip(action, -1, 1)
 
     def act(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
         """Exploring, each call stands alone: even a noise with memory adds independent draws."""
         actions = self.actor(obs).numpy()
         if rng is not None and self.noise is not None:
-            draws = self.noise.std * rng.standard_normal(actions.shape)
+            noise = self.noise.at(self.steps)
+            draws = noise.center + noise.std * rng.standard_normal(actions.shape)
             actions = np.clip(actions + draws, -1, 1)
         return self.units.env_action(actions, len(actions))
 

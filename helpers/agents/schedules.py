@@ -1,7 +1,8 @@
-"""A learning rate that changes while an agent learns."""
+"""A learning rate, or the size of a noise, that changes while an agent learns."""
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from numbers import Real
 from typing import Any
@@ -11,11 +12,11 @@ from helpers.memory.buffers import linear_schedule
 
 @dataclass(frozen=True)
 class Schedule(ABC):
-    """What an agent asks of a learning rate that is not the same all the time."""
+    """What an agent asks of a number that is not the same all the time, such as a learning rate."""
 
     @abstractmethod
     def __call__(self, steps: int) -> float:
-        """The learning rate after so many environment steps, counted over all calls of `learn`."""
+        """The number after so many environment steps, counted over all calls of `learn`."""
 
     def to_plain(self) -> dict[str, Any]:
         """Kind and parameters as plain values, as a file can hold them; `as_rate` reads them."""
@@ -38,7 +39,7 @@ class LinearSchedule(Schedule):
         numbers = all(map(_is_number, (self.start, self.end, self.steps)))
         if not (numbers and self.start > 0 and self.end >= 0 and self.steps >= 1):
             raise ValueError(
-                "A LinearSchedule goes from a learning rate above 0 to one from 0 up, in 1 step or "
+                "A LinearSchedule goes from a number above 0 to one from 0 up, in 1 step or "
                 f"more; got {self}."
             )
         # Plain numbers, since a file holds no others; of whole steps, also if 1e5 was written.
@@ -49,8 +50,10 @@ class LinearSchedule(Schedule):
         return linear_schedule(steps, self.steps, self.start, self.end)
 
 
-Rate = float | Schedule  # what an agent takes for a learning rate
+# What an agent takes for a learning rate. A function gets the steps so far, as a schedule does.
+Rate = float | Callable[[int], float]
 KINDS = {kind.__name__: kind for kind in (LinearSchedule,)}
+FUNCTION = "function"  # the kind of what a file cannot hold: code
 
 
 def as_rate(name: str, rate: Rate | dict[str, Any]) -> Rate:
@@ -61,22 +64,41 @@ def as_rate(name: str, rate: Rate | dict[str, Any]) -> Rate:
     if isinstance(rate, Schedule):
         return rate
     if isinstance(rate, dict):
-        parameters = dict(rate)
-        kind = parameters.pop("kind", None)
-        if kind not in KINDS:
-            raise ValueError(f"No schedule is called {kind!r}; there are: {', '.join(KINDS)}.")
-        return KINDS[kind](**parameters)
-    if not (_is_number(rate) and rate > 0):
+        return _read(name, rate)
+    at_first: Any = rate(0) if callable(rate) and not isinstance(rate, type) else rate
+    if not (_is_number(at_first) and at_first > 0):
+        given = f"{rate!r}, which is {at_first!r} at step 0" if callable(rate) else repr(rate)
         raise ValueError(
-            f"{name} must be a number above 0, such as 3e-4, or a schedule, such as "
-            f"LinearSchedule(3e-4, 3e-5, 100_000), got {rate!r}."
+            f"{name} must be a number above 0, such as 3e-4, a schedule, such as "
+            f"LinearSchedule(3e-4, 3e-5, 100_000), or a function of the number of steps so far, "
+            f"got {given}."
         )
     return rate
 
 
-def rate_at(rate: Rate, steps: int) -> float:
-    """What a number or a schedule says after so many environment steps."""
-    return rate(steps) if isinstance(rate, Schedule) else rate
+def rate_at(rate: Any, steps: int) -> Any:
+    """What a schedule or a function says after so many environment steps; else `rate` itself."""
+    return rate(steps) if callable(rate) else rate
+
+
+def plain_rate(rate: Any) -> Any:
+    """A setting as a file can hold it: of a function its name, since a file holds no code."""
+    name = getattr(rate, "__name__", type(rate).__name__)
+    return {"kind": FUNCTION, "name": name} if callable(rate) else rate
+
+
+def _read(name: str, plain: dict[str, Any]) -> Schedule:
+    """The schedule that `to_plain` wrote."""
+    parameters = dict(plain)
+    kind = parameters.pop("kind", None)
+    if kind == FUNCTION:
+        raise ValueError(
+            f"its {name} was a function of yours, {parameters.get('name')!r:.40}, and a file holds "
+            f"no code: pass it again, load(path, {name}=...)"
+        )
+    if kind not in KINDS:
+        raise ValueError(f"No schedule is called {kind!r}; there are: {', '.join(KINDS)}.")
+    return KINDS[kind](**parameters)
 
 
 def _is_number(value: Any) -> bool:

@@ -8,7 +8,7 @@ from that generator, as gymnasium asks for.
 """
 
 from collections import deque
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
@@ -16,6 +16,18 @@ import torch
 from gymnasium import spaces
 
 LONGEST = 100_000  # steps remembered; an episode that never ends must not fill the memory
+
+
+class Transition(NamedTuple):
+    """One step in an environment, all of it in the environment's own units."""
+
+    obs: Any
+    action: Any
+    reward: Any
+    next_obs: Any
+    terminated: bool
+    truncated: bool
+    info: dict[str, Any]
 
 
 class Resumable(gym.Wrapper):
@@ -27,7 +39,7 @@ class Resumable(gym.Wrapper):
         other.resume(env.trace())  # True: both go on alike from here
 
     It also knows what agents ask about the episode under way: `obs`, `over`, `episode_return` and
-    `episode_length`.
+    `episode_length`; and the last `transition`, in this episode or the one before.
     """
 
     def __init__(self, env: gym.Env) -> None:
@@ -35,7 +47,16 @@ class Resumable(gym.Wrapper):
         self.start: int | dict | None = None  # a seed, or a random state; None is an unknown way
         self.steps: deque[Any] = deque(maxlen=LONGEST)  # the actions of the episode
         self.last: tuple = (None, 0.0, True, True, {})  # what the last step gave
+        self.last_step: tuple | None = None  # observation, action, and what came of them
         self.episode_return, self.episode_length = 0.0, 0
+
+    @property
+    def transition(self) -> Transition | None:
+        """The last step that was made; None before the first."""
+        if self.last_step is None:
+            return None
+        obs, action, result = self.last_step
+        return Transition(obs, action, result[1], result[0], *result[2:])
 
     @property
     def obs(self) -> Any:
@@ -59,11 +80,12 @@ class Resumable(gym.Wrapper):
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict]:
         # A copy: the environment may write into the array.
         kept = action.copy() if isinstance(action, np.ndarray) else action
-        self.last = result = self.env.step(action)
+        obs, self.last = self.last[0], self.env.step(action)
+        self.last_step = obs, kept, self.last
         self.steps.append(kept)
-        self.episode_return += float(result[1])
+        self.episode_return += float(self.last[1])
         self.episode_length += 1
-        return result
+        return self.last
 
     def trace(self) -> dict | None:
         """The way here, as tensors and plain values; None if it is not known."""

@@ -1,4 +1,4 @@
-"""What happens beside training: evaluations, checkpoints, an early end, logs for TensorBoard.
+"""What happens beside training: evaluations, lines, checkpoints, an early end, TensorBoard's logs.
 
     evaluations = Evaluate(every=1000)
     callbacks = CallbackList(evaluations, StopAtReturn(-150, evaluations=evaluations))
@@ -6,7 +6,8 @@
 
 A callback is any function: `learn` calls it with the agent after every `train_step`, and ends if it
 gives False. If it has `start(agent, total_steps)` and `stop(agent)`, they are called before
-the first step and after the last. None of these here changes the training: they draw no random
+the first step and after the last. It may look at `agent.steps`, `agent.history` and `agent.last`,
+the last transitions and losses. None of these here changes the training: they draw no random
 numbers of the agent's and act in environments of their own.
 """
 
@@ -131,6 +132,34 @@ class Evaluate:
                 "steps."
             )
         agent.set_parameters(self.best_contents["state"])
+
+
+class Print:
+    """Prints a line every `every` steps: for who has no notebook, whose curves show it better.
+
+    Steps, episodes, mean return of the last `episodes` of them, steps a second since the line
+    before.
+    """
+
+    def __init__(self, every: int = 1000, episodes: int = 10) -> None:
+        self.milestones, self.episodes = Milestones(every), Milestones(episodes).every
+
+    def start(self, agent: Agent, total_steps: int) -> None:
+        self.milestones.start(agent.steps)
+        self._mark = time.monotonic(), agent.steps
+
+    def __call__(self, agent: Agent) -> None:
+        if not self.milestones.reached(agent.steps):
+            return
+        before, self._mark = self._mark, (time.monotonic(), agent.steps)
+        seconds, steps = (now - then for now, then in zip(self._mark, before, strict=True))
+        returns = [value for _, value in agent.history.get("return", [])]
+        parts = [f"step {agent.steps:,}", f"{len(returns):,} episodes"]
+        if returns:
+            latest = returns[-self.episodes :]
+            parts.append(f"mean return of the last {len(latest)}: {sum(latest) / len(latest):,.1f}")
+        parts.append(f"{steps / max(seconds, 1e-9):,.0f} steps/s")
+        print(" · ".join(parts), flush=True)
 
 
 class Checkpoint:

@@ -150,17 +150,21 @@ def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
 def parse_value(text: str) -> Any:
     """A number, None, True, or an object such as GaussianNoise(0.2); nothing is run."""
     try:
-        parsed = ast.parse(text.strip(), mode="eval").body
-        if not isinstance(parsed, ast.Call):
-            return ast.literal_eval(parsed)
-        arguments = [ast.literal_eval(each) for each in parsed.args]
-        named = {str(each.arg): ast.literal_eval(each.value) for each in parsed.keywords}
-        return OBJECTS[ast.unparse(parsed.func)](*arguments, **named)
+        return _value_of(ast.parse(text.strip(), mode="eval").body)
     except Exception as error:  # whatever was written there
         raise ValueError(
             f"'{text}' is not a value that a setting can have: write a number, None, True, or an "
             f"object such as GaussianNoise(0.1); there are: {', '.join(OBJECTS)}."
         ) from error
+
+
+def _value_of(node: ast.expr) -> Any:
+    """What a literal says, or one of `OBJECTS`, whose arguments may be objects too."""
+    if not isinstance(node, ast.Call):
+        return ast.literal_eval(node)
+    arguments = [_value_of(each) for each in node.args]
+    named = {str(each.arg): _value_of(each.value) for each in node.keywords}
+    return OBJECTS[ast.unparse(node.func)](*arguments, **named)
 
 
 # ---- what is written -----------------------------------------------------------------------------
@@ -213,7 +217,7 @@ class Run:
             content = checkpoint.read(self.checkpoint)
             if "run" not in content:
                 raise ValueError("it holds an agent and no training")
-            self.check_settings(checkpoint.in_todays_words(content["run"]["settings"]))
+            self.check_settings(content["run"]["settings"])
             agent = checkpoint.agent_from(
                 self.plan.kind, content, self.plan.env_id, self.checkpoint
             )
@@ -231,8 +235,12 @@ class Run:
         self.write_results()
 
     def check_settings(self, there: dict[str, Any]) -> None:
-        """Raise `OtherSettings` unless these, of the checkpoint, are ours."""
-        here = self.settings
+        """Raise `OtherSettings` unless these, of the checkpoint, are ours.
+
+        What the version that wrote it could not set was as it is by default.
+        """
+        usual = checkpoint.plain_hyperparameters(self.plan.kind(self.plan.env_id))
+        here, there = self.settings, usual | checkpoint.in_todays_words(there)
         differences = "; ".join(
             f"{name} is {there.get(name)} there, {here.get(name)} here"
             for name in here | there
