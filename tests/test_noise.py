@@ -187,7 +187,7 @@ def test_what_was_returned_stays_as_it_was():
     np.testing.assert_array_equal(first, kept)
 
 
-# ---- for each dimension its own, around another mean, falling -------------------------------------
+# ---- for each dimension its own, around another mean, falling ------------------------------------
 
 FALLING = LinearSchedule(0.3, 0.1, 100)
 RICH = pytest.mark.parametrize(
@@ -207,8 +207,8 @@ def test_each_dimension_has_the_mean_and_the_standard_deviation_that_it_was_give
     noise, rng = copy.deepcopy(noise), np.random.default_rng(0)
     noise.reset()
     values = [noise.sample((N // 10, 3), rng) for _ in range(80)][-1]
-    np.testing.assert_allclose(values.mean(axis=0), [noise.center] * np.ones(3), atol=0.03)
-    np.testing.assert_allclose(values.std(axis=0), [noise.std] * np.ones(3), rtol=0.04)
+    np.testing.assert_allclose(values.mean(axis=0), noise.center + np.zeros(3), atol=0.03)
+    np.testing.assert_allclose(values.std(axis=0), noise.std + np.zeros(3), rtol=0.04)
 
 
 def test_a_process_around_mu_starts_at_0_and_is_pulled_there():
