@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from helpers.checks import exercises
-from helpers.checks.compare import convert, differences, same_types, snapshot
+from helpers.checks.compare import convert, differences, snapshot, types
 from helpers.checks.running import expected
 
 EXERCISES = exercises()
@@ -39,7 +39,7 @@ def test_the_same_numbers_agree_in_every_type(array):
         for have in versions:
             assert kinds(want, have) == []
             changed = convert(have, snapshot(want))
-            assert same_types(snapshot(want), snapshot(changed))
+            assert types(snapshot(want)) == types(snapshot(changed))
             assert kinds(want, changed) == []
 
 

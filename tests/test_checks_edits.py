@@ -5,8 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from helpers.checks import Card
 from helpers.checks.edits import Code, Diff, Edit, EditError, apply, edited
-from helpers.checks.text import read
+from helpers.exercises.text import read
 
 
 def scaled(values, low, high):
@@ -137,6 +138,11 @@ step 2: `values - low` -> `values`
 `high - low` -> `high + 0 * low`, `2 * place` -> `1 * place`
 Three at once.
 
+## Properties
+
+### beyond the bounds
+Stay within. {UNITS}
+
 ## Right answers
 
 ### in one line
@@ -155,9 +161,12 @@ def write(folder: Path, text: str) -> Path:
 
 
 def test_an_exercises_file_is_read(tmp_path):
-    text = read(write(tmp_path, TEXT.replace("-# 1", "-# 1")), scaled)
-    assert (text.id, text.title, text.difficulty, text.minutes) == ("9.1", "From low to high", 2, 6)
-    assert text.what == "Write `scaled(values, low, high)`. It has two lines."
+    text = read(write(tmp_path, TEXT), scaled, ["beyond the bounds", "changes its inputs"])
+    what = "Write `scaled(values, low, high)`. It has two lines."
+    assert text.id == "9.1"
+    assert text.card == Card("From low to high", what, "Units.", 2, 6)
+    assert text.properties["beyond the bounds"] == "Stay within. Everything is in units."
+    assert "Work on a copy" in text.properties["changes its inputs"]  # from messages.md
     assert text.hints == ("One.", "Two.")
     first, second = text.mistakes
     assert first.message == "You return `place` itself. Everything is in units."
@@ -174,8 +183,9 @@ def test_an_exercises_file_is_read(tmp_path):
         (("{UNITS}", "{NONE}"), "no message called NONE"),
         (("### shifted", "### not stretched"), "Two entries are called not stretched"),
         (("## Hint 2", "## Hint"), "Hint 2"),
+        (("### beyond the", "### within the"), "test and a message: beyond the bounds, within the"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said(tmp_path, change, says):
     with pytest.raises(EditError, match=says):
-        read(write(tmp_path, TEXT.replace(*change)), scaled)
+        read(write(tmp_path, TEXT.replace(*change)), scaled, ["beyond the bounds"])

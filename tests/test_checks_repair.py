@@ -8,11 +8,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from helpers.checks import Card, Exercise, repair
+from helpers.checks import Card, Exercise, Mistake, repair
 from helpers.checks.core import judge
 from helpers.checks.edits import Edit
 from helpers.checks.source import source_of
-from helpers.checks.text import Mistake
 
 CARD = Card("Title", "what `f` is", "why", difficulty=1, minutes=1)
 

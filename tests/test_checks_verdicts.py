@@ -34,7 +34,7 @@ from helpers.checks.compare import ANOTHER
 from helpers.checks.core import judge
 from helpers.checks.display import as_html, as_text
 from helpers.checks.running import Alarm, run
-from helpers.exercises.observing import no_mutation
+from helpers.exercises.properties import no_mutation
 
 # --- What does not, and what it is called ---------------------------------------------------------
 
@@ -174,8 +174,11 @@ def test_none_where_the_check_needs_a_tensor_is_a_forgotten_return():
     assert judge(backward, lambda lp, adv: 3.0).diagnosis == "unusable output"
 
 
+CAREFUL = [Property(name, test, "Copy.") for name, test in no_mutation(double_cases).items()]
+
+
 def test_properties_show_what_values_cannot():
-    careful = exercise_of(double, double_cases, properties=[no_mutation(double_cases)])
+    careful = exercise_of(double, double_cases, properties=CAREFUL)
     assert judge(careful, lambda x: 2 * x).passed
     result = judge(careful, mutates)
     assert result.diagnosis == "changes its inputs"
@@ -184,7 +187,7 @@ def test_properties_show_what_values_cannot():
     known = exercise_of(
         double,
         double_cases,
-        properties=[no_mutation(double_cases)],
+        properties=CAREFUL,
         mistakes=[wrong_version("in place", mutates, "Copy first.")],
     )
     assert judge(known, mutates).diagnosis == "in place"
@@ -209,7 +212,7 @@ def test_a_misconception_is_known_by_its_value_even_where_a_property_broke_as_we
     exercise = exercise_of(
         double,
         double_cases,
-        properties=[no_mutation(double_cases)],
+        properties=CAREFUL,
         mistakes=[wrong_version("adds", add_one, "Multiply.")],
     )
     assert judge(exercise, add_one_in_place).diagnosis == "adds"

@@ -2,38 +2,15 @@
 
 import re
 
-import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 from torch import nn
 from torch.distributions import Normal
 
 from helpers.agents.networks import make_actor
-from helpers.agents.returns import discounted_returns
 from helpers.checks import exercises, grade
 
 MINE = [exercise for exercise in exercises() if exercise.id[:2] in ("0.", "1.")]
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    hnp.arrays(np.float64, st.integers(0, 30), elements=st.floats(-10, 10)),
-    st.floats(0, 1),
-)
-def test_discounted_returns_follow_the_recursion(rewards, gamma):
-    returns = discounted_returns(rewards, gamma)
-    assert returns.shape == rewards.shape
-    assert returns.dtype == np.float64
-    following = np.append(returns[1:], 0.0)[: len(returns)]
-    np.testing.assert_allclose(returns, rewards + gamma * following)
-
-
-def test_discounted_returns_by_hand():
-    np.testing.assert_allclose(discounted_returns(np.array([1, 2, 3]), 0.5), [2.75, 3.5, 3])
-    np.testing.assert_allclose(discounted_returns([1, 2, 3], 0.5), [2.75, 3.5, 3])
 
 
 def test_a_wrong_shape_of_values_is_shown_on_a_small_batch():

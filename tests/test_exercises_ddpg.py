@@ -7,21 +7,17 @@ from torch import nn
 from helpers.agents import DDPG, ddpg, off_policy
 from helpers.agents.networks import QNetwork
 from helpers.agents.noise import OUNoise
+from helpers.checks import exercises, grade
 from helpers.checks.core import judge
 from helpers.envs import units
-from helpers.exercises.lesson_02_ddpg import EXERCISES
 from helpers.exercises.observing import linear_layers
 from helpers.memory.buffers import ReplayBuffer
 
 RIGHT = [
     pytest.param(exercise, answer, id=f"{exercise.id} {answer.name}")
-    for exercise in EXERCISES
+    for exercise in exercises("02_ddpg")
     for answer in exercise.right
 ]
-
-
-def grade(exercise_id, candidate):
-    return judge(next(e for e in EXERCISES if e.id == exercise_id), candidate)
 
 
 @pytest.mark.parametrize(("exercise", "answer"), RIGHT)

@@ -63,7 +63,7 @@ def test_an_agent_learns_with_whatever_passes(exercise, answer, monkeypatch):
 
 @pytest.mark.parametrize(("exercise", "answer"), RETURNS)
 def test_later_cells_get_arrays_from_whatever_was_written(exercise, answer):
-    case = exercise.inputs()[-1]
+    case = exercise.inputs[-1]
     got = judge(exercise, answer.function).version(*case.args)
     for part, wanted in zip(got, exercise.reference(*case.args), strict=True):
         assert isinstance(part, np.ndarray)

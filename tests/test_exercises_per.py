@@ -108,7 +108,7 @@ def test_a_reader_reads_the_courses_own_files(exercise, answer, path):
 
 @answers(sampling.SAMPLING_PROBABILITIES, sampling.IMPORTANCE_WEIGHTS)
 def test_later_cells_get_float_arrays_whatever_was_written(exercise, answer):
-    args = exercise.inputs()[-1].args
+    args = exercise.inputs[-1].args
     wanted, got = exercise.reference(*args), judge(exercise, answer.function).version(*args)
     assert isinstance(got, np.ndarray)
     assert got.dtype.kind == "f"

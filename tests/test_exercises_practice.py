@@ -5,16 +5,16 @@ import pytest
 
 from helpers import evaluation
 from helpers.agents import DDPG
+from helpers.checks import exercises
 from helpers.checks.core import judge
 from helpers.demos.files import load_demos
 from helpers.evaluation import evaluate
-from helpers.exercises.lesson_05_td3_in_practice import EXERCISES
 from helpers.exercises.lesson_05_td3_in_practice.evaluate import BACK, KEPT
 from helpers.exercises.lesson_05_td3_in_practice.watched_env import ENV_ID, LOG
 from helpers.training import callbacks
 from helpers.training.statistics import bootstrap_interval
 
-BY_ID = {exercise.id: exercise for exercise in EXERCISES}
+BY_ID = {exercise.id: exercise for exercise in exercises("05_td3_in_practice")}
 
 
 def right_answers(exercise_id: str) -> list:
@@ -23,7 +23,7 @@ def right_answers(exercise_id: str) -> list:
 
 def test_the_weights_of_the_best_come_back():
     """A failed `restore_best` is only noted by the check, and must not happen to the reference."""
-    for case in BY_ID["5.3"].inputs():
+    for case in BY_ID["5.3"].inputs:
         seen = BY_ID["5.3"].observe(callbacks.Evaluate, *case.args)
         assert (seen["step of the best"], *seen[BACK]) in case.args[4]
         assert seen[KEPT] == "the agent"

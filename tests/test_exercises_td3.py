@@ -9,10 +9,11 @@ from torch import nn
 
 from helpers.agents import td3
 from helpers.agents.td3 import TD3
+from helpers.checks import exercises
 from helpers.checks.core import judge
-from helpers.exercises.lesson_03_td3 import EXERCISES
 from tools.sources import giveaways, leak
 
+EXERCISES = exercises("03_td3")
 LESSON = {exercise.id: exercise for exercise in EXERCISES}
 PIECES = [
     pytest.param(exercise, answer, id=f"{exercise.id} {answer.name}")

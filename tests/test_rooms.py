@@ -21,7 +21,7 @@ MAY_IMPORT = {
     "show": {"envs", "memory", "demos", "agents", "evaluation", "training"},
     "checks": {"agents", "show"},
     "exercises": {"envs", "memory", "demos", "agents", "evaluation", "training", "checks"},
-    "labs": {"envs", "demos", "agents", "evaluation", "training", "checks"},
+    "labs": {"envs", "demos", "agents", "evaluation", "training", "checks", "exercises"},
 }
 FILES = [
     path

@@ -6,7 +6,7 @@
     exercises()              # all of them: .id .lesson .name .reference .card .hints
 
 The exercises themselves stand in `helpers/exercises`; this package knows none of them. `exercise`
-and `text` say what one is made of, `edits` makes a wrong version out of the right one, `running`
+says what one is made of, `edits` makes a wrong version out of the right one, `running`
 runs a function, `compare` compares what it gave, `diagnose` names the mistake, first by the
 exercise's own, then by `rules` for any function, last by `repair`; `display` shows the verdict.
 """

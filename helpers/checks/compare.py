@@ -12,7 +12,7 @@ cancel must not count as a difference.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
@@ -140,21 +140,20 @@ def differences(
 
 def _nth(index: int, count: int) -> str:
     """ "first of the two outputs", "number 7 of 12 outputs"."""
-    words = ("first", "second", "third", "fourth", "fifth", "sixth")
-    counts = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
-    if count in counts:
-        return f"{words[index]} of the {counts[count]} outputs"
+    words = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
+    if count in words:
+        nth = ("first", "second", "third", "fourth", "fifth", "sixth")[index]
+        return f"{nth} of the {words[count]} outputs"
     return f"number {index + 1} of {count} outputs" if count > 1 else ""
 
 
-def leaf_pairs(expected: Snapshot, got: Snapshot) -> list[tuple[Leaf, Leaf]]:
-    """The leaves of two snapshots of the same structure, side by side; shapes may differ."""
-    if isinstance(expected, dict) and isinstance(got, dict) and got.keys() == expected.keys():
-        return [pair for key in expected for pair in leaf_pairs(expected[key], got[key])]
-    if isinstance(expected, list) and (parts := _parts(got)) and len(parts) == len(expected):
-        return [p for e, g in zip(expected, parts, strict=True) for p in leaf_pairs(e, g)]
-    got = _stacked(got)
-    return [(expected, got)] if isinstance(expected, Leaf) and isinstance(got, Leaf) else []
+def leaves(seen: Snapshot) -> Iterator[Leaf]:
+    """All that a snapshot is made of, whatever dicts and lists it is in."""
+    if isinstance(seen, dict | list):
+        for part in seen.values() if isinstance(seen, dict) else seen:
+            yield from leaves(part)
+    elif isinstance(seen, Leaf):
+        yield seen
 
 
 def close(expected: np.ndarray, got: np.ndarray, rtol: float, atol: float) -> np.ndarray:
@@ -225,19 +224,15 @@ def _stacked(got: Snapshot) -> Snapshot:
 # --- The right numbers in another type ------------------------------------------------------------
 
 
-def same_types(expected: Snapshot, got: Snapshot) -> bool:
-    """Whether later cells could use the one for the other without `convert`."""
-    if isinstance(expected, dict) and isinstance(got, dict):
-        return all(same_types(expected[key], got[key]) for key in expected)
-    if isinstance(expected, list) and isinstance(got, list):
-        return all(map(same_types, expected, got))
-    if not (isinstance(expected, Leaf) and isinstance(got, Leaf)):
-        return False
-    if expected.kind != got.kind:
-        return False
-    if expected.kind == "tensor":
-        return expected.dtype == got.dtype
-    return expected.kind != "array" or expected.value.dtype.kind == got.value.dtype.kind
+def types(seen: Snapshot) -> Any:
+    """What later cells would notice: what contains what, of which kind, and of which dtype."""
+    if isinstance(seen, dict):
+        return {key: types(part) for key, part in seen.items()}
+    if isinstance(seen, list):
+        return [types(part) for part in seen]
+    if seen.kind == "tensor":
+        return seen.kind, seen.dtype
+    return seen.kind, seen.value.dtype.kind if seen.kind == "array" else ""
 
 
 def convert(value: Any, template: Snapshot) -> Any:

@@ -6,10 +6,10 @@ import functools
 import inspect
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from helpers.checks.compare import Leaf, Snapshot, convert, same_types
+from helpers.checks.compare import Leaf, Snapshot, convert, types
 from helpers.checks.diagnose import diagnose, left_blank, not_started
 from helpers.checks.display import Report, as_html, as_text, report
 from helpers.checks.exercise import Exercise, call, find
@@ -30,6 +30,7 @@ class Result:
     """What `grade` found.
 
     Attributes:
+        exercise: the one that was tried.
         status: "passed", "failed" or "not started".
         message: what to tell the student, in a few sentences.
         diagnosis: the mistake's name, None where it has none; "not-started" for an empty blank.
@@ -37,8 +38,7 @@ class Result:
         version: what later cells should use: the student's when it passed, else the course's.
     """
 
-    id: str
-    title: str
+    exercise: Exercise
     status: str
     message: str
     diagnosis: str | None
@@ -114,15 +114,14 @@ def judge(exercise: Exercise, candidate: Callable) -> Result:
         )
         return _failed(exercise, "endless" if clock.rang else "interrupted", message)
     if not_started(got):
-        left = left_blank(exercise, candidate)
-        return _half_done(exercise, left) if left else _not_started(exercise)
+        return _blank(exercise, left_blank(exercise, candidate))
     problem = diagnose(exercise, candidate, got)
     if problem is None:
         return _passed(exercise, candidate, got)
     shown = None
     if problem.case is not None:
         found = unlike(exercise, expected(exercise), got)[problem.case]
-        case, printed = exercise.inputs()[problem.case], got.printed[problem.case]
+        case, printed = exercise.inputs[problem.case], got.printed[problem.case]
         shown = report(exercise, case, found[0], printed)
     return _failed(exercise, problem.name, problem.message, shown)
 
@@ -131,44 +130,36 @@ def judge(exercise: Exercise, candidate: Callable) -> Result:
 
 
 def _passed(exercise: Exercise, candidate: Callable, got: Outcome) -> Result:
-    title, version, footer = exercise.card.title, candidate, ""
     if candidate is exercise.reference:
         message = (
             "This is the course's version, which an earlier check gave back. To try your own, run "
             "the cell that defines it again, and then this one."
         )
-    else:
-        cases = len(got.observations)
-        message = f"Right on {'all ' * (cases > 1)}{cases} case{'s' * (cases > 1)}."
-        version, footer = _usable(exercise, candidate, got)
-    return Result(exercise.id, title, "passed", message, None, version, footer=footer)
+        return Result(exercise, "passed", message, None, candidate)
+    cases = len(got.observations)
+    message = f"Right on {'all ' * (cases > 1)}{cases} case{'s' * (cases > 1)}."
+    version, footer = _usable(exercise, candidate, got)
+    return Result(exercise, "passed", message, None, version, footer=footer)
 
 
 def _failed(
     exercise: Exercise, diagnosis: str | None, message: str, shown: Report | None = None
 ) -> Result:
-    title, version = exercise.card.title, exercise.reference
-    return Result(exercise.id, title, "failed", message, diagnosis, version, shown, FALLBACK)
+    version = exercise.reference
+    return Result(exercise, "failed", message, diagnosis, version, shown, FALLBACK)
 
 
-def _not_started(exercise: Exercise) -> Result:
+def _blank(exercise: Exercise, left: list[str]) -> Result:
+    """Nothing is written yet; or only some of the blanks of a class, and these are `left`."""
+    names, s = " and ".join(f"`{name}`" for name in left), "s" * (len(left) == 1)
+    begin = f"{names} still raise{s} `NotImplementedError`: write" if left else "Write"
     message = (
-        "Write your lines in place of each `...`, delete the line that raises "
+        f"{begin} your lines in place of each `...`, delete the line that raises "
         "`NotImplementedError`, and run the cell again."
     )
-    title, version = exercise.card.title, exercise.reference
-    return Result(
-        exercise.id, title, "not started", message, "not-started", version, footer=FALLBACK
-    )
-
-
-def _half_done(exercise: Exercise, left: list[str]) -> Result:
-    names, raises = " and ".join(f"`{name}`" for name in left), f"raise{'s' * (len(left) == 1)}"
-    message = (
-        f"{names} still {raises} `NotImplementedError`: write your lines in place of each `...` "
-        "there, delete the line that raises it, and run the cell again."
-    )
-    return _failed(exercise, "unfinished", message)
+    if left:
+        return _failed(exercise, "unfinished", message)
+    return replace(_failed(exercise, "not-started", message), status="not started")
 
 
 # --- The right numbers in another type ------------------------------------------------------------
@@ -184,11 +175,10 @@ def _usable(exercise: Exercise, candidate: Callable, got: Outcome) -> tuple[Call
         for want, have in zip(expected(exercise).observations, got.observations, strict=True)
         if not isinstance(want, Raised)
     ]
-    if all(same_types(want, have) for want, have in pairs):
-        return candidate, MINE
     template = pairs[0][0]
-    if not all(same_types(template, want) for want, _ in pairs):
-        return candidate, MINE  # the reference's own type follows its inputs
+    follows_its_inputs = any(types(template) != types(want) for want, _ in pairs)
+    if follows_its_inputs or all(types(want) == types(have) for want, have in pairs):
+        return candidate, MINE
 
     @functools.wraps(candidate)
     def converted(*args: Any, **kwargs: Any) -> Any:

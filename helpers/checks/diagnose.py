@@ -8,9 +8,10 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import chain
 
-from helpers.checks.exercise import Exercise, Mistake
+from helpers.checks.exercise import Exercise
 from helpers.checks.repair import both
 from helpers.checks.rules import RULES, Context, Diagnosis, tell
 from helpers.checks.running import (
@@ -30,8 +31,11 @@ def not_started(got: Outcome) -> bool:
     Torch raises it as well, and names what it cannot do: "..." not implemented for 'Float'.
     """
     return any(
-        e.type is NotImplementedError and e.innermost and "not implemented for" not in e.text
-        for e in got.errors
+        isinstance(error, Raised)
+        and error.type is NotImplementedError
+        and error.innermost
+        and "not implemented for" not in error.text
+        for error in [*got.observations, *got.broken.values()]
     )
 
 
@@ -65,35 +69,27 @@ def diagnose(exercise: Exercise, function: Callable, got: Outcome) -> Diagnosis 
     if not failing and not got.broken:
         return None
     case = failing[0] if failing else None
-    known = _known_mistake(exercise, got, values_differ=bool(failing))
-    if known:
-        wrong, tried = known
-        besides = [
-            p for p in exercise.properties if p.name in got.broken.keys() - tried.broken.keys()
-        ]
-        message = both(wrong.message, besides[0].message) if besides else wrong.message
-        return Diagnosis(wrong.name, message, case)
+    if known := _known_mistake(exercise, got, values_differ=bool(failing)):
+        more = got.broken.keys() - known.broken.keys()
+        besides = [each for each in exercise.properties if each.name in more]
+        message = known.entry.message
+        message = both(message, besides[0].message) if besides else message
+        return Diagnosis(known.entry.name, message, case)
     if not failing:
         return _broken_property(exercise, got)
     context = Context(exercise, function, got, found, failing)
-    return next(filter(None, (rule(context) for rule in RULES)))
+    told = next(filter(None, (rule(context) for rule in RULES)))
+    return told if told.case is not None else replace(told, case=case)
 
 
-def _known_mistake(
-    exercise: Exercise, got: Outcome, values_differ: bool
-) -> tuple[Mistake, Mistaken] | None:
+def _known_mistake(exercise: Exercise, got: Outcome, values_differ: bool) -> Mistaken | None:
     """The first mistake that did the same on all cases and broke the same properties.
 
     Where values differ from the reference, the same values alone will do.
     """
-    alike = [
-        (wrong, tried)
-        for wrong, tried in zip(exercise.mistakes, mistaken(exercise), strict=True)
-        if _did_the_same(exercise, tried, got)
-    ]
-    exact = (pair for pair in alike if pair[1].broken.keys() == got.broken.keys())
-    rough = alike if values_differ else ()
-    return next(chain(exact, rough), None)
+    alike = [tried for tried in mistaken(exercise) if _did_the_same(exercise, tried, got)]
+    exact = (tried for tried in alike if tried.broken.keys() == got.broken.keys())
+    return next(chain(exact, alike if values_differ else ()), None)
 
 
 def _did_the_same(exercise: Exercise, wrong: Mistaken, got: Outcome) -> bool:

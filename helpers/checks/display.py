@@ -13,7 +13,7 @@ import numpy as np
 from torch import nn
 
 from helpers.checks.compare import Difference, Leaf, Snapshot, snapshot
-from helpers.checks.exercise import Case, Exercise, call
+from helpers.checks.exercise import Case, Exercise
 
 if TYPE_CHECKING:
     from helpers.checks.core import Result
@@ -125,13 +125,17 @@ def _worst(difference: Difference) -> str:
 
 def _inputs(exercise: Exercise, case: Case) -> list[tuple[str, Any]]:
     """Arguments with their names: those of the function, or of `observe` where it has its own."""
-    plain = exercise.observe is call
-    owner, skipped = (exercise.reference, []) if plain else (exercise.observe, [None])
+    named = "args" not in inspect.signature(exercise.observe).parameters
+    owner, skipped = (exercise.observe, [None]) if named else (exercise.reference, [])
     try:
         bound = inspect.signature(owner).bind(*skipped, *case.args, **case.kwargs)
     except (TypeError, ValueError):
         return [(f"input {i + 1}", value) for i, value in enumerate(case.args)]
-    return list(bound.arguments.items())[len(skipped) :]
+    rows: list[tuple[str, Any]] = []
+    for name, value in list(bound.arguments.items())[len(skipped) :]:
+        # The parts of a batch have a row each.
+        rows += value._asdict().items() if hasattr(value, "_asdict") else [(name, value)]
+    return rows
 
 
 # --- Text and HTML --------------------------------------------------------------------------------
@@ -141,7 +145,7 @@ def as_text(result: Result, footer: bool = True) -> str:
     """The verdict in plain text."""
     icon, verdict, _ = LOOKS[result.status]
     name = f" ({result.diagnosis})" if result.status == "failed" and result.diagnosis else ""
-    lines = [f"{icon} {result.id} {result.title}: {verdict}{name}", f"  {result.message}"]
+    lines = [f"{icon} {_title(result)}: {verdict}{name}", f"  {result.message}"]
     if result.report:
         lines.append(f"  The smallest case that differs{_noted(result.report.note)}")
         width = max(len(label) for label, _, _ in result.report.rows)
@@ -152,6 +156,10 @@ def as_text(result: Result, footer: bool = True) -> str:
     if footer and result.footer:
         lines.append(f"  {result.footer}")
     return "\n".join(lines)
+
+
+def _title(result: Result) -> str:
+    return f"{result.exercise.id} {result.exercise.card.title}"
 
 
 def as_html(result: Result) -> str:
@@ -169,7 +177,7 @@ def as_html(result: Result) -> str:
         f"background: rgba({rgb}, .08); padding: .7em 1em; margin: .3em 0; max-width: 54em; "
         'line-height: 1.5">',
         f'<div><span style="color: rgb({rgb}); font-weight: 700; margin-right: .5em">{icon}</span>'
-        f"<strong>{escape(result.id)} {escape(result.title)}</strong>"
+        f"<strong>{escape(_title(result))}</strong>"
         f'<span style="opacity: .7; margin-left: .6em">{verdict}</span>{pill}</div>',
         f'<div style="margin-top: .35em">{_marked(result.message)}</div>',
     ]

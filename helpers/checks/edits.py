@@ -75,24 +75,18 @@ class Diff:
         """The source after the edit. Raises `EditError` unless the lines are there exactly once."""
         wanted = [line[1:].strip() for line in self.lines if line[0] in "- "]
         present = source.splitlines()
-        found = [
-            i
-            for i in range(len(present) - len(wanted) + 1)
-            if [line.strip() for line in present[i : i + len(wanted)]] == wanted
-        ]
+        stripped, size = [line.strip() for line in present], len(wanted)
+        found = [i for i in range(len(present)) if stripped[i : i + size] == wanted]
         if len(found) != 1 or not wanted:
             raise EditError(f"The lines {wanted} stand {len(found)} times, not once.")
         [start] = found
         anchor = next(line[1:] for line in self.lines if line[0] in "- ")
         shift = _indent(present[start]) - _indent(anchor)
-        new = []
-        old = iter(present[start : start + len(wanted)])
-        for line in self.lines:
-            kept = next(old) if line[0] in "- " else ""
-            if line[0] == "+":
-                new.append(" " * (_indent(line[1:]) + shift) + line[1:].strip())
-            elif line[0] == " ":
-                new.append(kept)
+        new = [
+            " " * (_indent(line[1:]) + shift) + line[1:].strip()
+            for line in self.lines
+            if line[0] in "+ "
+        ]
         return "\n".join([*present[:start], *new, *present[start + len(wanted) :]]) + "\n"
 
 
@@ -105,10 +99,8 @@ class Code:
     def applied(self, source: str) -> str:
         """The source with the definitions in it."""
         name, is_class = _definition(source)
-        defined = [
-            node.name for node in ast.parse(self.text).body
-            if isinstance(node, ast.FunctionDef | ast.ClassDef)
-        ]  # fmt: skip
+        kinds = ast.FunctionDef | ast.ClassDef
+        defined = [x.name for x in ast.parse(self.text).body if isinstance(x, kinds)]
         if not is_class or name in defined:
             if name not in defined:
                 raise EditError(f"The code defines {', '.join(defined)}, not {name}.")
@@ -137,9 +129,7 @@ def compiled(
     `label` stands in tracebacks in place of a file. Raises `EditError` if it is no Python.
     """
     surroundings = vars(sys.modules[reference.__module__])
-    namespace: dict[str, Any] = (
-        NAMES | dict(surroundings) | {"reference": reference} | (names or {})
-    )
+    namespace = {**NAMES, **surroundings, "reference": reference, **(names or {})}
     filename = f"<{label}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     try:
@@ -175,11 +165,8 @@ def _region(source: str, where: str) -> tuple[int, int]:
     if method.startswith("step "):
         method, step = "", method.removeprefix("step ")
     if method:
-        bodies = [
-            node
-            for node in ast.walk(ast.parse(source))
-            if isinstance(node, ast.FunctionDef) and node.name == method
-        ]
+        functions = [x for x in ast.walk(ast.parse(source)) if isinstance(x, ast.FunctionDef)]
+        bodies = [node for node in functions if node.name == method]
         if len(bodies) != 1:
             raise EditError(f"There are {len(bodies)} methods called {method}.")
         first, last = bodies[0].lineno - 1, bodies[0].end_lineno or count

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
-from types import ModuleType
+from functools import cache, cached_property
 from typing import Any
 from zlib import crc32
 
 import numpy as np
 
 from helpers.checks.compare import ATOL, RTOL
-from helpers.checks.text import Mistake, read
+from helpers.checks.edits import Code, Diff, Edit, edited
 
 
 def call(function: Callable, *args: Any, **kwargs: Any) -> Any:
@@ -35,6 +33,29 @@ class Card:
 
 
 @dataclass(frozen=True)
+class Mistake:
+    """A wrong version that somebody could write, and what to tell them.
+
+    `spellings` are lists of edits of the reference: the first is the mistake, the others the same
+    in other words.
+    """
+
+    name: str
+    message: str
+    reference: Callable
+    spellings: list[list[Edit | Diff | Code]] = field(default_factory=list)
+
+    @cached_property
+    def function(self) -> Callable:
+        """The wrong version. Raises `EditError` if an edit cannot be made."""
+        return self.spelled(0)
+
+    def spelled(self, number: int) -> Callable:
+        """The wrong version in its other words."""
+        return edited(self.reference, self.spellings[number], self.name)
+
+
+@dataclass(frozen=True)
 class Case:
     """One input of an exercise. `note` names what is special about it ("batch of one")."""
 
@@ -48,6 +69,9 @@ def as_case(case: tuple | Case) -> Case:
     return case if isinstance(case, Case) else Case(tuple(case))
 
 
+Test = Callable[[Callable, np.random.Generator], bool]
+
+
 @dataclass(frozen=True)
 class Property:
     """What values cannot show: `test(function, rng)` is true when it holds.
@@ -56,7 +80,7 @@ class Property:
     """
 
     name: str
-    test: Callable[[Callable, np.random.Generator], bool]
+    test: Test
     message: str
 
 
@@ -104,50 +128,28 @@ class Exercise:
         """The same in every session: Python's own `hash` of a string is not."""
         return crc32(self.id.encode())
 
+    @cached_property
     def inputs(self) -> list[Case]:
-        """The cases, the same ones every time."""
+        """The cases, the same ones every time. Whoever tries a function on one takes a copy."""
         return [as_case(case) for case in self.cases(np.random.default_rng(self.seed))]
 
 
-def exercise(file: str, exercise_id: str, reference: Callable, **how: Any) -> Exercise:
-    """The exercise whose card, hints and mistakes stand beside `file` in `<id>_<name>.md`.
-
-    `how` it is tried, `cases`, `observe`, `output`, `properties`, `rtol` and `atol`, is explained
-    at `Exercise`.
-    """
-    folder = Path(file).parent
-    text = read(folder / f"{exercise_id}_{reference.__name__}.md", reference)
-    return Exercise(
-        id=text.id,
-        lesson=folder.name.removeprefix("lesson_"),
-        reference=reference,
-        card=Card(text.title, text.what, text.why, text.difficulty, text.minutes),
-        hints=text.hints,
-        mistakes=text.mistakes,
-        right=text.right,
-        **how,
-    )
-
-
-# --- The catalogue: each lesson's folder in `helpers/exercises` has a list called EXERCISES -------
+# --- The catalogue: whatever exercises the modules in `helpers/exercises` define ------------------
 
 
 @cache
-def _lessons() -> list[str]:
-    folder = importlib.import_module("helpers.exercises").__path__
-    return sorted(m.name for m in pkgutil.iter_modules(folder) if m.name.startswith("lesson"))
+def _by_id() -> dict[str, Exercise]:
+    package = importlib.import_module("helpers.exercises")
+    modules = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    contents = [vars(importlib.import_module(info.name)) for info in modules]
+    defined = [each for names in contents for each in names.values()]
+    found = {each.id: each for each in defined if isinstance(each, Exercise)}
+    return {name: found[name] for name in sorted(found, key=lambda x: [*map(int, x.split("."))])}
 
 
-def _catalogue() -> Iterator[Exercise]:
-    """Exercise by exercise, importing a lesson's folder only when it is reached."""
-    for name in _lessons():
-        module: ModuleType = importlib.import_module(f"helpers.exercises.{name}")
-        yield from module.EXERCISES
-
-
-def exercises() -> list[Exercise]:
-    """Every exercise of the course, in the order of the lessons."""
-    return list(_catalogue())
+def exercises(lesson: str = "") -> list[Exercise]:
+    """Every exercise of the course, or of a lesson ("01_a2c"), in the order of the lessons."""
+    return [each for each in _by_id().values() if lesson in ("", each.lesson)]
 
 
 def find(exercise_id: str) -> Exercise:
@@ -156,8 +158,7 @@ def find(exercise_id: str) -> Exercise:
     Raises:
         ValueError: there is none; the message lists those that there are.
     """
-    for each in _catalogue():
-        if each.id == exercise_id:
-            return each
-    known = ", ".join(each.id for each in _catalogue())
-    raise ValueError(f"There is no exercise {exercise_id!r}; the course has {known}.")
+    if exercise_id not in _by_id():
+        known = ", ".join(_by_id())
+        raise ValueError(f"There is no exercise {exercise_id!r}; the course has {known}.")
+    return _by_id()[exercise_id]

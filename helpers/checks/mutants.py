@@ -25,7 +25,6 @@ KIN = [
 ]  # fmt: skip
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 _COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
-_ADDED_CALLS = ("detach", "squeeze", "mean", "sum", "abs", "copy", "clone")
 
 
 @dataclass(frozen=True)
@@ -34,6 +33,9 @@ class Words:
 
     names: Sequence[str]
     attributes: dict[str, set[str]] = field(default_factory=dict)
+
+
+Operator = Callable[[ast.expr, Words], Iterator[ast.expr]]
 
 
 @dataclass(frozen=True)
@@ -160,18 +162,6 @@ def parts_alone(node: ast.expr, words: Words) -> Iterator[ast.expr]:
         yield from (node.body, node.orelse)
 
 
-def signs(node: ast.expr, words: Words) -> Iterator[ast.expr]:
-    """`-x`, `1 - x`, `not x`."""
-    if isinstance(node, ast.Constant | ast.Compare | ast.UnaryOp) and not _number(node):
-        if isinstance(node, ast.Compare):
-            yield ast.UnaryOp(ast.Not(), node)
-        return
-    if isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.BinOp | ast.Subscript):
-        yield ast.UnaryOp(ast.USub(), node)
-        yield ast.BinOp(ast.Constant(1), ast.Sub(), node)
-        yield ast.UnaryOp(ast.Invert(), node)
-
-
 def other_numbers(node: ast.expr, words: Words) -> Iterator[ast.expr]:
     """Off by one, the other sign, the usual other value; True for False."""
     value = node.value if isinstance(node, ast.Constant) else None
@@ -196,8 +186,8 @@ def other_arguments(node: ast.expr, words: Words) -> Iterator[ast.expr]:
         yield ast.Call(node.func, swapped, keywords)
     for i in range(len(keywords)):
         yield ast.Call(node.func, args, keywords[:i] + keywords[i + 1 :])
-    if len(args) > 1:
-        yield ast.Call(node.func, args[:-1], keywords)
+    for i in range(len(args) if len(args) > 1 else 0):
+        yield ast.Call(node.func, args[:i] + args[i + 1 :], keywords)
     if isinstance(node.func, ast.Attribute) and not keywords and len(args) < 2:
         for axis in (-1, 0, 1):
             yield ast.Call(node.func, [*args, ast.Constant(axis)], [])
@@ -205,62 +195,55 @@ def other_arguments(node: ast.expr, words: Words) -> Iterator[ast.expr]:
         yield ast.Call(node.func, [*args, ast.Constant(-1)], [flag])
 
 
-def neighbours(node: ast.expr, words: Words) -> Iterator[ast.expr]:
-    """One further or one less: an index, the end of a range, a bound of a slice."""
-    if isinstance(node, ast.Name) and node.id in words.names:
-        for kind in (ast.Add, ast.Sub):
-            yield ast.BinOp(node, kind(), ast.Constant(1))
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        if node.func.id == "range":
-            yield ast.Call(ast.Name("reversed", ast.Load()), [node], [])
-            if len(node.args) == 1:
-                yield ast.Call(node.func, [ast.Constant(1), *node.args], [])
-        elif node.func.id == "len":
-            yield ast.BinOp(node, ast.Sub(), ast.Constant(1))
-            yield ast.BinOp(node, ast.Add(), ast.Constant(1))
-
-
-def calls_added(node: ast.expr, words: Words) -> Iterator[ast.expr]:
-    """`.detach()`, `.mean()`, `.squeeze(-1)` and the like behind a value."""
-    if isinstance(node, ast.Call | ast.BinOp | ast.Name | ast.Attribute | ast.UnaryOp):
-        for name in _ADDED_CALLS:
-            args: list[ast.expr] = [ast.Constant(-1)] if name == "squeeze" else []
-            yield ast.Call(ast.Attribute(node, name, ast.Load()), args, [])
+def ranges(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """Backwards, or from 1."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
+        yield _filled("reversed(x)", x=node)
+        if len(node.args) == 1:
+            yield _filled("range(1, x)", x=node.args[0])
 
 
 def terms_added(node: ast.expr, words: Words) -> Iterator[ast.expr]:
     """A factor or a term that was forgotten."""
-    if not isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.BinOp | ast.Subscript):
+    if not isinstance(node, _VALUE):
         return
     others: list[ast.expr] = [ast.Name(name, ast.Load()) for name in words.names]
     for base, names in words.attributes.items():
         if base in words.names:
-            others += [
-                ast.Attribute(ast.Name(base, ast.Load()), name, ast.Load())
-                for name in sorted(names)
-            ]
+            owner = ast.Name(base, ast.Load())
+            others += [ast.Attribute(owner, name, ast.Load()) for name in sorted(names)]
     for other in others[:16]:
-        yield ast.BinOp(node, ast.Mult(), other)
-        yield ast.BinOp(node, ast.Add(), other)
-        yield ast.BinOp(node, ast.Sub(), other)
-        yield ast.BinOp(node, ast.Mult(), ast.BinOp(ast.Constant(1), ast.Sub(), other))
+        for text in ("x * y", "x + y", "x - y", "x * (1 - y)"):
+            yield _filled(text, x=node, y=other)
 
 
-def powers(node: ast.expr, words: Words) -> Iterator[ast.expr]:
-    """Squared, halved, its root, its absolute value."""
-    if isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.BinOp):
-        for exponent in (2, 0.5, -1):
-            yield ast.BinOp(node, ast.Pow(), ast.Constant(exponent))
-        yield ast.BinOp(node, ast.Mult(), ast.Constant(0.5))
-        yield ast.BinOp(node, ast.Mult(), ast.Constant(2))
+def around(table: dict[str, tuple[type, ...]]) -> Operator:
+    """Something done to a value `x` of these kinds."""
+
+    def operator(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+        if not isinstance(node, ast.Name) or node.id in words.names:
+            yield from (
+                _filled(text, x=node) for text, kinds in table.items() if isinstance(node, kinds)
+            )
+
+    return operator
+
+
+class _Filled(ast.NodeTransformer):
+    def __init__(self, parts: dict[str, ast.expr]) -> None:
+        self.parts = parts
+
+    def visit_Name(self, name: ast.Name) -> ast.expr:
+        return self.parts.get(name.id, name)
+
+
+def _filled(text: str, **parts: ast.expr) -> ast.expr:
+    """`text` as an expression, with these parts in the place of their names."""
+    return _Filled(parts).visit(ast.parse(text, mode="eval").body)
 
 
 def _kin(name: str) -> set[str]:
     return set().union(*(group for group in KIN if name in group))
-
-
-def _number(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
 
 
 # --- Statements: each gives another list of them, and the line that is concerned ------------------
@@ -312,8 +295,19 @@ def _moved(body: list[ast.stmt], i: int, block: ast.stmt, inner: list[ast.stmt])
         yield [*body[:i], longer, *body[i + 2 :]], body[i + 1].lineno
 
 
-Operator = Callable[[ast.expr, Words], Iterator[ast.expr]]
-_LIKELY: tuple[Operator, ...] = (
-    other_names, other_operators, parts_alone, signs, other_numbers, other_arguments,
+_VALUE = (ast.Name, ast.Attribute, ast.Call, ast.BinOp, ast.Subscript)
+_SIGNS: dict[str, tuple[type, ...]] = {
+    "-x": _VALUE, "1 - x": _VALUE, "~x": _VALUE, "not x": (ast.Compare,),
+}  # fmt: skip
+_CALLS = (
+    "x.detach()", "x.squeeze(-1)", "x.mean()", "x.sum()", "x.abs()", "x.copy()", "x.clone()",
 )  # fmt: skip
-_OTHERS: tuple[Operator, ...] = (neighbours, calls_added, powers, terms_added)
+_DONE_TO_IT: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("x + 1", "x - 1"), (ast.Name,)),
+    **dict.fromkeys(_CALLS, (*_VALUE[:4], ast.UnaryOp)),
+    **dict.fromkeys(("x ** 2", "x ** 0.5", "x ** -1", "x * 0.5", "x * 2"), _VALUE[:4]),
+}
+_LIKELY: tuple[Operator, ...] = (
+    other_names, other_operators, parts_alone, around(_SIGNS), other_numbers, other_arguments,
+)  # fmt: skip
+_OTHERS: tuple[Operator, ...] = (ranges, around(_DONE_TO_IT), terms_added)

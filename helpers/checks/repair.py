@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 import os
 import re
 import sys
@@ -25,25 +26,24 @@ from typing import Any
 
 import numpy as np
 
-from helpers.checks.compare import Leaf, Snapshot
+from helpers.checks.compare import Snapshot, leaves
 from helpers.checks.edits import apply, compiled, source_of_reference
-from helpers.checks.exercise import Exercise
+from helpers.checks.exercise import Exercise, Mistake
 from helpers.checks.mutants import Mutant, Words, mutants, words_of
 from helpers.checks.running import (
     Alarm,
+    Mistaken,
     Outcome,
     Raised,
     broken_properties,
     expected,
-    inputs,
     isolated,
     mistaken,
-    on_case_here,
+    on_case,
     quiet,
     unlike_here,
 )
 from helpers.checks.source import Source, source_of
-from helpers.checks.text import Mistake
 
 TWO = "two mistakes"
 SECONDS = 1.6  # of this process, for all of it; half as much again where others slow it down
@@ -63,40 +63,36 @@ class Found:
     """The lines on which one change makes it right, and what explains it together with another."""
 
     lines: set[int] = field(default_factory=set)
-    beside: dict[str, set[int]] = field(default_factory=dict)  # mistake -> lines
+    beside: dict[Mistaken, set[int]] = field(default_factory=dict)
 
 
-def explain(exercise: Exercise, candidate: Callable, got: Outcome) -> tuple[str, str] | None:
-    """A name and a message, or None where nothing explains it."""
+def explain(
+    exercise: Exercise, candidate: Callable, got: Outcome, failing: list[int]
+) -> tuple[str, str] | None:
+    """A name and a message, or None where nothing explains it. `failing` cases differ."""
     source = source_of(candidate)
     with quiet(), _bare_folder(), isolated(), Alarm() as alarm:
         try:
-            search = _Search(exercise, got, alarm)
+            search = _Search(exercise, got, failing, alarm)
             if pair := search.two_known():
                 return TWO, both(pair[0].message, pair[1].message)
-            found = search.changes(source) if source else Found()
+            return _told(source, search.changes(source)) if source else None
         except KeyboardInterrupt:
             return None
-    if source is None:
-        return None
-    return _told(exercise, source, found)
 
 
-def _told(exercise: Exercise, source: Source, found: Found) -> tuple[str, str] | None:
+def _told(source: Source, found: Found) -> tuple[str, str] | None:
     if len(found.lines) == 1:
         [line] = found.lines
         return "one line", (
             f"Look at `{source.line(line)}`: a small change to this line alone makes it right."
         )
-    if found.lines or len(found.beside) != 1:
+    pairs = [(tried.entry, line) for tried, lines in found.beside.items() for line in lines]
+    if found.lines or len(pairs) != 1:
         return None
-    [(name, lines)] = found.beside.items()
-    message = next(m.message for m in exercise.mistakes if m.name == name)
-    if len(lines) > 1:
-        return None
-    [line] = lines
+    [(entry, line)] = pairs
     look = f"look at `{source.line(line)}`, where a small change is needed as well."
-    return TWO, both(message, look)
+    return TWO, both(entry.message, look)
 
 
 def both(first: str, second: str) -> str:
@@ -108,17 +104,12 @@ def both(first: str, second: str) -> str:
 class _Search:
     """Tries changed versions against what the reference does and what known mistakes do."""
 
-    def __init__(self, exercise: Exercise, got: Outcome, alarm: Alarm) -> None:
-        self.exercise, self.got, self.alarm = exercise, got, alarm
+    def __init__(self, exercise: Exercise, got: Outcome, failing: list[int], alarm: Alarm) -> None:
+        self.exercise, self.got, self.failing, self.alarm = exercise, got, failing, alarm
         self.began = time.process_time(), time.monotonic()
-        self.want, self.cases = expected(exercise).observations, inputs(exercise)
-        self.failing = [
-            i
-            for i, (want, have) in enumerate(zip(self.want, got.observations, strict=True))
-            if unlike_here(exercise, want, have)
-        ]
-        others = [i for i in range(len(self.cases)) if i not in self.failing]
-        self.order = self.failing + others  # what tells most comes first
+        self.want = expected(exercise).observations
+        others = [i for i in range(len(self.want)) if i not in failing]
+        self.order = failing + others  # what tells most comes first
 
     def used(self) -> float:
         """The share of the time that is gone."""
@@ -140,22 +131,22 @@ class _Search:
                 version = compiled(reference, source, TWO)
             except Exception:  # the one edit's place is gone after the other
                 continue
-            if self._does(version, self.got.observations) and self.failing:
+            if self._does(version, self.got.observations):
                 pairs.append((one, other))
         return _only(pairs)
 
     def _likeliest(self) -> list[Mistake]:
         """The entries, first those that are wrong in the same parts and in the same way."""
         scored: list[tuple[float, int, Mistake]] = []
-        for entry, tried in zip(self.exercise.mistakes, mistaken(self.exercise), strict=True):
-            if not entry.spellings or self.used() > 0.3:
+        for tried in mistaken(self.exercise):
+            if not tried.entry.spellings or self.used() > 0.3:
                 continue
             score = sum(
                 self._agreement(i, tried.on(i))
                 for i in self.failing
                 if i == self.failing[0] or tried.has(i)
             )
-            scored.append((-score, len(scored), entry))
+            scored.append((-score, len(scored), tried.entry))
         return [entry for _, _, entry in sorted(scored, key=lambda each: each[:2])]
 
     def _agreement(self, case: int, did: Snapshot | Raised) -> float:
@@ -189,36 +180,24 @@ class _Search:
             if not unlike_here(self.exercise, self.want[first], seen):
                 if self._does(version, self.want) and self._breaks_nothing(version):
                     found.lines.add(mutant.line)
-            elif not mutant.drops:
-                self._compare(version, seen, known, mutant, found)
+            elif not mutant.drops and not isinstance(seen, Raised):
+                for tried in known.get(_mark(seen), ()):
+                    if self._does(version, list(tried.observations())):
+                        found.beside.setdefault(tried, set()).add(mutant.line)
         return found
 
-    def _compare(
-        self, version: Callable, seen: Snapshot | Raised, known: Mapping[str, Any],
-        mutant: Mutant, found: Found,
-    ) -> None:  # fmt: skip
-        """Whether this version is one of the catalogue's."""
-        if isinstance(seen, Raised):
-            return
-        mark = _mark(seen)
-        for name, (its_mark, observations) in known.items():
-            if its_mark != mark or not self._does(version, observations()):
-                continue
-            found.beside.setdefault(name, set()).add(mutant.line)
-
-    def _known(self) -> dict[str, tuple[Any, Callable]]:
-        """Each mistake's mark on the first case, and how to get all that it does."""
-        known: dict[str, tuple[Any, Callable]] = {}
+    def _known(self) -> dict[Any, list[Mistaken]]:
+        """The mistakes, by their marks on the first case."""
+        known: dict[Any, list[Mistaken]] = {}
         first = self.order[0]
-        pairs = zip(self.exercise.mistakes, mistaken(self.exercise), strict=True)
-        for entry, tried in pairs:
+        for tried in mistaken(self.exercise):
             if self.used() > 0.67:
                 break
             seen = tried.on(first)
             if isinstance(seen, dict) and self._agreement(first, seen) < 0.02:
                 continue  # of the many parts that are looked at, not one shows this mistake
             if not isinstance(seen, Raised) and unlike_here(self.exercise, self.want[first], seen):
-                known[entry.name] = _mark(seen), lambda tried=tried: list(tried.observations())
+                known.setdefault(_mark(seen), []).append(tried)
         return known
 
     def _does(self, version: Callable, observations: list[Snapshot | Raised]) -> bool:
@@ -231,9 +210,7 @@ class _Search:
 
     def _try(self, version: Callable, case: int) -> Snapshot | Raised | None:
         """What a version does on one case; None where it does not end."""
-        return self._within(
-            ONE_TRY, lambda: on_case_here(self.exercise, version, case, self.cases[case])[0]
-        )
+        return self._within(ONE_TRY, lambda: on_case(self.exercise, version, case, apart=False)[0])
 
     def _breaks_nothing(self, version: Callable) -> bool:
         broken = self._within(2 * ONE_TRY, lambda: broken_properties(self.exercise, version))
@@ -252,9 +229,8 @@ class _Search:
 
 def _pairs(entries: list[Mistake]) -> Iterator[tuple[Mistake, Mistake]]:
     """All pairs, those of likely entries first."""
-    for total in range(1, 2 * len(entries) - 2):
-        for i in range(max(0, total - len(entries) + 1), (total + 1) // 2):
-            yield entries[i], entries[total - i]
+    places = itertools.combinations(range(len(entries)), 2)
+    yield from ((entries[i], entries[j]) for i, j in sorted(places, key=sum))
 
 
 def _only(pairs: list[tuple[Mistake, Mistake]]) -> tuple[Mistake, Mistake] | None:
@@ -314,20 +290,11 @@ def _import(name: str, *args: Any, **kwargs: Any) -> Any:
 
 def _mark(seen: Snapshot) -> Any:
     """The same for what `compare` finds equal, mostly another for what it does not."""
-    total, shapes = _sums(seen)
-    return round(total, 3), shapes
-
-
-def _sums(seen: Any) -> tuple[float, tuple]:
-    if isinstance(seen, dict | list):
-        parts = list(seen.values()) if isinstance(seen, dict) else seen
-        found = [_sums(part) for part in parts]
-        return sum(total for total, _ in found), tuple(shape for _, shape in found)
-    if isinstance(seen, Leaf) and seen.numeric:
-        with np.errstate(all="ignore"):
-            total = float(np.nansum(np.abs(seen.value.astype(float))))
-        return (total if np.isfinite(total) else 0.0), ()
-    return 0.0, (str(seen.value) if isinstance(seen, Leaf) else "",)
+    found = list(leaves(seen))
+    texts = tuple(leaf.value for leaf in found if not leaf.numeric)
+    with np.errstate(all="ignore"):
+        sums = [np.nansum(np.abs(leaf.value.astype(float))) for leaf in found if leaf.numeric]
+    return round(float(sum(x for x in sums if np.isfinite(x))), 3), texts
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -24,7 +24,7 @@ import torch
 
 from helpers.agents.base import one_thread
 from helpers.checks.compare import Difference, Snapshot, differences, snapshot
-from helpers.checks.exercise import Case, Exercise, Mistake
+from helpers.checks.exercise import Exercise, Mistake
 
 PRINTED = 400  # characters of a function's own printing that are kept for one case
 _HELPERS = str(Path(__file__).resolve().parents[1])
@@ -59,37 +59,25 @@ class Outcome:
     printed: list[str]
     broken: dict[str, Raised | None] = field(default_factory=dict)
 
-    @property
-    def errors(self) -> list[Raised]:
-        seen = [*self.observations, *self.broken.values()]
-        return [entry for entry in seen if isinstance(entry, Raised)]
-
 
 def run(exercise: Exercise, function: Callable) -> Outcome:
     """Try `function` on every case and property. KeyboardInterrupt passes through."""
-    tried = [on_case(exercise, function, i, case) for i, case in enumerate(exercise.inputs())]
-    return Outcome(
-        [seen for seen, _ in tried],
-        [text for _, text in tried],
-        broken_properties(exercise, function),
-    )
+    tried = [on_case(exercise, function, number) for number in range(len(exercise.inputs))]
+    seen, printed = [seen for seen, _ in tried], [text for _, text in tried]
+    return Outcome(seen, printed, broken_properties(exercise, function))
 
 
 def on_case(
-    exercise: Exercise, function: Callable, number: int, case: Case
+    exercise: Exercise, function: Callable, number: int, apart: bool = True
 ) -> tuple[Snapshot | Raised, str]:
-    """What is observed, and what is printed meanwhile."""
-    with isolated():
-        return on_case_here(exercise, function, number, case)
+    """What is observed, and what is printed meanwhile.
 
-
-def on_case_here(
-    exercise: Exercise, function: Callable, number: int, case: Case
-) -> tuple[Snapshot | Raised, str]:
-    """`on_case` where random numbers are isolated already."""
+    `apart`: `isolated`, which may be left out where all that is tried is isolated already.
+    """
+    case = exercise.inputs[number]
     args, kwargs = deepcopy((case.args, dict(case.kwargs)))
-    seed_all(exercise.seed + number)
-    with redirect_stdout(_FirstCharacters()) as out:
+    with isolated() if apart else nullcontext(), redirect_stdout(_FirstCharacters()) as out:
+        seed_all(exercise.seed + number)
         try:
             seen = snapshot(exercise.observe(function, *args, **kwargs))
         except (Exception, SystemExit) as error:
@@ -118,22 +106,16 @@ class Mistaken:
     The first cases are mostly enough to see that a student's mistake is another one.
     """
 
-    def __init__(self, exercise: Exercise, wrong: Mistake) -> None:
-        self._exercise, self._wrong = exercise, wrong
+    def __init__(self, exercise: Exercise, entry: Mistake) -> None:
+        self._exercise, self.entry = exercise, entry
         self._seen: list[Snapshot | Raised] = []
 
     def observations(self) -> Iterator[Snapshot | Raised]:
         """One case after the other. A mistake may remember: it always starts at the first."""
         yield from tuple(self._seen)
-        known, cases = len(self._seen), inputs(self._exercise)
-        if known == len(cases):
-            return
-        for number, case in enumerate(cases):
-            with quiet():
-                seen, _ = on_case(self._exercise, self._wrong.function, number, case)
-            if number >= known:
-                self._seen.append(seen)
-                yield seen
+        for number in range(len(self._seen), len(self._exercise.inputs)):
+            self._seen.append(self._tried(number))
+            yield self._seen[-1]
 
     def has(self, number: int) -> bool:
         """Whether this case was worked out already."""
@@ -141,16 +123,16 @@ class Mistaken:
 
     def on(self, number: int) -> Snapshot | Raised:
         """One case alone, where a mistake that remembers need not be asked in order."""
-        if number < len(self._seen):
-            return self._seen[number]
+        return self._seen[number] if self.has(number) else self._tried(number)
+
+    def _tried(self, number: int) -> Snapshot | Raised:
         with quiet():
-            case = inputs(self._exercise)[number]
-            return on_case(self._exercise, self._wrong.function, number, case)[0]
+            return on_case(self._exercise, self.entry.function, number)[0]
 
     @cached_property
     def broken(self) -> dict[str, Raised | None]:
         with quiet():
-            return broken_properties(self._exercise, self._wrong.function)
+            return broken_properties(self._exercise, self.entry.function)
 
 
 class Alarm:
@@ -202,12 +184,6 @@ class Alarm:
 
 
 @cache
-def inputs(exercise: Exercise) -> list[Case]:
-    """The cases, for those that are tried again and again; each gets a copy of its own."""
-    return exercise.inputs()
-
-
-@cache
 def expected(exercise: Exercise) -> Outcome:
     """What the reference does; worked out once."""
     with quiet():
@@ -217,7 +193,7 @@ def expected(exercise: Exercise) -> Outcome:
 @cache
 def mistaken(exercise: Exercise) -> list[Mistaken]:
     """What the mistakes do, in their order."""
-    return [Mistaken(exercise, wrong) for wrong in exercise.mistakes]
+    return [Mistaken(exercise, entry) for entry in exercise.mistakes]
 
 
 def unlike(exercise: Exercise, wanted: Outcome, got: Outcome) -> list[list[Difference]]:

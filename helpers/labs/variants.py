@@ -26,7 +26,7 @@ from helpers.agents import noise, schedules
 from helpers.agents.base import Agent, Callback
 from helpers.checks import find
 from helpers.checks.edits import edited
-from helpers.checks.text import Edits, read_entry, split
+from helpers.exercises.text import Edits, read_entry, split
 from helpers.training.results import load_results
 from helpers.training.settings import Setting, get_setting
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from helpers.agents.returns import discounted_returns
-from helpers.checks.exercise import Case, exercise
-from helpers.exercises.observing import no_mutation
+from helpers.checks.exercise import Case
+from helpers.exercises.properties import no_mutation
+from helpers.exercises.text import exercise
 
 
 def return_cases(rng: np.random.Generator) -> list[Case]:
@@ -24,9 +25,5 @@ def return_cases(rng: np.random.Generator) -> list[Case]:
 
 
 DISCOUNTED_RETURNS = exercise(
-    __file__,
-    "0.1",
-    reference=discounted_returns,
-    cases=return_cases,
-    properties=[no_mutation(return_cases)],
+    __file__, "0.1", discounted_returns, return_cases, properties=no_mutation(return_cases)
 )

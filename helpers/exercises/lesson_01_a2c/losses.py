@@ -6,45 +6,26 @@ flow is a property, so that a wrong value has its name whether or not something 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import torch
 from torch import nn
 
 from helpers.agents.a2c import actor_loss, critic_loss
-from helpers.checks.exercise import Case, Property, exercise
-from helpers.exercises.observing import gradient
+from helpers.checks.exercise import Case
+from helpers.exercises.observing import gradient, with_gradients
+from helpers.exercises.properties import Cases, Tests, gives_tensors, on_every_case
+from helpers.exercises.text import exercise
+from helpers.exercises.toys import floats, leaf
 
 
-def leaf(values) -> torch.Tensor:
-    """A float32 tensor that collects a gradient."""
-    return torch.tensor(np.asarray(values), dtype=torch.float32, requires_grad=True)
+def spares_the_last(name: str, ask, cases: Cases) -> Tests:
+    """No gradient flows into the last argument. `ask(function, *args)` gives the loss."""
 
+    def holds(function, case):
+        flowed = gradient(ask(function, *case.args), case.args[-1])
+        return flowed is None or not flowed.any()
 
-def loss_properties(loss_of: Callable, cases: Callable, name: str, message: str) -> list[Property]:
-    """No gradient flows into the last argument, and the loss is a tensor.
-
-    `loss_of(function, *args)` gives the loss. The second is no part of the observation because a
-    plain number is worth as much as a detached loss.
-    """
-
-    def spares_the_last(function, rng):
-        for case in cases(rng):
-            flowed = gradient(loss_of(function, *case.args), case.args[-1])
-            if flowed is not None and flowed.any():
-                return False
-        return True
-
-    def gives_tensors(function, rng):
-        losses = (loss_of(function, *case.args) for case in cases(rng))
-        return all(isinstance(loss, torch.Tensor) for loss in losses)
-
-    plain = (
-        "You return a plain number, and no gradient can flow back through it. Return the tensor "
-        "itself; `.item()` is for printing and plotting."
-    )
-    return [Property(name, spares_the_last, message), Property("no tensor", gives_tensors, plain)]
+    return {f"gradient into the {name}": on_every_case(cases, holds)}
 
 
 # --- 1.4 actor_loss -------------------------------------------------------------------------------
@@ -57,7 +38,7 @@ def actor_loss_of(function, log_probs, advantages):
 
 def observe_actor_loss(function, log_probs, advantages):
     loss = actor_loss_of(function, log_probs, advantages)
-    return {"loss": loss, "gradient to log_probs": gradient(loss, log_probs)}
+    return with_gradients("loss", loss, {"log_probs": log_probs})
 
 
 def actor_loss_cases(rng: np.random.Generator) -> list[Case]:
@@ -71,19 +52,10 @@ def actor_loss_cases(rng: np.random.Generator) -> list[Case]:
 
 
 ACTOR_LOSS = exercise(
-    __file__,
-    "1.4",
-    reference=actor_loss,
-    cases=actor_loss_cases,
-    observe=observe_actor_loss,
-    properties=loss_properties(
-        actor_loss_of,
-        actor_loss_cases,
-        "gradient into the advantages",
-        "The loss is right, but some of its gradient flows through the advantages. They are "
-        "only weights here: `.detach()` them wherever you use them.",
-    ),
-)
+    __file__, "1.4", actor_loss, actor_loss_cases, observe_actor_loss,
+    properties=spares_the_last("advantages", actor_loss_of, actor_loss_cases)
+    | gives_tensors(actor_loss_cases, actor_loss_of),
+)  # fmt: skip
 
 
 # --- 1.6 critic_loss ------------------------------------------------------------------------------
@@ -94,7 +66,7 @@ class LinearCritic(nn.Module):
 
     def __init__(self, weights) -> None:
         super().__init__()
-        self.weights = nn.Parameter(torch.tensor(np.asarray(weights), dtype=torch.float32))
+        self.weights = nn.Parameter(floats(weights))
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
         return (obs @ self.weights).unsqueeze(-1)
@@ -110,14 +82,13 @@ def critic_loss_of(function, critic, obs, returns):
 
 def observe_critic_loss(function, critic, obs, returns):
     loss = critic_loss_of(function, critic, obs, returns)
-    return {"loss": loss, "gradient to the critic's weights": gradient(loss, critic.weights)}
+    return with_gradients("loss", loss, {"the critic's weights": critic.weights})
 
 
 def critic_loss_cases(rng: np.random.Generator) -> list[Case]:
     def drawn(size: int, features: int) -> tuple:
         critic = LinearCritic(rng.normal(size=features))
-        obs = torch.tensor(rng.normal(size=(size, features)), dtype=torch.float32)
-        return critic, obs, leaf(3 * rng.normal(size=size))
+        return critic, floats(rng.normal(size=(size, features))), leaf(3 * rng.normal(size=size))
 
     two = (LinearCritic([2.0]), torch.tensor([[1.0], [3.0]]), leaf([3.0, 9.0]))
     return [
@@ -129,16 +100,7 @@ def critic_loss_cases(rng: np.random.Generator) -> list[Case]:
 
 
 CRITIC_LOSS = exercise(
-    __file__,
-    "1.6",
-    reference=critic_loss,
-    cases=critic_loss_cases,
-    observe=observe_critic_loss,
-    properties=loss_properties(
-        critic_loss_of,
-        critic_loss_cases,
-        "gradient into the returns",
-        "The loss is right, but some of its gradient flows into the returns. They are fixed "
-        "targets: `.detach()` them wherever you use them.",
-    ),
-)
+    __file__, "1.6", critic_loss, critic_loss_cases, observe_critic_loss,
+    properties=spares_the_last("returns", critic_loss_of, critic_loss_cases)
+    | gives_tensors(critic_loss_cases, critic_loss_of),
+)  # fmt: skip

@@ -7,8 +7,9 @@ import torch
 from torch import nn
 
 from helpers.agents.networks import make_actor, make_critic
-from helpers.checks.exercise import Case, exercise
+from helpers.checks.exercise import Case
 from helpers.exercises.observing import fill_parameters, gradient, linear_layers
+from helpers.exercises.text import exercise
 
 
 def seen_from_outside(network: nn.Module, obs: torch.Tensor) -> dict:
@@ -47,13 +48,7 @@ def actor_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-MAKE_ACTOR = exercise(
-    __file__,
-    "1.1",
-    reference=make_actor,
-    cases=actor_cases,
-    observe=observe_actor,
-)
+MAKE_ACTOR = exercise(__file__, "1.1", make_actor, actor_cases, observe_actor)
 
 
 # --- 1.5 make_critic ------------------------------------------------------------------------------
@@ -78,10 +73,4 @@ def critic_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-MAKE_CRITIC = exercise(
-    __file__,
-    "1.5",
-    reference=make_critic,
-    cases=critic_cases,
-    observe=observe_critic,
-)
+MAKE_CRITIC = exercise(__file__, "1.5", make_critic, critic_cases, observe_critic)

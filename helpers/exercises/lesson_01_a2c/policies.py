@@ -9,9 +9,10 @@ import numpy as np
 import torch
 
 from helpers.agents.policies import entropy, gaussian_log_prob, log_prob
-from helpers.checks.exercise import Case, exercise
-from helpers.exercises.lesson_01_a2c.losses import leaf
-from helpers.exercises.observing import gradient
+from helpers.checks.exercise import Case
+from helpers.exercises.observing import with_gradients
+from helpers.exercises.text import exercise
+from helpers.exercises.toys import floats, leaf
 
 # --- 1.2 log_prob ---------------------------------------------------------------------------------
 
@@ -19,7 +20,7 @@ from helpers.exercises.observing import gradient
 def observe_log_prob(function, logits, actions):
     """The function gets a clone: in a lesson, too, the logits come out of a network."""
     output = function(logits.clone(), actions)
-    return {"output": output, "gradient to the logits": gradient(output, logits)}
+    return with_gradients("output", output, {"the logits": logits})
 
 
 def log_prob_cases(rng: np.random.Generator) -> list[Case]:
@@ -45,13 +46,7 @@ def log_prob_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-LOG_PROB = exercise(
-    __file__,
-    "1.2",
-    reference=log_prob,
-    cases=log_prob_cases,
-    observe=observe_log_prob,
-)
+LOG_PROB = exercise(__file__, "1.2", log_prob, log_prob_cases, observe_log_prob)
 
 
 # --- 1.9 entropy ----------------------------------------------------------------------------------
@@ -59,7 +54,7 @@ LOG_PROB = exercise(
 
 def observe_entropy(function, logits):
     output = function(logits.clone())
-    return {"output": output, "gradient to the logits": gradient(output, logits)}
+    return with_gradients("output", output, {"the logits": logits})
 
 
 def entropy_cases(rng: np.random.Generator) -> list[Case]:
@@ -73,13 +68,7 @@ def entropy_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-ENTROPY = exercise(
-    __file__,
-    "1.9",
-    reference=entropy,
-    cases=entropy_cases,
-    observe=observe_entropy,
-)
+ENTROPY = exercise(__file__, "1.9", entropy, entropy_cases, observe_entropy)
 
 
 # --- 1.10 gaussian_log_prob -----------------------------------------------------------------------
@@ -87,18 +76,14 @@ ENTROPY = exercise(
 
 def observe_gaussian(function, mean, log_std, actions):
     output = function(mean.clone(), log_std.clone(), actions)
-    return {
-        "output": output,
-        "gradient to the mean": gradient(output, mean),
-        "gradient to log_std": gradient(output, log_std),
-    }
+    return with_gradients("output", output, {"the mean": mean, "log_std": log_std})
 
 
 def gaussian_cases(rng: np.random.Generator) -> list[Case]:
     def drawn(size: int, log_std: list[float]) -> tuple:
         mean = rng.normal(size=(size, len(log_std)))
         actions = mean + np.exp(log_std) * rng.normal(size=mean.shape)
-        return leaf(mean), leaf(log_std), torch.tensor(actions, dtype=torch.float32)
+        return leaf(mean), leaf(log_std), floats(actions)
 
     one = (leaf([[0.0]]), leaf([0.0]), torch.tensor([[1.0]]))
     far = (leaf([[0.0, 1.0]]), leaf([-12.0, 6.0]), torch.tensor([[1e-4, -9999.0]]))
@@ -112,10 +97,4 @@ def gaussian_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-GAUSSIAN_LOG_PROB = exercise(
-    __file__,
-    "1.10",
-    reference=gaussian_log_prob,
-    cases=gaussian_cases,
-    observe=observe_gaussian,
-)
+GAUSSIAN_LOG_PROB = exercise(__file__, "1.10", gaussian_log_prob, gaussian_cases, observe_gaussian)

@@ -10,8 +10,9 @@ import numpy as np
 
 from helpers.agents.a2c import gae, learnable_rows
 from helpers.agents.a2c_by_the_book import bootstrapped_returns
-from helpers.checks.exercise import Case, exercise
-from helpers.exercises.observing import no_mutation
+from helpers.checks.exercise import Case
+from helpers.exercises.properties import no_mutation
+from helpers.exercises.text import exercise
 
 # --- 1.3 bootstrapped_returns ---------------------------------------------------------------------
 
@@ -30,12 +31,9 @@ def bootstrap_cases(rng: np.random.Generator) -> list[Case]:
 
 
 BOOTSTRAPPED_RETURNS = exercise(
-    __file__,
-    "1.3",
-    reference=bootstrapped_returns,
-    cases=bootstrap_cases,
-    properties=[no_mutation(bootstrap_cases)],
-)
+    __file__, "1.3", bootstrapped_returns, bootstrap_cases,
+    properties=no_mutation(bootstrap_cases),
+)  # fmt: skip
 
 
 # --- Rollouts, as gymnasium's vector environments make them ---------------------------------------
@@ -82,11 +80,7 @@ def row_cases(rng: np.random.Generator) -> list[Case]:
 
 
 LEARNABLE_ROWS = exercise(
-    __file__,
-    "1.7",
-    reference=learnable_rows,
-    cases=row_cases,
-    properties=[no_mutation(row_cases)],
+    __file__, "1.7", learnable_rows, row_cases, properties=no_mutation(row_cases)
 )
 
 
@@ -130,10 +124,4 @@ def gae_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-GAE = exercise(
-    __file__,
-    "1.8",
-    reference=gae,
-    cases=gae_cases,
-    properties=[no_mutation(gae_cases)],
-)
+GAE = exercise(__file__, "1.8", gae, gae_cases, properties=no_mutation(gae_cases))

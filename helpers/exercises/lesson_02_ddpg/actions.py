@@ -11,9 +11,10 @@ import numpy as np
 import torch
 
 from helpers.agents.noise import OUNoise
-from helpers.checks.exercise import Case, Property, exercise
+from helpers.checks.exercise import Case
 from helpers.envs.units import to_env_units
-from helpers.exercises.observing import no_mutation
+from helpers.exercises.properties import drawn_from, no_mutation
+from helpers.exercises.text import exercise
 
 # --- 2.2 to_env_units -----------------------------------------------------------------------------
 
@@ -45,11 +46,7 @@ def unit_cases(rng: np.random.Generator) -> list[Case]:
 
 
 TO_ENV_UNITS = exercise(
-    __file__,
-    "2.2",
-    reference=to_env_units,
-    cases=unit_cases,
-    properties=[no_mutation(unit_cases)],
+    __file__, "2.2", to_env_units, unit_cases, properties=no_mutation(unit_cases)
 )
 
 
@@ -121,14 +118,6 @@ def path(function, seed: int) -> list[list[float]]:
     return [values(noise.sample((3,), rng)).tolist() for _ in range(4)]
 
 
-def follows_the_generator(function, rng):
-    return path(function, 1) == path(function, 1)
-
-
-def another_seed_another_path(function, rng):
-    return path(function, 1) != path(function, 2)
-
-
 def pushes_differ(function, rng):
     """Without a pull, what two steps add is not the same."""
     noise, rng = function(sigma=0.3, theta=0.0, dt=1.0), np.random.default_rng(3)
@@ -146,35 +135,10 @@ def samples_stay(function, rng):
 
 
 OU_NOISE = exercise(
-    __file__,
-    "2.9",
-    reference=OUNoise,
-    cases=noise_cases,
-    observe=observe_noise,
-    rtol=0.03,
-    properties=[
-        Property(
-            "does not draw from rng",
-            follows_the_generator,
-            "Two generators with the same seed give different noise: some of your random numbers "
-            "come from elsewhere. Draw them all from `rng`.",
-        ),
-        Property(
-            "the same from every seed",
-            another_seed_another_path,
-            "Two generators with different seeds give the same noise: draw from `rng`, which is "
-            "handed to you.",
-        ),
-        Property(
-            "the same push again",
-            pushes_differ,
-            "Every step makes the same push again: draw new numbers from `rng` each time.",
-        ),
-        Property(
-            "earlier samples change",
-            samples_stay,
-            "The numbers are right, but a sample that was given out changes when the next one is "
-            "drawn: they share one array. Make a new array at every step.",
-        ),
-    ],
-)
+    __file__, "2.9", OUNoise, noise_cases, observe_noise, rtol=0.03,
+    properties={
+        **drawn_from(path),
+        "the same push again": pushes_differ,
+        "earlier samples change": samples_stay,
+    },
+)  # fmt: skip

@@ -13,9 +13,10 @@ import torch
 from torch import nn
 
 from helpers.agents.networks import DeterministicActor, QNetwork
-from helpers.checks.compare import ANOTHER
-from helpers.checks.exercise import Case, Property, exercise
-from helpers.exercises.observing import fill_parameters, gradient, linear_layers
+from helpers.checks.exercise import Case, Test
+from helpers.exercises.observing import fill_parameters, gradient, linear_layers, steady
+from helpers.exercises.properties import Tests
+from helpers.exercises.text import exercise
 
 SIZES = "sizes of the linear layers"
 SMALL = 0.015  # five times the paper's bound: other small starts are right, too
@@ -41,11 +42,7 @@ def seen_from_outside(network: nn.Module, *inputs: torch.Tensor) -> dict | None:
     output = network(*inputs)
     if output is None:
         return None
-    if isinstance(output, torch.Tensor) and any(
-        not torch.equal(output, network(*inputs)) for _ in range(8)
-    ):
-        output = ANOTHER
-    return {SIZES: sizes, "output": output}
+    return {SIZES: sizes, "output": steady(output, *(network(*inputs) for _ in range(8)))}
 
 
 def sort_columns(network: nn.Module, first: nn.Linear, *inputs: torch.Tensor) -> None:
@@ -77,7 +74,7 @@ def largest(parameter: torch.Tensor | None) -> float:
     return 0.0 if parameter is None else float(parameter.detach().abs().max())
 
 
-def starts(holds: Callable, sizes: tuple[int, ...]) -> Callable:
+def starts(holds: Callable, sizes: tuple[int, ...]) -> Test:
     """The test of a property: `holds(first layers, last layer)` for a network just made.
 
     `sizes` are those of the inputs; the network has two action dimensions.
@@ -91,58 +88,23 @@ def starts(holds: Callable, sizes: tuple[int, ...]) -> Callable:
     return test
 
 
-def all_layers_learn(sizes: tuple[int, ...]) -> Callable:
-    """The test of a property: every parameter has a part in the output."""
-
-    def test(function, rng):
+def start_properties(sizes: tuple[int, ...]) -> Tests:
+    def all_layers_learn(function, rng):
         inputs = [drawn(rng, 4, size) for size in sizes]
         network = fill_parameters(function(3, 2, 16), *inputs)
         output = network(*inputs)
         return all(gradient(output, parameter) is not None for parameter in network.parameters())
 
-    return test
-
-
-UNUSED = (
-    "Your network has a layer (or another parameter) that its output does not depend on: no "
-    "gradient reaches it, and the optimiser stops with an error. Use it, or leave it out."
-)
-
-
-def start_properties(sizes: tuple[int, ...], large_start: str) -> list[Property]:
-    return [
-        Property(
-            "weights of the last layer not small",
-            starts(lambda first, last: largest(last.weight) <= SMALL, sizes),
-            f"The weights of the last layer start too large. {large_start}",
+    weights, biases = "weights of the last layer not small", "biases of the last layer not small"
+    return {
+        weights: starts(lambda first, last: largest(last.weight) <= SMALL, sizes),
+        biases: starts(lambda first, last: largest(last.bias) <= SMALL, sizes),
+        "weights of the last layer all 0": starts(lambda _, last: largest(last.weight) > 0, sizes),
+        "hidden layers next to 0": starts(
+            lambda first, last: all(largest(x.weight) > TINY for x in first), sizes
         ),
-        Property(
-            "biases of the last layer not small",
-            starts(lambda first, last: largest(last.bias) <= SMALL, sizes),
-            f"The biases of the last layer start too large. {large_start}",
-        ),
-        Property(
-            "weights of the last layer all 0",
-            starts(lambda first, last: largest(last.weight) > 0, sizes),
-            ZERO_START,
-        ),
-        Property(
-            "hidden layers next to 0",
-            starts(lambda first, last: all(largest(x.weight) > TINY for x in first), sizes),
-            TINY_START,
-        ),
-        Property("parameters without a part", all_layers_learn(sizes), UNUSED),
-    ]
-
-
-ZERO_START = (
-    "The last layer starts with weights that are exactly 0, so at first no gradient passes it and "
-    "the layers below learn nothing. Small is right, but random: uniform between -0.003 and 0.003."
-)
-TINY_START = (
-    "Your hidden layers start next to 0 as well, so hardly any of the input arrives at the end, "
-    "and hardly any gradient comes back. Only the last layer starts small."
-)
+        "parameters without a part": all_layers_learn,
+    }
 
 
 # --- 2.1 DeterministicActor -----------------------------------------------------------------------
@@ -163,20 +125,10 @@ def actor_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-ACTOR_START = (
-    "Draw them uniformly between -0.003 and 0.003: then the first actions lie near 0, where the "
-    "tanh is steep and lets a gradient through."
-)
-
-
 DETERMINISTIC_ACTOR = exercise(
-    __file__,
-    "2.1",
-    reference=DeterministicActor,
-    cases=actor_cases,
-    observe=observe_actor,
-    properties=start_properties((3,), ACTOR_START),
-)
+    __file__, "2.1", DeterministicActor, actor_cases, observe_actor,
+    properties=start_properties((3,)),
+)  # fmt: skip
 
 
 # --- 2.3 QNetwork ---------------------------------------------------------------------------------
@@ -201,17 +153,7 @@ def critic_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-CRITIC_START = (
-    "Draw them uniformly between -0.003 and 0.003: then all values start near 0, and so do the "
-    "first targets, which are made of them."
-)
-
-
 Q_NETWORK = exercise(
-    __file__,
-    "2.3",
-    reference=QNetwork,
-    cases=critic_cases,
-    observe=observe_critic,
-    properties=start_properties((3, 2), CRITIC_START),
-)
+    __file__, "2.3", QNetwork, critic_cases, observe_critic,
+    properties=start_properties((3, 2)),
+)  # fmt: skip

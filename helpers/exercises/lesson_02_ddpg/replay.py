@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from helpers.checks.exercise import Case, Property, exercise
+from helpers.checks.exercise import Case
+from helpers.exercises.text import exercise
 from helpers.memory.buffers import Batch, ReplayBuffer
 
 BATCHES = 60
@@ -267,53 +268,14 @@ def keeps_copies(function, rng):
 
 
 REPLAY_BUFFER = exercise(
-    __file__,
-    "2.5",
-    reference=ReplayBuffer,
-    cases=buffer_cases,
-    observe=observe_buffer,
-    properties=[
-        Property(
-            "does not draw from self.rng",
-            follows_its_generator,
-            "Two buffers with the same seed and the same steps give different batches: some of "
-            "your random numbers come from elsewhere. Draw them all from `self.rng`.",
-        ),
-        Property(
-            "the same batches from every seed",
-            another_seed_other_batches,
-            "Two buffers with different seeds give the same batches: draw from `self.rng`.",
-        ),
-        Property(
-            "goes on and on",
-            stops_at_one_too_many,
-            "You write beyond the last place. After it comes the first again: the position goes on "
-            "in a circle.",
-        ),
-        Property(
-            "no batch larger than the memory",
-            batches_may_be_larger,
-            "With three steps in the memory, a batch of five does not have five rows. Each row is "
-            "drawn on its own, and a step may come up twice, so any number of rows is possible.",
-        ),
-        Property(
-            "batches change later",
-            batches_stay,
-            "The rows are right, but a batch that was given out changes later on: it shares its "
-            "memory with the buffer, or with the next batch. Give copies: `index_select` and "
-            "indexing with a list of rows make some.",
-        ),
-        Property(
-            "batches share the memory",
-            batches_may_be_changed,
-            "The rows are right, but changing a batch changes the memory as well. Give copies: "
-            "`index_select` and indexing with a list of rows make some.",
-        ),
-        Property(
-            "keeps the caller's arrays",
-            keeps_copies,
-            "Your buffer keeps the very arrays that it was given, and somebody may change them "
-            "later. Write their numbers into your own arrays, or copy them.",
-        ),
-    ],
-)
+    __file__, "2.5", ReplayBuffer, buffer_cases, observe_buffer,
+    properties={
+        "does not draw from self.rng": follows_its_generator,
+        "the same batches from every seed": another_seed_other_batches,
+        "goes on and on": stops_at_one_too_many,
+        "no batch larger than the memory": batches_may_be_larger,
+        "batches change later": batches_stay,
+        "batches share the memory": batches_may_be_changed,
+        "keeps the caller's arrays": keeps_copies,
+    },
+)  # fmt: skip

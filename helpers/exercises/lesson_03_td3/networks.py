@@ -15,9 +15,10 @@ import torch
 from torch import nn
 
 from helpers.agents.networks import TwinQNetwork
-from helpers.checks.exercise import Case, Property, exercise
-from helpers.exercises.lesson_02_ddpg.networks import SMALL, UNUSED, drawn, largest, sort_columns
+from helpers.checks.exercise import Case
+from helpers.exercises.lesson_02_ddpg.networks import SMALL, drawn, largest, sort_columns
 from helpers.exercises.observing import fill_parameters, gradient, linear_layers
+from helpers.exercises.text import exercise
 
 # --- What is looked at ----------------------------------------------------------------------------
 
@@ -208,43 +209,14 @@ def every_parameter_has_a_part(function, rng):
     return all(gradient(one + other, p) is not None for p in network.parameters())
 
 
-SAME_START = (
-    "Both critics start with the same weights. They see the same batches and the same targets, so "
-    "they stay the same for ever, and taking the lower of two equal values is useless. Let each "
-    "network draw its own weights."
-)
-RELATED_START = (
-    "Your second critic starts as a changed copy of the first one (some noise, another sign, "
-    "another scale), so the errors of the two are related where there are no data. Let each "
-    "network draw its own weights."
-)
-FIXED_START = (
-    "Every pair starts with the same weights, whatever the agent's seed is: your class sets a seed "
-    "(`torch.manual_seed`), and with it all random numbers that torch draws afterwards. The agent "
-    "has already set one: leave it alone."
-)
-BOTH_ASKED = (
-    "The value of `q1` is right, but both critics are computed for it, and the second one is never "
-    "used. Call the first network alone."
-)
-LARGE_START = (
-    "The last layer of at least one critic starts too large. Use lesson 02's `QNetwork`, or "
-    "`start_small`: then all values start near 0, and so do the first targets."
-)
-
-
 TWIN_Q_NETWORK = exercise(
-    __file__,
-    "3.2",
-    reference=TwinQNetwork,
-    cases=twin_cases,
-    observe=observe_twin,
-    properties=[
-        Property("both start alike", starts_differ, SAME_START),
-        Property("both start nearly alike", starts_unrelated, RELATED_START),
-        Property("the same start every time", another_start_every_time, FIXED_START),
-        Property("q1 asks both critics", q1_asks_one, BOTH_ASKED),
-        Property("a last layer not small", last_layers_small, LARGE_START),
-        Property("parameters without a part", every_parameter_has_a_part, UNUSED),
-    ],
-)
+    __file__, "3.2", TwinQNetwork, twin_cases, observe_twin,
+    properties={
+        "both start alike": starts_differ,
+        "both start nearly alike": starts_unrelated,
+        "the same start every time": another_start_every_time,
+        "q1 asks both critics": q1_asks_one,
+        "a last layer not small": last_layers_small,
+        "parameters without a part": every_parameter_has_a_part,
+    },
+)  # fmt: skip

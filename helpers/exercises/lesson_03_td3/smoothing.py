@@ -15,9 +15,11 @@ import torch
 
 from helpers.agents.td3 import smoothed_target_action
 from helpers.checks.compare import ANOTHER
-from helpers.checks.exercise import Case, Property, exercise
-from helpers.exercises.lesson_02_ddpg.losses import INFERENCE, SmallActor, floats
-from helpers.exercises.observing import gradient, no_mutation
+from helpers.checks.exercise import Case
+from helpers.exercises.observing import gradient
+from helpers.exercises.properties import drawn_from, no_mutation
+from helpers.exercises.text import exercise
+from helpers.exercises.toys import SmallActor, floats
 
 MANY = 40_000  # rows, enough to compare distributions
 NO_LIMIT = 10.0  # a noise_clip that no noise reaches
@@ -238,14 +240,6 @@ def leaves_shared_streams_alone(function, rng):
     return shared_streams() == before
 
 
-def follows_the_generator(function, rng):
-    return drawn(function, 1) == drawn(function, 1)
-
-
-def another_seed_another_noise(function, rng):
-    return drawn(function, 1) != drawn(function, 2)
-
-
 def new_noise_at_each_call(function, rng):
     first, second = drawn(function, 3, times=2)
     return first != second
@@ -273,54 +267,16 @@ def observe_for_mutation(function, target_actor, next_obs, target_noise, noise_c
     function(target_actor, next_obs, target_noise, noise_clip, generator(0, next_obs))
 
 
-OWN_STREAM = (
-    "Your noise does not come from `rng`, but from a random stream that the whole process shares "
-    "(`torch.randn_like`, `np.random`). Then a seeded training cannot be repeated: draw from the "
-    "generator that you are given."
-)
-SHARED_STREAM = (
-    "The noise depends on `rng`, but your function also sets or uses a random stream that the "
-    "whole process shares (`torch.manual_seed`, `np.random`), which changes all that is drawn from "
-    "it later. Draw from `rng` alone."
-)
-NO_NOISE_FOR_ONE = (
-    "A batch of one gets no noise: it looks as if the mean of the batch's noise were subtracted. "
-    "Each number is drawn independently from a distribution with mean 0; the mean of a batch need "
-    "not be 0."
-)
-NOISE_GRADIENT = (
-    "The numbers are right, but your actions carry a gradient back to the target actor. They are "
-    "part of a target, which is a constant: compute them under `torch.no_grad()`, or `.detach()` "
-    "them."
-)
-
-
 SMOOTHED_TARGET_ACTION = exercise(
-    __file__,
-    "3.5",
-    reference=smoothed_target_action,
-    cases=smoothing_cases,
-    observe=observe_smoothing,
-    rtol=0.03,
-    atol=0.01,
-    properties=[
-        Property("does not draw from rng", follows_the_generator, OWN_STREAM),
-        Property(
-            "the same from every seed",
-            another_seed_another_noise,
-            "Two generators with different seeds give the same noise: draw from `rng`, which is "
-            "handed to you.",
-        ),
-        Property(
-            "the same noise again",
-            new_noise_at_each_call,
-            "Called twice, your function gives the same noise again: draw new numbers from `rng` "
-            "each time.",
-        ),
-        Property("no noise for a batch of one", noise_for_a_batch_of_one, NO_NOISE_FOR_ONE),
-        Property("uses a shared stream", leaves_shared_streams_alone, SHARED_STREAM),
-        Property("no tensor in the graph", usable_in_a_graph, INFERENCE),
-        Property("gradient in the actions", carries_no_gradient, NOISE_GRADIENT),
-        no_mutation(few_smoothing_cases, observe_for_mutation),
-    ],
-)
+    __file__, "3.5", smoothed_target_action, smoothing_cases, observe_smoothing,
+    rtol=0.03, atol=0.01,
+    properties={
+        **drawn_from(drawn),
+        "the same noise again": new_noise_at_each_call,
+        "no noise for a batch of one": noise_for_a_batch_of_one,
+        "uses a shared stream": leaves_shared_streams_alone,
+        "no tensor in the graph": usable_in_a_graph,
+        "gradient in the actions": carries_no_gradient,
+        **no_mutation(few_smoothing_cases, observe_for_mutation),
+    },
+)  # fmt: skip

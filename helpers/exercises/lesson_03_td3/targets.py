@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import torch
-from torch.nn import functional as F
 
 from helpers.agents.td3 import clipped_double_q_target
-from helpers.checks.compare import ANOTHER
-from helpers.checks.exercise import Case, Property, exercise
-from helpers.exercises.lesson_02_ddpg.losses import (
-    INFERENCE,
-    NO_TENSOR,
-    batch_of,
-    floats,
-    same,
-)
-from helpers.exercises.lesson_03_td3.losses import SmallTwin, random_twin
-from helpers.exercises.observing import gradient, no_mutation
+from helpers.checks.exercise import Case
+from helpers.exercises.observing import call_twice
+from helpers.exercises.properties import is_a_target, no_mutation, on_every_case
+from helpers.exercises.text import exercise
+from helpers.exercises.toys import SmallTwin, batch_of, floats, random_twin
 from helpers.memory.buffers import Batch
 from helpers.training.overestimation import double_estimate
 
@@ -52,26 +43,11 @@ def estimate_cases(rng: np.random.Generator) -> list[Case]:
 
 
 DOUBLE_ESTIMATE = exercise(
-    __file__,
-    "3.1",
-    reference=double_estimate,
-    cases=estimate_cases,
-    properties=[no_mutation(estimate_cases)],
+    __file__, "3.1", double_estimate, estimate_cases, properties=no_mutation(estimate_cases)
 )
 
 
 # --- 3.3 clipped_double_q_target ------------------------------------------------------------------
-
-
-def observe_clipped_target(
-    function, obs, action, reward, next_obs, terminated, truncated,
-    next_action, target_critic, gamma,
-):  # fmt: skip
-    parts = obs, action, reward, next_obs, terminated, truncated
-    copied = Batch(*(part.clone() for part in parts))
-    again = function(copied, next_action.clone(), target_critic, gamma)
-    target = function(Batch(*parts), next_action, target_critic, gamma)
-    return target if same(target, again) else ANOTHER
 
 
 def clipped_target_cases(rng: np.random.Generator) -> list[Case]:
@@ -82,14 +58,14 @@ def clipped_target_cases(rng: np.random.Generator) -> list[Case]:
         flags = (torch.full((size,), float(flag == name)) for name in ("terminated", "truncated"))
         later, next_action = floats(next_obs).unsqueeze(-1), torch.full((size, 1), 0.5)
         twin = SmallTwin([3.0, 1.0], [1.0, 4.0], (0.25, 1.0))
-        return *now, later, *flags, next_action, twin, 0.75
+        return Batch(*now, later, *flags), next_action, twin, 0.75
 
     def drawn(
         obs_size: int, action_dim: int, gamma: float, *flags: str, scale: float = 1.0
     ) -> tuple:
-        batch = batch_of(rng, obs_size, action_dim, list(flags))
+        batch = batch_of(rng, obs_size, action_dim, *flags)
         next_action = floats(rng.uniform(-1, 1, size=(len(flags), action_dim)))
-        return *batch, next_action, random_twin(rng, obs_size, action_dim, scale), gamma
+        return batch, next_action, random_twin(rng, obs_size, action_dim, scale), gamma
 
     return [
         Case(by_hand(2.0), note="a batch of one, in the middle of an episode"),
@@ -104,70 +80,21 @@ def clipped_target_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-def checked_target(function) -> Callable:
-    return lambda rng: (
-        observe_clipped_target(function, *case.args) for case in clipped_target_cases(rng)
-    )
+def rewards_stay(function, case):
+    reward = case.args[0].reward
+    before = reward.clone()
+    function(*case.args)
+    return torch.equal(reward, before)
 
 
-def target_carries_no_gradient(function, rng):
-    return not any(target.requires_grad for target in checked_target(function)(rng))
-
-
-def target_is_a_tensor(function, rng):
-    return all(isinstance(target, torch.Tensor) for target in checked_target(function)(rng))
-
-
-def target_is_no_list(function, rng):
-    return not any(isinstance(target, list | tuple) for target in checked_target(function)(rng))
-
-
-def rewards_stay(function, rng):
-    for case in clipped_target_cases(rng):
-        reward = case.args[2]
-        before = reward.clone()
-        observe_clipped_target(function, *case.args)
-        if not torch.equal(reward, before):
-            return False
-    return True
-
-
-def target_can_be_learned_from(function, rng):
-    """A tensor made in `inference_mode` looks right, but no loss can be computed from it."""
-    for target in checked_target(function)(rng):
-        q = torch.zeros_like(target.clone(), requires_grad=True)
-        gradient(F.mse_loss(q, target.detach()), q)
-    return True
-
-
-A_LIST = (
-    "The numbers are right, but in a Python list, and the critics' loss needs one tensor `(B,)`. "
-    "Torch computes all rows at once, so no loop is needed; after a loop, `torch.stack` makes one "
-    "tensor of them."
-)
-REWARDS_CHANGED = (
-    "The numbers are right, but you wrote them into `batch.reward` itself, and the batch may still "
-    "be needed. Build a new tensor."
-)
-TARGET_GRADIENT = (
-    "The numbers are right, but your target carries a gradient: the critics' loss would flow back "
-    "into the target networks. A target is a constant: compute it under `torch.no_grad()`, or "
-    "`.detach()` it."
-)
+def is_no_list(function, case):
+    return not isinstance(function(*case.args), list | tuple)
 
 
 CLIPPED_DOUBLE_Q_TARGET = exercise(
-    __file__,
-    "3.3",
-    reference=clipped_double_q_target,
-    cases=clipped_target_cases,
-    observe=observe_clipped_target,
-    properties=[
-        Property("a list of targets", target_is_no_list, A_LIST),
-        Property("no tensor", target_is_a_tensor, NO_TENSOR),
-        Property("useless for a loss", target_can_be_learned_from, INFERENCE),
-        Property("gradient in the target", target_carries_no_gradient, TARGET_GRADIENT),
-        Property("changes the rewards", rewards_stay, REWARDS_CHANGED),
-        no_mutation(clipped_target_cases, observe_clipped_target),
-    ],
-)
+    __file__, "3.3", clipped_double_q_target, clipped_target_cases, call_twice,
+    properties={"a list of targets": on_every_case(clipped_target_cases, is_no_list)}
+    | is_a_target(clipped_target_cases)
+    | {"changes the rewards": on_every_case(clipped_target_cases, rewards_stay)}
+    | no_mutation(clipped_target_cases),
+)  # fmt: skip

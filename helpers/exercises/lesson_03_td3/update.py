@@ -26,10 +26,10 @@ import torch
 
 from helpers.agents.base import gradient_step
 from helpers.agents.td3 import TD3
-from helpers.checks.exercise import Case, exercise
-from helpers.exercises.lesson_02_ddpg.losses import SmallActor, batch_of, floats
-from helpers.exercises.lesson_03_td3.losses import SmallTwin
+from helpers.checks.exercise import Case
 from helpers.exercises.lesson_03_td3.smoothing import shared, shared_streams
+from helpers.exercises.text import exercise
+from helpers.exercises.toys import SmallActor, SmallTwin, batch_of, floats
 from helpers.memory.buffers import Batch
 
 # --- What is looked at ----------------------------------------------------------------------------
@@ -171,8 +171,7 @@ def graph_leaves(loss: torch.Tensor) -> set[torch.Tensor]:
 
 
 def observe_agent(
-    function, critic, actor, target_critic, target_actor,
-    obs, action, reward, next_obs, terminated, truncated,
+    function, critic, actor, target_critic, target_actor, batch,
     updates, policy_delay, gamma, tau, learning_rate, target_noise=0.0, noise_clip=0.5,
     updates_before=0,
 ):  # fmt: skip
@@ -180,11 +179,11 @@ def observe_agent(
 
     Without networks the agent keeps its own, and only which of them move is observed.
     """
-    batch = Batch(obs, action, reward, next_obs, terminated, truncated)
     settings = {"policy_delay": policy_delay, "gamma": gamma, "tau": tau}
     settings |= {"target_noise": target_noise, "noise_clip": noise_clip}
     if critic is None:
-        agent = built(with_plain_twin(function), obs.shape[1], action.shape[1], **settings)
+        sizes = batch.obs.shape[1], batch.action.shape[1]
+        agent = built(with_plain_twin(function), *sizes, **settings)
     else:
         networks = critic, actor, target_critic, target_actor
         agent = agent_with(function, networks, learning_rate, **settings)
@@ -345,9 +344,9 @@ def noisy(rng: np.random.Generator) -> tuple:
     nothing = [np.zeros(3), np.zeros(3)]
     actors = SmallActor([[0.5, -0.5]]), SmallActor([[0.0, 2.0]])
     networks = SmallTwin(*nothing), actors[0], ListeningTwin(*nothing), actors[1]
-    batch = batch_of(rng, 1, 2, [""] * ROWS)
+    batch = batch_of(rng, 1, 2, *[""] * ROWS)
     # 70 % of such noise is clipped: a share that chance does not round to another one.
-    return *networks, *batch, 2, 2, 0.9, 0.2, 0.05, 0.26, 0.1
+    return *networks, batch, 2, 2, 0.9, 0.2, 0.05, 0.26, 0.1
 
 
 def update_cases(rng: np.random.Generator) -> list[Case]:
@@ -361,7 +360,7 @@ def update_cases(rng: np.random.Generator) -> list[Case]:
         )
         now, later = (floats([[1.0]]), floats([[0.5]])), (floats([1.0]), floats([[2.0]]))
         numbers = 1, policy_delay, 0.8, 0.25, 0.1
-        return *networks, *now, *later, torch.zeros(1), torch.zeros(1), *numbers
+        return *networks, Batch(*now, *later, torch.zeros(1), torch.zeros(1)), *numbers
 
     def drawn(obs_size: int, action_dim: int, *numbers: float, own: bool = False) -> tuple:
         def actor() -> SmallActor:
@@ -372,8 +371,8 @@ def update_cases(rng: np.random.Generator) -> list[Case]:
 
         networks = [None] * 4 if own else [twin(), actor(), twin(), actor()]
         flags = ["", "terminated", "", "truncated", ""]
-        batch = Batch(*batch_of(rng, obs_size, action_dim, flags))
-        return *networks, *batch._replace(reward=10 * batch.reward), *numbers
+        batch = batch_of(rng, obs_size, action_dim, *flags)
+        return *networks, batch._replace(reward=10 * batch.reward), *numbers
 
     return [
         Case(by_hand(2), note="the first of every two updates: only the critics move"),
@@ -390,10 +389,4 @@ def update_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-TD3_UPDATE = exercise(
-    __file__,
-    "3.7",
-    reference=TD3,
-    cases=update_cases,
-    observe=observe_agent,
-)
+TD3_UPDATE = exercise(__file__, "3.7", TD3, update_cases, observe_agent)

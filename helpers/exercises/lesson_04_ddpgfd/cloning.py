@@ -5,30 +5,23 @@ from __future__ import annotations
 import numpy as np
 
 from helpers.agents.cloning import bc_loss
-from helpers.checks.compare import ANOTHER
-from helpers.checks.exercise import Case, Property, exercise
-from helpers.exercises.lesson_02_ddpg.losses import (
-    SmallActor,
-    floats,
-    gives_tensors,
-    leaves_networks_alone,
-    same,
-)
-from helpers.exercises.observing import gradient, no_mutation
+from helpers.checks.exercise import Case
+from helpers.exercises.observing import call_twice, with_gradients
+from helpers.exercises.properties import freezes_nothing, gives_tensors, no_mutation
+from helpers.exercises.text import exercise
+from helpers.exercises.toys import SmallActor, floats, random_actor
 
 # --- What is looked at ----------------------------------------------------------------------------
 
 
 def observe_bc_loss(function, actor, obs, action):
-    loss, again = function(actor, obs, action), function(actor, obs, action)
-    if not same(loss, again):
-        return {"loss": ANOTHER, "gradient to the actor": None}
-    return {"loss": loss, "gradient to the actor": gradient(loss, actor.weights)}
+    loss = call_twice(function, actor, obs, action)
+    return with_gradients("loss", loss, {"the actor": actor.weights})
 
 
 def bc_cases(rng: np.random.Generator) -> list[Case]:
     def drawn(size: int, obs_size: int, action_dim: int) -> tuple:
-        actor = SmallActor(rng.normal(size=(obs_size, action_dim)) / np.sqrt(obs_size))
+        actor = random_actor(rng, obs_size, action_dim)
         obs, action = rng.normal(size=(size, obs_size)), rng.uniform(-1, 1, (size, action_dim))
         return actor, floats(obs), floats(action)
 
@@ -42,21 +35,7 @@ def bc_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-FROZEN = (
-    "After your function the actor's weights are frozen (`requires_grad` is off), so it can never "
-    "learn. Nothing needs freezing here."
-)
-
-
 BC_LOSS = exercise(
-    __file__,
-    "4.2",
-    reference=bc_loss,
-    cases=bc_cases,
-    observe=observe_bc_loss,
-    properties=[
-        Property("freezes a network", leaves_networks_alone(bc_cases), FROZEN),
-        gives_tensors(bc_cases),
-        no_mutation(bc_cases, observe_bc_loss),
-    ],
-)
+    __file__, "4.2", bc_loss, bc_cases, observe_bc_loss,
+    properties=freezes_nothing(bc_cases) | gives_tensors(bc_cases) | no_mutation(bc_cases),
+)  # fmt: skip

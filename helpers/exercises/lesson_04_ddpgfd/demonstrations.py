@@ -17,8 +17,9 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from helpers.checks.exercise import Case, Property, exercise
+from helpers.checks.exercise import Case
 from helpers.demos.files import ARRAYS, read_episodes
+from helpers.exercises.text import exercise
 
 # --- Files ----------------------------------------------------------------------------------------
 
@@ -213,40 +214,13 @@ def gives_arrays(function, rng):
     return True
 
 
-PICKLE = (
-    "With `allow_pickle=True` your function unpickles whatever the file holds, and unpickling runs "
-    "what its author put there. Plain numbers and a text need no pickle: leave it at `False`."
-)
-SWALLOWED = (
-    "Where there is no file, or where it holds pickles or a text that is not JSON, numpy and "
-    "`json` stop with an error, but your function catches it and returns as if all were well. Let "
-    "it pass: the caller has to learn that there are no episodes."
-)
-CODE = (
-    "Your function runs code that stands in the text of the file. A text from somebody else is "
-    "data, not code: `json.loads` reads it and runs nothing."
-)
-OPEN = (
-    "The episodes are right, but the file stays open when your function is done, until Python "
-    "happens to close it. Open it in a `with`, which closes it whatever happens."
-)
-NO_ARRAYS = (
-    "The numbers are right, but they are no longer numpy arrays. Everything that works on episodes "
-    "computes with arrays: take slices of the six."
-)
-
-
 READ_EPISODES = exercise(
-    __file__,
-    "4.1",
-    reference=read_episodes,
-    cases=reader_cases,
-    observe=observe_reader,
-    properties=[
-        Property("error swallowed", lets_errors_pass, SWALLOWED),
-        Property("unpickles what the file holds", refuses_pickles, PICKLE),
-        Property("runs the text in the file", runs_no_text, CODE),
-        Property("leaves the file open", closes_the_file, OPEN),
-        Property("no arrays", gives_arrays, NO_ARRAYS),
-    ],
-)
+    __file__, "4.1", read_episodes, reader_cases, observe_reader,
+    properties={
+        "error swallowed": lets_errors_pass,
+        "unpickles what the file holds": refuses_pickles,
+        "runs the text in the file": runs_no_text,
+        "leaves the file open": closes_the_file,
+        "no arrays": gives_arrays,
+    },
+)  # fmt: skip

@@ -4,27 +4,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import torch
-from torch.nn import functional as F
 
 from helpers.agents.ddpgfd import n_step_target, priorities, weighted_critic_loss
-from helpers.checks.compare import ANOTHER
-from helpers.checks.exercise import Case, Property, exercise
-from helpers.exercises.lesson_02_ddpg.losses import (
-    INFERENCE,
-    NO_TENSOR,
-    TARGET_GRADIENT,
-    SmallActor,
-    SmallCritic,
-    floats,
-    gives_tensors,
-    networks,
-    same,
-)
-from helpers.exercises.observing import gradient, no_mutation
+from helpers.checks.exercise import Case
+from helpers.exercises.observing import call_twice, with_gradients
+from helpers.exercises.properties import gives_tensors, is_a_target, no_mutation
+from helpers.exercises.text import exercise
+from helpers.exercises.toys import SmallActor, SmallCritic, floats, random_actor, random_critic
 from helpers.memory.buffers import PrioritizedBatch
 
 # --- 4.8 priorities -------------------------------------------------------------------------------
@@ -53,11 +41,7 @@ def priority_cases(rng: np.random.Generator) -> list[Case]:
 
 
 PRIORITIES = exercise(
-    __file__,
-    "4.8",
-    reference=priorities,
-    cases=priority_cases,
-    properties=[no_mutation(priority_cases)],
+    __file__, "4.8", priorities, priority_cases, properties=no_mutation(priority_cases)
 )
 
 
@@ -66,7 +50,7 @@ PRIORITIES = exercise(
 
 def observe_weighted_loss(function, q, target, n_target, weights, n_step_weight):
     loss = function(q, target, n_target, weights, n_step_weight)
-    return {"loss": loss, "gradient to q": gradient(loss, q)}
+    return with_gradients("loss", loss, {"q": q})
 
 
 def weighted_loss_cases(rng: np.random.Generator) -> list[Case]:
@@ -92,16 +76,9 @@ def weighted_loss_cases(rng: np.random.Generator) -> list[Case]:
 
 
 WEIGHTED_CRITIC_LOSS = exercise(
-    __file__,
-    "4.11",
-    reference=weighted_critic_loss,
-    cases=weighted_loss_cases,
-    observe=observe_weighted_loss,
-    properties=[
-        gives_tensors(weighted_loss_cases),
-        no_mutation(weighted_loss_cases, observe_weighted_loss),
-    ],
-)
+    __file__, "4.11", weighted_critic_loss, weighted_loss_cases, observe_weighted_loss,
+    properties=gives_tensors(weighted_loss_cases) | no_mutation(weighted_loss_cases),
+)  # fmt: skip
 
 
 # --- Batches n steps ahead ------------------------------------------------------------------------
@@ -109,10 +86,9 @@ WEIGHTED_CRITIC_LOSS = exercise(
 
 def n_step_batch(
     rng: np.random.Generator, obs_size: int, action_dim: int, gamma: float, *windows: str
-) -> tuple:
-    """A batch, part by part. Each of `windows` is as long as a row's window: "..t" is one of three
-    steps that (t)erminates with its last, "..c" one that is (c)ut off there, "..b" both, ".." just
-    two.
+) -> PrioritizedBatch:
+    """A batch. Each of `windows` is as long as a row's window: "..t" is one of three steps that
+    (t)erminates with its last, "..c" one that is (c)ut off there, "..b" both, ".." just two.
 
     What belongs to the first step and to the last one of a window is the same where it is one.
     """
@@ -125,7 +101,7 @@ def n_step_batch(
         return rng.normal(size=(size, *shape)).round(2)
 
     reward, next_obs = numbers(), numbers(obs_size)
-    return (
+    return PrioritizedBatch(
         floats(numbers(obs_size)),
         floats(rng.uniform(-1, 1, (size, action_dim)).round(2)),
         floats(reward),
@@ -145,28 +121,16 @@ def n_step_batch(
 # --- 4.10 n_step_target ---------------------------------------------------------------------------
 
 
-def observe_n_step_target(
-    function, obs, action, reward, next_obs, terminated, truncated, n_reward, n_next_obs,
-    n_terminated, n_discount, weights, is_demo, indices, target_actor, target_critic,
-):  # fmt: skip
-    parts = (
-        obs, action, reward, next_obs, terminated, truncated, n_reward, n_next_obs,
-        n_terminated, n_discount, weights, is_demo, indices,
-    )  # fmt: skip
-    copies = PrioritizedBatch(*(part.clone() for part in parts))
-    again = function(copies, target_actor, target_critic)
-    target = function(PrioritizedBatch(*parts), target_actor, target_critic)
-    return target if same(target, again) else ANOTHER
-
-
 def n_target_cases(rng: np.random.Generator) -> list[Case]:
     def one(window: str) -> tuple:
         batch = n_step_batch(rng, 1, 1, 0.8, window)
-        return *batch, SmallActor([[0.5]], -0.25), SmallCritic([3.0, 1.0], 0.5)
+        return batch, SmallActor([[0.5]], -0.25), SmallCritic([3.0, 1.0], 0.5)
 
     def drawn(obs_size: int, action_dim: int, gamma: float, *windows: str) -> tuple:
         batch = n_step_batch(rng, obs_size, action_dim, gamma, *windows)
-        return *batch, *networks(rng, obs_size, action_dim, bias=0.75)
+        return batch, *(
+            draw(rng, obs_size, action_dim, 0.75) for draw in (random_actor, random_critic)
+        )
 
     return [
         Case(one(".."), note="a batch of one, two steps ahead"),
@@ -180,36 +144,7 @@ def n_target_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-def checked(function) -> Callable:
-    return lambda rng: (observe_n_step_target(function, *c.args) for c in n_target_cases(rng))
-
-
-def target_carries_no_gradient(function, rng):
-    return not any(target.requires_grad for target in checked(function)(rng))
-
-
-def target_is_a_tensor(function, rng):
-    return all(isinstance(target, torch.Tensor) for target in checked(function)(rng))
-
-
-def target_can_be_learned_from(function, rng):
-    """A tensor of `inference_mode` looks right, and stops the loss that it is used in."""
-    for target in checked(function)(rng):
-        q = torch.zeros_like(target.clone(), requires_grad=True)
-        gradient(F.mse_loss(q, target.detach()), q)
-    return True
-
-
 N_STEP_TARGET = exercise(
-    __file__,
-    "4.10",
-    reference=n_step_target,
-    cases=n_target_cases,
-    observe=observe_n_step_target,
-    properties=[
-        Property("no tensor", target_is_a_tensor, NO_TENSOR),
-        Property("useless for a loss", target_can_be_learned_from, INFERENCE),
-        Property("gradient in the target", target_carries_no_gradient, TARGET_GRADIENT),
-        no_mutation(n_target_cases, observe_n_step_target),
-    ],
-)
+    __file__, "4.10", n_step_target, n_target_cases, call_twice,
+    properties=is_a_target(n_target_cases) | no_mutation(n_target_cases),
+)  # fmt: skip

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from helpers.checks.exercise import Case, exercise
-from helpers.exercises.observing import no_mutation
+from helpers.checks.exercise import Case
+from helpers.exercises.properties import no_mutation
+from helpers.exercises.text import exercise
 from helpers.memory.buffers import n_step_return
 
 # --- Cases ----------------------------------------------------------------------------------------
@@ -40,9 +41,5 @@ def n_step_cases(rng: np.random.Generator) -> list[Case]:
 
 
 N_STEP_RETURN = exercise(
-    __file__,
-    "4.9",
-    reference=n_step_return,
-    cases=n_step_cases,
-    properties=[no_mutation(n_step_cases)],
+    __file__, "4.9", n_step_return, n_step_cases, properties=no_mutation(n_step_cases)
 )

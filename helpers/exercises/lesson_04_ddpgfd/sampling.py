@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from helpers.checks.exercise import Case, Property, as_case, exercise
-from helpers.exercises.observing import no_mutation
+from helpers.checks.exercise import Case, as_case
+from helpers.exercises.properties import no_mutation
+from helpers.exercises.text import exercise
 from helpers.memory.buffers import importance_weights, linear_schedule, sampling_probabilities
 
 # --- 4.3 sampling_probabilities -------------------------------------------------------------------
@@ -25,19 +26,10 @@ def probability_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-OVERWRITES = (
-    "The numbers are right, but you compute them in the caller's own array, and its priorities are "
-    "gone. `**=` and `/=` change an array in place: use `**` and `/`, which make a new one."
-)
-
-
 SAMPLING_PROBABILITIES = exercise(
-    __file__,
-    "4.3",
-    reference=sampling_probabilities,
-    cases=probability_cases,
-    properties=[no_mutation(probability_cases, message=OVERWRITES)],
-)
+    __file__, "4.3", sampling_probabilities, probability_cases,
+    properties=no_mutation(probability_cases),
+)  # fmt: skip
 
 
 # --- 4.4 importance_weights -----------------------------------------------------------------------
@@ -63,11 +55,7 @@ def weight_cases(rng: np.random.Generator) -> list[Case]:
 
 
 IMPORTANCE_WEIGHTS = exercise(
-    __file__,
-    "4.4",
-    reference=importance_weights,
-    cases=weight_cases,
-    properties=[no_mutation(weight_cases)],
+    __file__, "4.4", importance_weights, weight_cases, properties=no_mutation(weight_cases)
 )
 
 
@@ -101,16 +89,9 @@ def always_the_same(function, rng):
     return np.allclose(first, back) and np.allclose(first, often)
 
 
-COUNTS_CALLS = (
-    "Your schedule goes on with every call: it remembers what it gave last and adds to that. Then "
-    "just looking at beta changes it. `step` says how far it is, so nothing has to be remembered."
-)
-
-
 LINEAR_SCHEDULE = exercise(
-    __file__,
-    "4.5",
-    reference=linear_schedule,
-    cases=schedule_cases,
-    properties=[Property("changes from call to call", always_the_same, COUNTS_CALLS)],
-)
+    __file__, "4.5", linear_schedule, schedule_cases,
+    properties={
+        "changes from call to call": always_the_same,
+    },
+)  # fmt: skip

@@ -14,8 +14,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from helpers.checks.exercise import Case, Property, exercise
-from helpers.exercises.observing import no_mutation
+from helpers.checks.exercise import Case
+from helpers.exercises.properties import no_mutation
+from helpers.exercises.text import exercise
 from helpers.memory.segment_tree import SegmentTree, SumTree
 
 Tree = TypeVar("Tree", bound=SegmentTree)
@@ -118,42 +119,15 @@ def with_any_top_level(function, rng):
     return True
 
 
-COPIED = (
-    "You combine children from a copy of the nodes that was made before the climb, so they are "
-    "still the old ones. Read two children when it is their parent's turn: `self.pairs` is the "
-    "same memory as `self.nodes`, while `.copy()`, or an array as an index, makes a copy."
-)
-EVERYTHING = (
-    "The numbers are right, but you compute the whole tree anew for every batch: with a million "
-    "places that is a million operations instead of twenty per place. Only the parents on the way "
-    "up from the leaves that were set can have changed."
-)
-CHANGES_INPUTS = (
-    "The numbers are right, but you change the arrays that you were given. `+=` and `//=` work in "
-    "place, and the caller passes the same places on to the next tree: make new arrays, "
-    "`nodes = nodes // 2`."
-)
-
-
 SEGMENT_TREE = exercise(
-    __file__,
-    "4.6",
-    reference=SegmentTree,
-    cases=set_cases,
-    observe=observe_set,
-    properties=[
-        no_mutation(set_cases, observe_set, CHANGES_INPUTS),
-        Property(
-            "wrong below a wider top level",
-            with_any_top_level,
-            "Your method is right for a tree with a single root, and wrong where the top level has "
-            "more nodes, as it usually has. The leaves begin at `self.first_leaf`, and "
-            "`self.depth` levels lie above them, none for a small tree.",
-        ),
-        Property("children from a copy", reads_what_is_new, COPIED),
-        Property("computes the whole tree", climbs_only_where_needed, EVERYTHING),
-    ],
-)
+    __file__, "4.6", SegmentTree, set_cases, observe_set,
+    properties={
+        **no_mutation(set_cases, observe_set),
+        "wrong below a wider top level": with_any_top_level,
+        "children from a copy": reads_what_is_new,
+        "computes the whole tree": climbs_only_where_needed,
+    },
+)  # fmt: skip
 
 
 # --- 4.7 SumTree.retrieve -------------------------------------------------------------------------
@@ -258,58 +232,16 @@ def gives_whole_numbers(function, rng):
     return np.asarray(first_found(function)).dtype.kind in "iu"
 
 
-NO_LEAVES = (
-    "The places are right, but you add up all the leaves: with a million places that is a million "
-    "additions for every batch. The tree has these sums already: walk down, and look at two "
-    "children per level."
-)
-WIDER_TOP = (
-    "Your walk is right from a single root, node 1, and wrong where the top level has more nodes, "
-    "as it usually has. `self.enter` says in which of them a draw lies, and what is left to find "
-    "there; `self.depth` levels lie below."
-)
-ROUNDING = (
-    "Rounding leads your walk to a place without priority: with priorities 0.3, 0, 0, 0, 0.7, 0, 0 "
-    "and 0 the draw 0.9999999999999999, less 0.3, is 0.7 exactly, and the walk goes on to the "
-    "empty places behind it. Never go right into an empty child; a correction afterwards is not "
-    "always enough."
-)
-
-
 SUM_TREE = exercise(
-    __file__,
-    "4.7",
-    reference=SumTree,
-    cases=retrieve_cases,
-    observe=observe_retrieve,
-    properties=[
-        Property("rounding", never_without_priority, ROUNDING),
-        Property("wrong below a wider top level", from_any_top_level, WIDER_TOP),
-        Property("adds up the leaves", walks_down, NO_LEAVES),
-        no_mutation(retrieve_cases, observe_retrieve),
-        Property(
-            "changes the tree",
-            leaves_the_tree_alone,
-            "The places are right, but you changed the tree. Looking for a place must leave its "
-            "sums as they are.",
-        ),
-        Property(
-            "accepts what cannot be",
-            refuses_what_cannot_be,
-            "An empty tree, a negative prefix sum and NaN must raise a `ValueError`, or an agent "
-            "would learn from an empty place. `self.enter` does that: start with it.",
-        ),
-        Property(
-            "no array",
-            gives_an_array,
-            "The places are right, but they are in a list or a tensor, and the buffer computes "
-            "with arrays: return a numpy array.",
-        ),
-        Property(
-            "no whole numbers",
-            gives_whole_numbers,
-            "The places are right, but numbers with a decimal point cannot be indices. Keep whole "
-            "numbers: `//` instead of `/`, and no `np.zeros` without a type.",
-        ),
-    ],
-)
+    __file__, "4.7", SumTree, retrieve_cases, observe_retrieve,
+    properties={
+        "rounding": never_without_priority,
+        "wrong below a wider top level": from_any_top_level,
+        "adds up the leaves": walks_down,
+        **no_mutation(retrieve_cases, observe_retrieve),
+        "changes the tree": leaves_the_tree_alone,
+        "accepts what cannot be": refuses_what_cannot_be,
+        "no array": gives_an_array,
+        "no whole numbers": gives_whole_numbers,
+    },
+)  # fmt: skip

@@ -16,8 +16,7 @@ import numpy as np
 import torch
 
 from helpers.agents.ddpgfd import DDPGfD
-from helpers.checks.exercise import Case, exercise
-from helpers.exercises.lesson_02_ddpg.losses import SmallActor, SmallCritic, floats
+from helpers.checks.exercise import Case
 from helpers.exercises.lesson_03_td3.update import (
     NETWORKS,
     Spaces,
@@ -27,6 +26,8 @@ from helpers.exercises.lesson_03_td3.update import (
     weights,
 )
 from helpers.exercises.lesson_04_ddpgfd.losses import n_step_batch
+from helpers.exercises.text import exercise
+from helpers.exercises.toys import SmallActor, SmallCritic, floats
 from helpers.memory.buffers import PrioritizedBatch, PrioritizedReplayBuffer
 
 # --- What is looked at ----------------------------------------------------------------------------
@@ -72,20 +73,14 @@ def agent_with(function, networks: tuple, learning_rate: float, weight_decay: fl
 
 def observe_agent(
     function, critic, actor, target_critic, target_actor,
-    obs, action, reward, next_obs, terminated, truncated, n_reward, n_next_obs, n_terminated,
-    n_discount, importance_weights, is_demo, indices,
-    updates, learning_rate, weight_decay, **settings,
+    batch, updates, learning_rate, weight_decay, **settings,
 ):  # fmt: skip
     """All weights and priorities after each update, and what it returned.
 
     Without networks the agent keeps its own, and what is looked at is which of them move.
     """
-    batch = PrioritizedBatch(
-        obs, action, reward, next_obs, terminated, truncated, n_reward, n_next_obs, n_terminated,
-        n_discount, importance_weights, is_demo, indices,
-    )  # fmt: skip
     if critic is None:
-        agent = built(function, obs.shape[1], action.shape[1], **settings)
+        agent = built(function, batch.obs.shape[1], batch.action.shape[1], **settings)
     else:
         networks = critic, actor, target_critic, target_actor
         agent = agent_with(function, networks, learning_rate, weight_decay, **settings)
@@ -181,13 +176,14 @@ def by_hand(is_demo: float) -> tuple:
     window = floats([3.0]), floats([[4.0]]), torch.zeros(1), floats([0.25])
     drawn = floats([0.6]), floats([is_demo]), torch.tensor([3])
     flags = torch.zeros(1), torch.zeros(1)
-    return *networks, *now, *later, *flags, *window, *drawn, 1, 0.1, 0.0
+    return *networks, PrioritizedBatch(*now, *later, *flags, *window, *drawn), 1, 0.1, 0.0
 
 
 def large_weights() -> tuple:
     """Q is -1, but the critic's weights are large enough for any penalty on them to show."""
-    one, demo = floats([[1.0]]), by_hand(1.0)
-    return SmallCritic([1000.0, -1000.0]), *demo[1:4], one, one, *demo[6:]
+    _, *networks, batch, updates, learning_rate, decay = by_hand(1.0)
+    batch = batch._replace(action=floats([[1.0]]))
+    return SmallCritic([1000.0, -1000.0]), *networks, batch, updates, learning_rate, decay
 
 
 def update_cases(rng: np.random.Generator) -> list[Case]:
@@ -203,7 +199,7 @@ def update_cases(rng: np.random.Generator) -> list[Case]:
 
         networks = [None] * 4 if own else [critic(), actor(), critic(), actor()]
         batch = n_step_batch(rng, obs_size, action_dim, 0.9, *windows)
-        return *networks, *batch, updates, 0.05, decay
+        return *networks, batch, updates, 0.05, decay
 
     def case(args: tuple, note: str, gamma=0.9) -> Case:
         numbers = {"n_step_weight": 0.3, "gradient_weight": 0.4, "eps": 0.125, "demo_bonus": 3.0}
@@ -221,10 +217,4 @@ def update_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-DDPGFD_UPDATE = exercise(
-    __file__,
-    "4.12",
-    reference=DDPGfD,
-    cases=update_cases,
-    observe=observe_agent,
-)
+DDPGFD_UPDATE = exercise(__file__, "4.12", DDPGfD, update_cases, observe_agent)

@@ -19,10 +19,11 @@ import torch
 from torch import nn
 
 from helpers.agents import checkpoint, parameters
-from helpers.checks.exercise import Case, exercise
+from helpers.checks.exercise import Case
 from helpers.envs.make import make_training_env
 from helpers.evaluation import Evaluation
 from helpers.exercises.lesson_05_td3_in_practice.watched_env import ABROAD, HOME
+from helpers.exercises.text import exercise
 from helpers.training.callbacks import Evaluate
 
 
@@ -226,10 +227,4 @@ def callback_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-EVALUATE = exercise(
-    __file__,
-    "5.3",
-    reference=Evaluate,
-    cases=callback_cases,
-    observe=observe_callback,
-)
+EVALUATE = exercise(__file__, "5.3", Evaluate, callback_cases, observe_callback)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from helpers.checks.exercise import Case, Property, exercise
-from helpers.exercises.observing import no_mutation
+from helpers.checks.exercise import Case
+from helpers.exercises.properties import no_mutation
+from helpers.exercises.text import exercise
 from helpers.training.statistics import interquartile_mean
 
 # --- Cases ----------------------------------------------------------------------------------------
@@ -52,27 +53,10 @@ def takes_lists(function, rng):
 
 
 INTERQUARTILE_MEAN = exercise(
-    __file__,
-    "5.2",
-    reference=interquartile_mean,
-    cases=runs_cases,
-    properties=[
-        Property(
-            "no error without runs",
-            refuses_no_runs,
-            "The numbers are right, but without any runs your function does not stop with a "
-            "`ValueError`: raise it yourself, with a sentence that says what is missing.",
-        ),
-        Property(
-            "no plain lists",
-            takes_lists,
-            "Arrays work, but `values` may be a plain list, too: `np.asarray` makes an array of "
-            "it.",
-        ),
-        no_mutation(
-            lambda rng: [case for case in runs_cases(rng) if np.size(case.args[0])],
-            message="The numbers are right, but your function changes the array that it was given, "
-            "and the caller still needs the runs as they were. Sort a copy: `np.sort` makes one.",
-        ),
-    ],
-)
+    __file__, "5.2", interquartile_mean, runs_cases,
+    properties={
+        "no error without runs": refuses_no_runs,
+        "no plain lists": takes_lists,
+        **no_mutation(lambda rng: [case for case in runs_cases(rng) if np.size(case.args[0])]),
+    },
+)  # fmt: skip

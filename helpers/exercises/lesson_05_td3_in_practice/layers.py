@@ -11,8 +11,9 @@ import torch
 from torch import nn
 
 from helpers.agents.layers import hidden_layers
-from helpers.checks.exercise import Case, Property, exercise
+from helpers.checks.exercise import Case
 from helpers.exercises.observing import fill_parameters, linear_layers
+from helpers.exercises.text import exercise
 
 NETWORK = "a network"
 
@@ -77,23 +78,9 @@ def another_start_each_time(function, rng):
 
 
 HIDDEN_LAYERS = exercise(
-    __file__,
-    "5.5",
-    reference=hidden_layers,
-    cases=layer_cases,
-    observe=observe_layers,
-    properties=[
-        Property(
-            "two calls share weights",
-            a_new_network_each_time,
-            "Two calls give networks that share weights: make all layers, and the list that holds "
-            "them, anew at each call.",
-        ),
-        Property(
-            "the same start every time",
-            another_start_each_time,
-            "Every network starts with the same weights, whatever the agent's seed is: a seed is "
-            "set inside the function. Leave that to the agent.",
-        ),
-    ],
-)
+    __file__, "5.5", hidden_layers, layer_cases, observe_layers,
+    properties={
+        "two calls share weights": a_new_network_each_time,
+        "the same start every time": another_start_each_time,
+    },
+)  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from helpers.checks.exercise import Case, Property, exercise
+from helpers.checks.exercise import Case
 from helpers.evaluation import play_episodes
 from helpers.exercises.lesson_05_td3_in_practice.watched_env import (
     ENV_ID,
@@ -20,6 +20,7 @@ from helpers.exercises.lesson_05_td3_in_practice.watched_env import (
     LONG_ID,
     TooFarError,
 )
+from helpers.exercises.text import exercise
 
 # --- What is looked at ----------------------------------------------------------------------------
 
@@ -209,24 +210,9 @@ def lets_errors_pass(function, rng):
 
 
 PLAY_EPISODES = exercise(
-    __file__,
-    "5.1",
-    reference=play_episodes,
-    cases=episode_cases,
-    observe=observe_episodes,
-    output=("returns", "lengths"),
-    properties=[
-        Property(
-            "left open after an error",
-            closes_in_any_case,
-            "Where the policy stops with an error, your environment stays open: `try` and "
-            "`finally`, or a `with`, close it whatever happens.",
-        ),
-        Property(
-            "errors do not pass",
-            lets_errors_pass,
-            "The policy stopped with an error, and your function goes on as if all were well: let "
-            "the error pass.",
-        ),
-    ],
-)
+    __file__, "5.1", play_episodes, episode_cases, observe_episodes, output=("returns", "lengths"),
+    properties={
+        "left open after an error": closes_in_any_case,
+        "errors do not pass": lets_errors_pass,
+    },
+)  # fmt: skip

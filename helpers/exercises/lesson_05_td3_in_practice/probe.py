@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from helpers.checks.exercise import Case, exercise
+from helpers.checks.exercise import Case
+from helpers.exercises.text import exercise
 from helpers.training.probes import TwoStepProbe
 
 AN_OBSERVATION = "an array (1,) of float32"
@@ -82,10 +83,4 @@ def probe_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-TWO_STEP_PROBE = exercise(
-    __file__,
-    "5.4",
-    reference=TwoStepProbe,
-    cases=probe_cases,
-    observe=observe_probe,
-)
+TWO_STEP_PROBE = exercise(__file__, "5.4", TwoStepProbe, probe_cases, observe_probe)

@@ -13,8 +13,9 @@ from traceback import walk_tb
 import numpy as np
 
 from helpers.agents.cloning import some_episodes, split_episodes
-from helpers.checks.exercise import Case, Property, exercise
+from helpers.checks.exercise import Case
 from helpers.demos.files import ARRAYS, Demos
+from helpers.exercises.text import exercise
 
 # --- What is looked at ----------------------------------------------------------------------------
 
@@ -198,29 +199,10 @@ def env_and_maker_stay(function, rng):
 
 
 SPLIT_EPISODES = exercise(
-    __file__,
-    "5.6",
-    reference=split_episodes,
-    cases=split_cases,
-    observe=observe_split,
-    properties=[
-        Property(
-            "takes any share",
-            refuses([1, 2, 1], 0.0, 1.0, -0.5, 20.0),
-            "The splits are right, but a share that is not between 0 and 1 is a mistake of the "
-            "caller, such as 20 for 20 %. Stop with a `ValueError` that says so.",
-        ),
-        Property(
-            "takes a single episode",
-            refuses([4], 0.5),
-            "The splits are right, but with a single episode there is nothing to split. Stop with "
-            "a `ValueError` that asks for more.",
-        ),
-        Property(
-            "env_id and maker",
-            env_and_maker_stay,
-            "Each part says where and by whom it was recorded: `env_id` and `maker` stay as they "
-            "are in `demos`.",
-        ),
-    ],
-)
+    __file__, "5.6", split_episodes, split_cases, observe_split,
+    properties={
+        "takes any share": refuses([1, 2, 1], 0.0, 1.0, -0.5, 20.0),
+        "takes a single episode": refuses([4], 0.5),
+        "env_id and maker": env_and_maker_stay,
+    },
+)  # fmt: skip

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from helpers.agents.cloning import early_stopping
-from helpers.checks.exercise import Case, exercise
+from helpers.checks.exercise import Case
+from helpers.exercises.text import exercise
 
 
 def observe_stop(function, losses, patience):
@@ -44,10 +45,4 @@ def loss_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-EARLY_STOPPING = exercise(
-    __file__,
-    "5.7",
-    reference=early_stopping,
-    cases=loss_cases,
-    observe=observe_stop,
-)
+EARLY_STOPPING = exercise(__file__, "5.7", early_stopping, loss_cases, observe_stop)

@@ -1,4 +1,4 @@
-"""Reads an exercise's Markdown file: the card, the hints, the mistakes, other right answers.
+"""An exercise from its Markdown file: the card, the hints, the mistakes, other right answers.
 
 # 2.4 Uphill on Q
 difficulty 2, 6 minutes
@@ -9,47 +9,61 @@ difficulty 2, 6 minutes
 ## Messages          MINUS: a sentence that several messages share, filled in for {MINUS}
 ## Mistakes          each with a heading, its edits (see `edits`) and its message;
                      "also" begins another spelling of the same mistake
+## Properties        what to say where a property does not hold: its name and a message each
 ## Right answers     each with a heading and its edits
+
+Messages and properties that several exercises share stand in `messages.md`, in the same way.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
-from helpers.checks.edits import Code, Diff, Edit, EditError, edited
+import numpy as np
+
+from helpers.checks.edits import Code, Diff, Edit, EditError
+from helpers.checks.exercise import Card, Case, Exercise, Mistake, Property, Test, call
 
 _PAIR = re.compile(r"`([^`]+)` -> (?:`([^`]*)`|nothing)")
 _EDIT_LINE = re.compile(r"^(also )?(?:([\w ]+): )?(?=`[^`]+` -> (?:`|nothing))")
 _FENCE = re.compile(r"^(also )?```(diff|python)$")
-_SHARED = Path(__file__).resolve().parents[1] / "exercises" / "messages.md"
+_SHARED = Path(__file__).with_name("messages.md")
 
 
-@dataclass(frozen=True)
-class Mistake:
-    """A wrong version that somebody could write, and what to tell them.
+def exercise(
+    file: str,
+    exercise_id: str,
+    reference: Callable,
+    cases: Callable[[np.random.Generator], Sequence[tuple | Case]],
+    observe: Callable[..., Any] = call,
+    properties: Mapping[str, Test] | None = None,
+    **how: Any,
+) -> Exercise:
+    """The exercise whose card, hints and mistakes stand beside `file` in `<id>_<name>.md`.
 
-    `spellings` are lists of edits of the reference: the first is the mistake, the others the same
-    in other words.
+    `properties` are tests by their names, under which the file has their messages. `how` it is
+    tried besides, `output`, `rtol` and `atol`, is explained at `Exercise`.
     """
-
-    name: str
-    message: str
-    reference: Callable
-    spellings: list[list[Edit | Diff | Code]] = field(default_factory=list)
-
-    @cached_property
-    def function(self) -> Callable:
-        """The wrong version. Raises `EditError` if an edit cannot be made."""
-        return self.spelled(0)
-
-    def spelled(self, number: int) -> Callable:
-        """The wrong version in its other words."""
-        return edited(self.reference, self.spellings[number], self.name)
+    folder, tests = Path(file).parent, properties or {}
+    text = read(folder / f"{exercise_id}_{reference.__name__}.md", reference, tests)
+    return Exercise(
+        id=text.id,
+        lesson=folder.name.removeprefix("lesson_"),
+        reference=reference,
+        card=text.card,
+        hints=text.hints,
+        cases=cases,
+        mistakes=text.mistakes,
+        right=text.right,
+        observe=observe,
+        properties=[Property(name, tests[name], said) for name, said in text.properties.items()],
+        **how,
+    )
 
 
 @dataclass(frozen=True)
@@ -62,41 +76,47 @@ class Edits:
 
 @dataclass(frozen=True)
 class Text:
-    """What an exercise's file says."""
+    """What an exercise's file says. `properties` has a message for each that is tested."""
 
     id: str
-    title: str
-    difficulty: int
-    minutes: int
-    what: str
-    why: str
+    card: Card
     hints: tuple[str, str]
     mistakes: list[Mistake]
     right: list[Mistake]
+    properties: dict[str, str]
 
 
-def read(path: Path, reference: Callable) -> Text:
-    """Read a file. Raises `EditError` that names the file and what is wrong with it."""
+def read(path: Path, reference: Callable, tested: Collection[str] = ()) -> Text:
+    """Read a file; `tested` are its properties' names.
+
+    Raises `EditError` that names the file and what is wrong with it.
+    """
     try:
-        return _read(path.read_text(encoding="utf-8"), reference)
+        return _read(path.read_text(encoding="utf-8"), reference, tested)
     except (EditError, KeyError, ValueError) as error:
         raise EditError(f"{path.name}: {error}") from error
 
 
-def _read(text: str, reference: Callable) -> Text:
+def _read(text: str, reference: Callable, tested: Collection[str]) -> Text:
     head, sections = split(text, "## ")
     title = re.match(r"# ([\d.]+) (.+)\n+difficulty (\d), (\d+) minutes", head)
     if not title:
         raise EditError("The first lines are `# 1.2 Title` and `difficulty 2, 6 minutes`.")
-    messages = _messages(_SHARED.read_text(encoding="utf-8")) if _SHARED.exists() else {}
-    messages |= _messages(sections.get("Messages", ""))
-    parts = {name: _flowing(sections[name]) for name in ("What", "Why", "Hint 1", "Hint 2")}
+    shared, all_shared = split(_SHARED.read_text(encoding="utf-8"), "## ")
+    messages = _messages(shared) | _messages(sections.get("Messages", ""))
+    what, why, *hints = (_flowing(sections[x]) for x in ("What", "Why", "Hint 1", "Hint 2"))
+    own, said = (split(each.get("Properties", ""), "### ")[1] for each in (sections, all_shared))
+    said |= own
+    if wrong := (set(tested) - said.keys()) | (own.keys() - set(tested)):
+        raise EditError(f"Each property has a test and a message: {', '.join(sorted(wrong))}.")
     return Text(
-        title[1], title[2], int(title[3]), int(title[4]), parts["What"], parts["Why"],
-        (parts["Hint 1"], parts["Hint 2"]),
+        title[1],
+        Card(title[2], what, why, int(title[3]), int(title[4])),
+        (hints[0], hints[1]),
         _entries(sections.get("Mistakes", ""), reference, messages),
         _entries(sections.get("Right answers", ""), reference, messages),
-    )  # fmt: skip
+        {name: _filled(_flowing(said[name]), messages) for name in tested},
+    )
 
 
 def split(text: str, mark: str) -> tuple[str, dict[str, str]]:
@@ -120,15 +140,11 @@ def _flowing(text: str) -> str:
 
 
 def _entries(section: str, reference: Callable, messages: dict[str, str]) -> list[Mistake]:
-    _, entries = split(section, "### ")
+    entries = [(name, read_entry(text)) for name, text in split(section, "### ")[1].items()]
     return [
-        _entry(name.strip(), text, reference, messages) for name, text in entries.items()
-    ]  # fmt: skip
-
-
-def _entry(name: str, text: str, reference: Callable, messages: dict[str, str]) -> Mistake:
-    entry = read_entry(text)
-    return Mistake(name, _filled(entry.words, messages), reference, entry.spellings)
+        Mistake(name, _filled(entry.words, messages), reference, entry.spellings)
+        for name, entry in entries
+    ]
 
 
 def read_entry(text: str) -> Edits:

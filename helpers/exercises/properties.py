@@ -1,0 +1,125 @@
+"""What values cannot show: tests of properties that several exercises share.
+
+Each function gives tests by their names, for an exercise's `properties`. `ask(function, *args)`
+calls somebody's function with a case's arguments; the default hands them over as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from helpers.checks.compare import differences, snapshot
+from helpers.checks.exercise import Case, Test, as_case, call
+from helpers.exercises.observing import gradient
+
+Cases = Callable[[np.random.Generator], Sequence[tuple | Case]]
+Tests = dict[str, Test]
+
+
+def on_every_case(cases: Cases, holds: Callable[[Callable, Case], bool]) -> Test:
+    """The test of a property that `holds(function, case)`, on copies of the cases."""
+    return lambda function, rng: all(
+        holds(function, deepcopy(as_case(case))) for case in cases(rng)
+    )
+
+
+def no_mutation(cases: Cases, ask: Callable[..., Any] = call) -> Tests:
+    """A function leaves its inputs as they were."""
+
+    def leaves_inputs_alone(function: Callable, case: Case) -> bool:
+        before = snapshot(deepcopy((case.args, dict(case.kwargs))))
+        ask(function, *case.args, **case.kwargs)
+        after = snapshot((case.args, dict(case.kwargs)))
+        return not differences(before, after, rtol=0, atol=0)
+
+    return {"changes its inputs": on_every_case(cases, leaves_inputs_alone)}
+
+
+def drawn_from(draw: Callable[[Callable, int], Any], name: str = "rng") -> Tests:
+    """What `draw(function, seed)` gives follows from the seed, and from nothing else."""
+    return {
+        f"does not draw from {name}": lambda function, rng: draw(function, 1) == draw(function, 1),
+        "the same from every seed": lambda function, rng: draw(function, 1) != draw(function, 2),
+    }
+
+
+# --- Targets --------------------------------------------------------------------------------------
+
+
+def is_a_target(cases: Cases, ask: Callable[..., Any] = call) -> Tests:
+    """What it gives is a tensor of which a loss can be made, and carries no gradient."""
+
+    def is_a_tensor(function: Callable, case: Case) -> bool:
+        return isinstance(ask(function, *case.args), torch.Tensor)
+
+    def can_be_learned_from(function: Callable, case: Case) -> bool:
+        """A tensor of `inference_mode` looks right, and stops the loss that it is used in."""
+        target = ask(function, *case.args)
+        q = torch.zeros_like(target.clone(), requires_grad=True)
+        return gradient(F.mse_loss(q, target.detach()), q) is not None
+
+    def carries_no_gradient(function: Callable, case: Case) -> bool:
+        return not ask(function, *case.args).requires_grad
+
+    return {
+        "no tensor": on_every_case(cases, is_a_tensor),
+        "useless for a loss": on_every_case(cases, can_be_learned_from),
+        "gradient in the target": on_every_case(cases, carries_no_gradient),
+    }
+
+
+# --- Losses ---------------------------------------------------------------------------------------
+
+
+def gives_tensors(cases: Cases, ask: Callable[..., Any] = call) -> Tests:
+    """A loss is a tensor, and not the number in it."""
+
+    def is_a_tensor(function: Callable, case: Case) -> bool:
+        return isinstance(ask(function, *case.args), torch.Tensor)
+
+    return {"no tensor": on_every_case(cases, is_a_tensor)}
+
+
+def weights(case: Case) -> list[nn.Parameter]:
+    """Those of the networks among the case's arguments."""
+    networks = [entry for entry in case.args if isinstance(entry, nn.Module)]
+    return [parameter for network in networks for parameter in network.parameters()]
+
+
+def freezes_nothing(cases: Cases) -> Tests:
+    """What could be trained before, can be trained after."""
+
+    def leaves_networks_alone(function: Callable, case: Case) -> bool:
+        function(*case.args)
+        return all(parameter.requires_grad for parameter in weights(case))
+
+    return {"freezes a network": on_every_case(cases, leaves_networks_alone)}
+
+
+def leaves_no_gradients(cases: Cases, ask: Callable[..., Any] = call) -> Tests:
+    """A loss is returned without calling `backward()` on it."""
+
+    def holds(function: Callable, case: Case) -> bool:
+        ask(function, *case.args)
+        return all(parameter.grad is None for parameter in weights(case))
+
+    return {"gradients left in a network": on_every_case(cases, holds)}
+
+
+def leaves_gradients_alone(cases: Cases, ask: Callable[..., Any] = call) -> Tests:
+    """Gradients which weights have already are still there afterwards."""
+
+    def holds(function: Callable, case: Case) -> bool:
+        for parameter in weights(case):
+            parameter.grad = torch.ones_like(parameter)
+        ask(function, *case.args)
+        return all(p.grad is not None and bool((p.grad == 1).all()) for p in weights(case))
+
+    return {"changes stored gradients": on_every_case(cases, holds)}
