@@ -7,7 +7,7 @@ import numpy as np
 from helpers.evaluation import evaluate
 from helpers.training.results import load_results
 from helpers.training.statistics import permutation_test
-from tools.claims import LEVEL, Claim, Evidence, Lab, alike, at_the_bar, near
+from tools.claims import LEVEL, Claim, Evidence, Lab, alike, at_the_bar, both, near
 
 lab = Lab("01_break_it")
 LAB = "helpers/labs/01_a2c.md"
@@ -38,14 +38,6 @@ def learns_later(*variants: str, than: str = TAUGHT) -> Evidence:
 def no_difference(*variants: str, than: str = TAUGHT) -> Evidence:
     def evidence() -> tuple[str, bool]:
         found = [lab.no_difference(variant, than)() for variant in variants]
-        return "; ".join(said for said, _ in found), all(holds for _, holds in found)
-
-    return evidence
-
-
-def both(*evidences: Evidence) -> Evidence:
-    def evidence() -> tuple[str, bool]:
-        found = [each() for each in evidences]
         return "; ".join(said for said, _ in found), all(holds for _, holds in found)
 
     return evidence

@@ -7,23 +7,13 @@ import numpy as np
 from helpers.labs.variants import load_lab
 from helpers.training.results import load_results
 from helpers.training.statistics import permutation_test
-from tools.claims import Claim, Evidence, Lab, alike, at_the_bar, higher, near
+from tools.claims import Claim, Evidence, Lab, alike, at_the_bar, both, higher, near
 
 LAB = "helpers/labs/02_ddpg.md"
 TAUGHT, MOUNTAIN = "DDPG as taught", "on the mountain"
 PAPER = "Lillicrap et al. 2016, arXiv 1509.02971"
 PENDULUM, CAR = "ddpg_Pendulum-v1", "ddpg_MountainCarContinuous-v0"
 lab = Lab("02_break_it")
-
-
-def both(*all_of: Evidence) -> Evidence:
-    """Evidence that holds if each one does."""
-
-    def evidence() -> tuple[str, bool]:
-        found = [each() for each in all_of]
-        return "; ".join(said for said, _ in found), all(holds for _, holds in found)
-
-    return evidence
 
 
 def same_after(*names: str, taught: str = TAUGHT) -> Evidence:
