@@ -222,7 +222,7 @@ def test_what_students_should_see_of_alpha_and_beta():
     ("alpha", "beta", "expected"),
     [
         (0.6, 0.4, "The largest error is drawn 16 times as often as the smallest, and counts 5.3"),
-        (0, 0.4, "α = 0: all steps are drawn alike"),
+        (0, 0.4, "α = 0: all are drawn alike"),
         (1, 0, "β = 0, no correction: the largest error counts 100 times as much as the smallest."),
         (1, 1, "β = 1: the largest error is drawn 100 times as often; on average all count alike."),
     ],

@@ -298,7 +298,7 @@ def test_costs_are_drawn_beside_the_best_c_log_n():
     steepest = ax.lines[-1]
     np.testing.assert_allclose(steepest.get_ydata() / SIZES, 7.0 * np.log(1e4) / 1e4)
     longer = "ours takes 1.5 times as long; log N grows 1.5 times."
-    assert sentence(fig) == f"100 times as many steps: {longer}"
+    assert sentence(fig) == f"100 times as many: {longer}"
     names = [text.get_text().split("\n")[0] for text in ax.get_legend().get_texts()]
     assert names[:5] == [
         "Python trees as in Baselines", "a tutorial's Python tree", "cpprb (C++)",

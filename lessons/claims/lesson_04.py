@@ -322,7 +322,7 @@ CLAIMS = [
         ),
     ),
     Claim(
-        "RLPD's authors found that values diverge when a file is simply put into the memory",
+        "RLPD's authors found that values can diverge when a file is simply put into the memory",
         source="Ball et al. 2023, and their page sites.google.com/view/rlpdata",
     ),
     # --- sentences that say what is stored, or repeat what was said above

@@ -65,7 +65,7 @@ def _label_costs(ax: Axes, curves: Mapping[str, NDArray], sizes: Sequence[int]) 
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
         axis.set_minor_locator(NullLocator())
-    label(ax, x="steps in the memory, N", y="µs for a batch and its priorities")
+    label(ax, x="transitions in the memory, N", y="µs for a batch and its priorities")
     by_last = sorted(zip(curves.items(), COLOURS, strict=False), key=lambda c: -c[0][1][1, -1])
     handles = [
         Line2D([], [], color=colour, lw=2, marker="o", ms=5, mew=0,
@@ -85,5 +85,5 @@ def _label_costs(ax: Axes, curves: Mapping[str, NDArray], sizes: Sequence[int]) 
 def _growth(name: str, curve: NDArray) -> str:
     (first, last), (fast, slow) = curve[:, [0, -1]]
     longer, logs = slow / fast, np.log(last) / np.log(first)
-    more = f"{last / first:,.3g} times as many steps"
+    more = f"{last / first:,.3g} times as many"
     return f"{more}: {name} takes {longer:.2g} times as long; log N grows {logs:.2g} times."

@@ -1,4 +1,4 @@
-"""Lesson 04: prioritized replay, how often a step is drawn and what it then counts for."""
+"""Lesson 04: prioritized replay, how often a transition is drawn and what it then counts for."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ EPS = 0.01
 
 
 def plot_priorities(alpha: float = 0.6, beta: float = 0.4) -> Figure:
-    """What alpha does to how often a step is drawn, and beta to what it then counts for.
+    """What alpha does to how often a transition is drawn, and beta to what it then counts for.
 
-    Twenty steps, a few with large TD errors and many with small ones; a step's priority is its
+    Twenty transitions, a few with large TD errors and many with small ones; a priority is
     |TD error| + 0.01 (Schaul et al. 2016: "proportional"). Upper panel: P, the probability of being
-    drawn. Middle: w, the importance weight of a step that was drawn. Lower panel: P w, what a step
+    drawn. Middle: w, the importance weight of what was drawn. Lower panel: P w, what a transition
     counts for on average, as its share of all. At beta = 1 these shares are those of uniform
     sampling, whatever alpha is.
 
@@ -48,32 +48,32 @@ def plot_priorities(alpha: float = 0.6, beta: float = 0.4) -> Figure:
     top = 105 * drawn_and_weighted(1.0, 0.0)[0].max()
     fig, axes = new_figure(nrows=3, height=4.7, layout=None)
     panels = (
-        ("how often a step is drawn: P, in %", 100 * p, BLUE, top),
+        ("how often a transition is drawn: P, in %", 100 * p, BLUE, top),
         ("what it counts for when it is drawn: the weight w", weights, ORANGE, 1.35),
         ("what it counts for on average: its share of all P w, in %", 100 * shares, GREEN, top),
     )
     for ax, bottom, panel in zip(axes, (3.28, 1.96, 0.64), panels, strict=True):
         place_panel(ax, 0.55, bottom, WIDTH - 0.7, 0.86)
-        _draw_steps(ax, *panel)
+        _draw_transitions(ax, *panel)
     for ax in axes[::2]:
         ax.axhline(100 / len(p), color=INK, lw=1.1, ls=DASHES)
         ax.set_yticks([0, 10, 20])
     axes[1].set_yticks([0, 0.5, 1])
     named = (*range(0, len(p) - 2, 2), len(p) - 1)
     name_columns(axes[2], {i: f"{TD_ERRORS[i]:g}" for i in named})
-    label(axes[2], x="|TD error| of twenty steps in the memory")
+    label(axes[2], x="|TD error| of twenty transitions in the memory")
     _note_extremes(axes, p, weights, shares)
     headline(fig, _priority_sentence(alpha, beta, p, shares))
     return fig
 
 
 def drawn_and_weighted(alpha: float, beta: float) -> tuple[NDArray, NDArray]:
-    """Probabilities and importance weights of the twenty steps, each (20,)."""
+    """Probabilities and importance weights of the twenty transitions, each (20,)."""
     p = sampling_probabilities(np.array(TD_ERRORS) + EPS, alpha)
     return p, importance_weights(p, p.min(), len(p), beta)
 
 
-def _draw_steps(ax: Axes, title: str, values: NDArray, colour: str, top: float) -> None:
+def _draw_transitions(ax: Axes, title: str, values: NDArray, colour: str, top: float) -> None:
     ax.vlines(range(len(values)), 0, values, color=colour, lw=18, alpha=0.85)
     ax.set(xlim=(-0.6, len(values) - 0.4), ylim=(0, top))
     ax.set_xticks([])
@@ -100,7 +100,7 @@ def _percent(share: float) -> str:
 def _priority_sentence(alpha: float, beta: float, p: NDArray, shares: NDArray) -> str:
     """The largest error beside the smallest."""
     if alpha == 0:
-        return "α = 0: all steps are drawn alike, and β has nothing to correct: every weight is 1."
+        return "α = 0: all are drawn alike, and β has nothing to correct: every weight is 1."
     often, much = (_times(values[0] / values[-1]) for values in (p, shares))
     if beta == 0:
         return f"β = 0, no correction: the largest error counts {much} as much as the smallest."
@@ -119,7 +119,7 @@ def priority_explorer() -> None:
     """`plot_priorities` with sliders for alpha and beta."""
     explore(
         plot_priorities,
-        alt="Twenty steps by the size of their TD error: those with large errors are drawn more "
+        alt="Twenty transitions by the size of their TD error: large errors are drawn more "
         "often and count less each time; at beta 0.4 they still count more on average.",
         alpha=Slider(0.0, 1.0, 0.6, 0.05, "α (by priority)"),
         beta=Slider(0.0, 1.0, 0.4, 0.05, "β (correction)"),

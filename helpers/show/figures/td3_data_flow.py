@@ -148,8 +148,8 @@ def _draw_caption(fig: Figure, step: int | None) -> None:
     x, y = 7.1, 4.35
     _add(fig, PathCollection([round_box(x, y, 4.4, 0.98)], facecolors="#F5F6F8", lw=0))
     if step is None:
-        headline(fig, "TD3: steps 1 and 2 are one step in the environment, 3 to 15 are one update.")
-        text = "solid frame: learns by gradient steps\ndashed frame: a target network, follows"
+        headline(fig, "TD3: 1 and 2 are one step in the environment, 3 to 15 are one update.")
+        text = "solid frame: learns by gradients\ndashed frame: a target network, follows"
         _say(fig, x, y, text, 9.5, linespacing=1.7)
         return
     now = STEPS[step - 1]
