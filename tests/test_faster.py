@@ -125,10 +125,9 @@ def test_the_stacked_twins_are_copied_and_saved_as_any_network():
         assert torch.equal(said[0], torch.stack(stack(batch.obs, batch.action)))
     assert torch.equal(said[0], said[1])
     assert torch.equal(said[0], said[2])
-    assert list(stack.state_dict()) == [
-        f"{layer}.{part}" for layer in ("hidden1", "hidden2", "output")
-        for part in ("weight", "bias")
-    ]  # fmt: skip
+    assert {name: each.shape for name, each in stack.state_dict().items()} == {
+        name: each.shape for name, each in twin().state_dict().items()
+    }
 
 
 # ---- wide layers ---------------------------------------------------------------------------------

@@ -61,6 +61,10 @@ def test_a_batch_has_a_row_for_each_and_given_actions_pick_theirs(kind):
     one = agent.action_probability(batch[3], 8)
     assert type(one) is float
     assert one == pytest.approx(found[3, 3], rel=1e-5)
+    # The logarithms of the same, with continuous actions too.
+    np.testing.assert_allclose(agent.action_probability(batch, log=True), np.log(found), rtol=1e-5)
+    logs = agent.action_probability(batch, actions, log=True)
+    np.testing.assert_allclose(np.exp(logs), picked, rtol=1e-5)
     # What predict gives can be asked about, and so can one observation as a batch.
     chosen = agent.predict(batch[:1])
     assert agent.action_probability(batch[:1], chosen) == pytest.approx(found[0].max(), rel=1e-5)
@@ -94,15 +98,23 @@ def test_log_densities_are_torchs(space):
     assert mean.shape == std.shape == (5, *space.shape)
     assert np.ptp(mean, axis=0).min() > 0
     actions = agent.predict(batch, deterministic=False)
-    found = agent.action_probability(batch, actions)
+    found = agent.action_probability(batch, actions, log=True)
     assert found.shape == (5,)
+    np.testing.assert_allclose(agent.action_probability(batch, actions), np.exp(found), rtol=1e-6)
     normal = torch.distributions.Normal(*map(torch.as_tensor, (mean.copy(), std.copy())))
     expected = normal.log_prob(torch.as_tensor(actions)).reshape(5, -1).sum(dim=1)
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
     for obs, action, density in zip(batch, actions, found, strict=True):
-        one = agent.action_probability(obs, action)
+        one = agent.action_probability(obs, action, log=True)
         assert type(one) is float
         assert one == pytest.approx(density, rel=1e-4, abs=1e-4)
+
+
+def test_the_log_of_no_action_is_one_sentence():
+    agent, obs = trained(A2C, ACTIONS["number"], steps=1), some(BOX, 1)[0]
+    with pytest.raises(ValueError, match="give the actions") as error:
+        agent.action_probability(obs, log=True)
+    assert_one_sentence(error.value)
 
 
 def test_the_density_integrates_to_one_over_actions_in_the_environments_units():
@@ -110,7 +122,7 @@ def test_the_density_integrates_to_one_over_actions_in_the_environments_units():
     agent, obs = trained(A2C, ACTIONS["number"]), some(BOX, 1)[0]
     actions, width = np.linspace(-60, 70, 26_001, retstep=True)
     batch = np.repeat(obs[None], len(actions), axis=0)
-    density = np.exp(agent.action_probability(batch, actions).astype(float))
+    density = agent.action_probability(batch, actions).astype(float)
     assert density.sum() * width == pytest.approx(1, abs=1e-3)
     # Within the bounds it is the density of what the environment gets; at them it gets the rest.
     drawn = agent.predict(np.repeat(obs[None], 40_000, axis=0), deterministic=False)

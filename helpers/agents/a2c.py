@@ -5,6 +5,7 @@ its entropy bonus); Schulman et al. 2016, "High-Dimensional Continuous Control U
 Advantage Estimation" (GAE).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,6 +15,7 @@ from gymnasium import spaces
 from torch import nn
 
 from helpers.agents.base import Agent, gradient_step, set_learning_rate
+from helpers.agents.layers import of_depth
 from helpers.agents.networks import make_critic
 from helpers.agents.policies import CategoricalPolicy, GaussianPolicy
 from helpers.agents.schedules import Rate, as_rate, rate_at
@@ -125,7 +127,7 @@ class A2C(Agent):
         entropy_coef: float = 0.01,
         reward_scale: float = 1.0,
         max_grad_norm: float = 0.5,
-        hidden: int = 64,
+        hidden: int | Sequence[int] = 64,
         seed: int | None = None,
     ) -> None:
         self.check_settings(locals())
@@ -138,7 +140,7 @@ class A2C(Agent):
         policy_kind = CategoricalPolicy if discrete else GaussianPolicy
         with self.seeded():
             self.policy = policy_kind(self.obs_size, self.action_space, hidden)
-            self.critic = make_critic(self.obs_size, hidden)
+            self.critic = of_depth(make_critic, self.obs_size, hidden=hidden)
         # fused: one kernel for all parameters, about 10 % of an update.
         rate = rate_at(self.learning_rate, 0)
         self.policy_optimizer = torch.optim.Adam(self.policy.parameters(), rate, fused=True)

@@ -1,5 +1,6 @@
 """A2C by the book: one environment, whole episodes, Monte-Carlo returns, a critic as baseline."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -8,6 +9,7 @@ from gymnasium import spaces
 
 from helpers.agents.a2c import actor_loss, critic_loss
 from helpers.agents.base import Agent, gradient_step, set_learning_rate
+from helpers.agents.layers import of_depth
 from helpers.agents.networks import make_actor, make_critic
 from helpers.agents.policies import log_prob, sample_actions
 from helpers.agents.returns import discounted_returns
@@ -45,7 +47,7 @@ class A2CByTheBook(Agent):
         gamma: float = 0.99,
         learning_rate: Rate = 1e-3,
         reward_scale: float = 1.0,
-        hidden: int = 64,
+        hidden: int | Sequence[int] = 64,
         seed: int | None = None,
     ) -> None:
         self.check_settings(locals())
@@ -53,8 +55,9 @@ class A2CByTheBook(Agent):
         self.gamma, self.reward_scale = gamma, reward_scale
         self.learning_rate = as_rate("learning_rate", learning_rate)
         with self.seeded():
-            self.actor = make_actor(self.obs_size, int(self.action_space.n), hidden)
-            self.critic = make_critic(self.obs_size, hidden)
+            sizes = self.obs_size, int(self.action_space.n)
+            self.actor = of_depth(make_actor, *sizes, hidden=hidden)
+            self.critic = of_depth(make_critic, self.obs_size, hidden=hidden)
         rate = rate_at(self.learning_rate, 0)
         self.actor_optimizer = torch.optim.Adam(self.actor.parameters(), rate)
         self.critic_optimizer = torch.optim.Adam(self.critic.parameters(), rate)

@@ -1,8 +1,11 @@
 """torch's Adam without the bookkeeping around a step."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import torch
+
+from helpers.agents.faster import plain_pieces
 
 
 class LeanAdam(torch.optim.Adam):
@@ -41,7 +44,56 @@ class LeanAdam(torch.optim.Adam):
 
     step.hooked = True  # type: ignore[attr-defined]  # so that torch does not wrap it in its profiler's hook
 
+    def state_dict(self) -> dict[str, Any]:
+        """As of the plain network, whether or not its twin critics are stacked."""
+        state, (group,) = super().state_dict(), self.param_groups
+        pieces = plain_pieces(group["params"])
+        state["param_groups"][0]["params"] = list(range(len(pieces)))
+        state["state"] = {
+            new: _piece(group["params"][i], state["state"][i], half)
+            for new, (i, half) in enumerate(pieces)
+            if i in state["state"]
+        }
+        return state
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        (group,), (there,) = self.param_groups, state_dict["param_groups"]
+        pieces = plain_pieces(group["params"])
+        if len(there["params"]) != len(pieces):
+            raise ValueError(
+                f"it is of a network with {len(there['params'])} parameters, not {len(pieces)}"
+            )
+        there = {**there, "params": list(range(len(group["params"])))}
+        moments: dict[int, list] = {}
+        for new, (i, _) in enumerate(pieces):
+            if new in state_dict["state"]:
+                moments.setdefault(i, []).append(state_dict["state"][new])
+        whole = {i: _whole(group["params"][i], *each) for i, each in moments.items()}
+        super().load_state_dict({"state": whole, "param_groups": [there]})
+
     def __setstate__(self, state: dict) -> None:
         """torch calls this for a loaded state and for a copy: other tensors in both cases."""
         super().__setstate__(state)
         self._moments = None
+
+
+def _piece(parameter: Any, moments: dict, half: int | None) -> dict:
+    """What belongs to one of two stacked layers. (`half` None: to the only one.)"""
+    if half is None:
+        return moments
+    return {
+        # Each layer counts its own steps, and torch's kernel takes no transposed tensors.
+        name: value.clone() if name == "step" else parameter.apart(value)[half].contiguous()
+        for name, value in moments.items()
+    }
+
+
+def _whole(parameter: Any, moments: dict, *second: dict) -> dict:
+    """The way back: from one layer's moments, or from two layers'."""
+    if not second:
+        return moments
+    (other,) = second
+    return {
+        name: value if name == "step" else parameter.together(value, other[name])
+        for name, value in moments.items()
+    }

@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import gymnasium as gym
 import numpy as np
@@ -15,7 +15,8 @@ from torch import nn
 
 from helpers.agents import checkpoint, parameters, probabilities
 from helpers.agents.hyperparameters import hyperparameters
-from helpers.agents.limits import check_environment, check_limits
+from helpers.agents.limits import check_callback, check_environment, check_limits
+from helpers.agents.names import explained, missing_attribute
 from helpers.agents.schedules import Rate, as_rate, rate_at
 from helpers.envs.make import EnvLike, check_finite, env_id, make_env, make_training_env
 from helpers.envs.resumable import Resumable, Transition
@@ -94,6 +95,11 @@ class Agent(ABC):
         where = env_id(self.env_source) or "its own environment"
         return f"<{type(self).__name__} on {where}, seed {self.seed}, {self.steps:,} steps>"
 
+    if not TYPE_CHECKING:  # for a type checker, what is not there is not there
+
+        def __getattr__(self, name: str) -> Any:
+            raise missing_attribute(type(self).__name__, name)
+
     # ---- what a subclass brings -----------------------------------------------------------------
 
     @abstractmethod
@@ -109,6 +115,7 @@ class Agent(ABC):
 
     # ---- what it is asked for -------------------------------------------------------------------
 
+    @explained
     def learn(self, total_steps: int, callback: Callback | None = None) -> Self:
         """Train for at least `total_steps` more environment steps; can be called again to go on.
 
@@ -118,6 +125,7 @@ class Agent(ABC):
         """
         if total_steps < 1:
             raise ValueError(f"total_steps must be at least 1, got {total_steps}.")
+        check_callback(callback)
         goal = self.steps + total_steps
         getattr(callback, "start", _nothing)(self, total_steps)
         try:
@@ -135,6 +143,7 @@ class Agent(ABC):
             getattr(callback, "stop", _nothing)(self)
         return self
 
+    @explained
     def predict(self, obs: np.ndarray, deterministic: bool = True) -> np.ndarray | int:
         """The action for one observation, or actions for a batch (B, *observation shape).
 
@@ -149,11 +158,12 @@ class Agent(ABC):
             return actions
         return int(actions[0]) if isinstance(self.action_space, spaces.Discrete) else actions[0]
 
+    @explained
     def action_probability(
-        self, obs: np.ndarray, actions: np.ndarray | int | None = None
+        self, obs: np.ndarray, actions: np.ndarray | int | None = None, log: bool = False
     ) -> np.ndarray | float | tuple[np.ndarray, ...]:
         """How likely exploring is to take which action: see `helpers.agents.probabilities`."""
-        return probabilities.action_probability(self, obs, actions)
+        return probabilities.action_probability(self, obs, actions, log)
 
     def value(self, obs: torch.Tensor) -> torch.Tensor:
         """The critic's estimate of the return from flat observations (B, obs_size) on: (B,).
@@ -245,6 +255,7 @@ class Agent(ABC):
         """Copies of all networks and optimisers: name (see `saved`) -> state_dict."""
         return parameters.get_parameters(self)
 
+    @explained
     def set_parameters(self, states: Mapping[str, Mapping], exact: bool = True) -> None:
         """Copy what `get_parameters` gave, of this agent or one like it, into this one.
 
@@ -255,6 +266,7 @@ class Agent(ABC):
         """
         parameters.set_parameters(self, states, exact)
 
+    @explained
     def set_env(self, env: EnvLike) -> Self:
         """Go on learning in another environment, which has the same spaces. Returns the agent.
 
@@ -275,6 +287,7 @@ class Agent(ABC):
 
     # ---- saving and loading ---------------------------------------------------------------------
 
+    @explained
     def save(self, path: str | os.PathLike, replay: bool = False) -> None:
         """Write weights, optimisers, hyperparameters, spaces, random state and counts to one file.
 
@@ -285,8 +298,12 @@ class Agent(ABC):
         checkpoint.write(path, checkpoint.contents(self, replay))
 
     @classmethod
-    def load(cls, path: str | os.PathLike, env: EnvLike | None = None) -> Self:
+    def load(cls, path: str | os.PathLike, env: EnvLike | None = None, **settings: Any) -> Self:
         """Read an agent that `save` wrote; `env` defaults to the id it was trained on.
+
+        `settings` replace those in the file: `load(path, actor_learning_rate=1e-4)` to tune finely,
+        `load(path, seed=1)` to draw other random numbers from here on, in new episodes. An object
+        of one's own, such as a noise, stands in no file, and has to be given.
 
         Saved without replay it begins a new episode, and its memory is empty, of demonstrations
         too: while that fills up again the agent acts as it has learned to, and it goes on learning
@@ -295,10 +312,11 @@ class Agent(ABC):
         and a new episode begins.
 
         Runs no code from the file. Raises `FileNotFoundError` or `ValueError` with one sentence for
-        a missing, damaged or foreign file, another agent's file, or an environment whose spaces
-        differ.
+        a missing, damaged or foreign file, another agent's file, an environment whose spaces
+        differ, or settings that the file's networks do not fit; `TypeError` for a setting that
+        there is not.
         """
-        return checkpoint.agent_from(cls, checkpoint.read(path), env, path)
+        return checkpoint.agent_from(cls, checkpoint.read(path), env, path, settings)
 
 
 def gradient_step(

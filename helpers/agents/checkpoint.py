@@ -3,22 +3,23 @@
 import os
 import textwrap
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
 from gymnasium import spaces
 
-from helpers.agents import distrust
-from helpers.agents.schedules import LinearSchedule, plain_rate
+from helpers.agents import distrust, earlier
+from helpers.agents.hyperparameters import as_plain, check_own, same_kind, settings_of
+from helpers.agents.names import check_names
 from helpers.demos.files import ENV_ID
 from helpers.envs.make import EnvLike, env_id, make_training_env, make_vector_env, one_line
 from helpers.memory.buffers import restore_memory, stored_memory
 
 Kind = TypeVar("Kind")
 
-FORMAT, VERSION = "actor-critic-course agent", 4
+FORMAT, VERSION = "actor-critic-course agent", 5
 # What a file holds beside these two, and of which kind it is; with `replay` "under_way" as well.
 ENTRIES = {
     "version": int,
@@ -33,10 +34,6 @@ ENTRIES = {
     "predict_rng": dict,
     "state": dict,
 }
-# Version 1 did without these.
-EARLIER: dict[str, Any] = {"counts": {}, "predict_rng": {}}
-# What was called otherwise before version 4.
-RENAMED = {"random_exploration": "warm_up_noise"}
 
 
 def contents(agent: Any, replay: bool) -> dict:
@@ -61,21 +58,26 @@ def contents(agent: Any, replay: bool) -> dict:
     return content
 
 
-def restore(agent: Any, content: dict) -> None:
-    """Give a fresh agent what `contents` took from another. Raises if that does not fit."""
+def restore(agent: Any, content: dict, changes: Mapping[str, Any]) -> None:
+    """Give a fresh agent what `contents` took from another. Raises if that does not fit.
+
+    The agent was made with other settings, `changes`: what follows from these stays.
+    """
     for name in agent.saved:
-        getattr(agent, name).load_state_dict(content["state"][name])
-        # As it was taken over: what was not asked for may be anything.
-        distrust.check_tensors_finite(name, getattr(agent, name).state_dict())
-    agent.rng.bit_generator.state = content["rng"]
-    if content["predict_rng"]:
-        agent.predict_rng.bit_generator.state = content["predict_rng"]
+        _restore_state(name, getattr(agent, name), content["state"][name], bool(changes))
+    if "seed" not in changes:
+        agent.rng.bit_generator.state = content["rng"]
+        if content["predict_rng"]:
+            agent.predict_rng.bit_generator.state = content["predict_rng"]
     agent.steps = content["steps"]
     agent.history.update({name: list(values) for name, values in content["history"].items()})
     _restore_counts(agent, content["counts"])
     if "under_way" in content:
-        _restore_memories(agent, content["under_way"]["memories"])
-        _restore_episode(agent, content["under_way"]["episode"])
+        settings, here = content["hyperparameters"], plain_hyperparameters(agent)
+        replaced = [name for name in changes if not same_kind(settings.get(name), here[name])]
+        _restore_memories(agent, content["under_way"]["memories"], replaced)
+        if "seed" not in changes:  # another seed, other episodes
+            _restore_episode(agent, content["under_way"]["episode"])
 
 
 def in_words(observation_space: spaces.Space, action_space: spaces.Space) -> str:
@@ -84,32 +86,26 @@ def in_words(observation_space: spaces.Space, action_space: spaces.Space) -> str
 
 
 def plain_hyperparameters(agent: Any) -> dict:
-    """The agent's hyperparameters as a file holds them: noises and schedules say themselves how."""
-    return {
-        name: value.to_plain() if hasattr(value, "to_plain") else plain_rate(value)
-        for name, value in agent.hyperparameters.items()
-    }
+    """The agent's hyperparameters as a file holds them."""
+    return {name: as_plain(value) for name, value in agent.hyperparameters.items()}
 
 
-def stored_hyperparameters(content: dict) -> dict:
-    """What `plain_hyperparameters` gave, as this version's agents take it.
-
-    Before version 3 the learning rate of A2C was a number. With `decay_steps` the actor's fell with
-    `max(0.1, 1 - steps / decay_steps)`: to a tenth, where it arrived after 0.9 `decay_steps`.
-    """
-    hyperparameters = in_todays_words(content["hyperparameters"])
-    if content["version"] < 3 and hyperparameters.pop("decay_steps", None) is not None:
-        rate, steps = hyperparameters["learning_rate"], content["hyperparameters"]["decay_steps"]
-        hyperparameters["learning_rate"] = LinearSchedule(rate, 0.1 * rate, max(1, 0.9 * steps))
-    return hyperparameters
+# ---- states, counts, memories, the episode under way ---------------------------------------------
 
 
-def in_todays_words(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings or memories of a file, by the names that this version has for them."""
-    return {RENAMED.get(name, name): value for name, value in values.items()}
-
-
-# ---- counts, memories, the episode under way -----------------------------------------------------
+def _restore_state(name: str, part: Any, state: Any, own_settings: bool) -> None:
+    """Put the file's state into a network or optimiser; the latter may keep its `own_settings`."""
+    if isinstance(part, torch.optim.Optimizer):
+        if own_settings:
+            state = {**state, "param_groups": part.state_dict()["param_groups"]}
+    else:
+        for key, tensor in part.state_dict().items():
+            if state[key].shape != tensor.shape:
+                shapes = f"{tuple(state[key].shape)} there, {tuple(tensor.shape)} here"
+                raise ValueError(f"{key} of the {name} has the shape {shapes}")
+    part.load_state_dict(state)
+    # As it was taken over: what was not asked for may be anything.
+    distrust.check_tensors_finite(name, part.state_dict())
 
 
 def _restore_counts(agent: Any, counts: dict) -> None:
@@ -126,13 +122,22 @@ def _memory(thing: Any) -> dict | None:
     """What a buffer stores, or what a noise remembers (None: there is no noise)."""
     if thing is None:
         return None
-    return thing.memory() if hasattr(thing, "memory") else stored_memory(thing)
+    if not hasattr(thing, "memory"):
+        return stored_memory(thing)
+    memory = thing.memory()
+    try:
+        distrust.check_plain(memory)  # it may be a noise of one's own
+    except ValueError as error:
+        raise ValueError(
+            f"{type(thing).__name__} remembers what no file can hold ({error}): let its memory() "
+            "give numbers and tensors, and remember_again take them."
+        ) from error
+    return memory
 
 
-def _restore_memories(agent: Any, memories: dict) -> None:
+def _restore_memories(agent: Any, memories: dict, replaced: Collection[str]) -> None:
     distrust.check_tensors_finite("its memory", memories)
-    memories = in_todays_words(memories)
-    for name in agent.memories:
+    for name in (each for each in agent.memories if each not in replaced):
         thing = getattr(agent, name)
         if hasattr(thing, "remember_again"):
             thing.remember_again(memories[name])
@@ -214,20 +219,19 @@ def read(path: str | os.PathLike) -> dict:
             f"{path} was written by a newer version of this course (format {version}, "
             f"this one reads up to {VERSION}): update the course."
         )
-    if version == 1:
-        content = EARLIER | content
+    content = earlier.completed(content)
     kinds = ENTRIES | ({"under_way": dict} if "under_way" in content else {})
     whole = kinds.keys() <= content.keys()
     if not whole or not all(isinstance(content[name], kind) for name, kind in kinds.items()):
         raise _foreign(path)
     try:
         distrust.check_values(content)
+        return earlier.brought_up(content)
     except Exception as error:
         reason = textwrap.shorten(str(error), 200, placeholder=" ...")
         raise ValueError(
             f"{path} holds what no agent can have ({reason}): do not use it."
         ) from error
-    return content
 
 
 def _unpacked(path: Path) -> dict:
@@ -256,22 +260,36 @@ def _foreign(path: Path) -> ValueError:
 
 
 def agent_from(
-    kind: type[Kind], content: dict, env: EnvLike | None, path: str | os.PathLike
+    kind: type[Kind],
+    content: dict,
+    env: EnvLike | None,
+    path: str | os.PathLike,
+    changes: Mapping[str, Any] | None = None,
 ) -> Kind:
-    """The agent that `read` found in the file at `path`: `Agent.load` says what it raises."""
+    """The agent that `read` found in the file at `path`: `Agent.load` says what it raises.
+
+    `changes` are settings other than the file's.
+    """
     if content["agent"] != kind.__name__:
         there = textwrap.shorten(ascii(content["agent"])[1:-1], 60, placeholder=" ...")
         raise ValueError(f"{path} holds a {there} agent: load it with {there}.load.")
     env = env if env is not None else named_env(path, content)
+    changes = changes or {}
+    check_names(f"{kind.__name__}.load", changes, settings_of(kind))
+    settings = content["hyperparameters"] | changes
+    check_own(path, f"{kind.__name__}.load", settings)
     try:
         make: Any = kind
-        agent = make(env, **stored_hyperparameters(content))
+        agent = make(env, **settings)
         spaces_here = in_words(agent.observation_space, agent.action_space)
         if same_spaces := spaces_here == content["spaces"]:
-            restore(agent, content)
+            restore(agent, content, changes)
     except Exception as error:  # what a damaged file holds may fail in any way
-        reason = textwrap.shorten(str(error), 300, placeholder=" ...")
-        raise ValueError(f"{path} cannot be loaded as {kind.__name__} ({reason}).") from error
+        reason = textwrap.shorten(str(error).rstrip("."), 300, placeholder=" ...")
+        other = f" with another {' and '.join(changes)}" if changes else ""
+        raise ValueError(
+            f"{path} cannot be loaded as {kind.__name__}{other} ({reason})."
+        ) from error
     if not same_spaces:
         spaces_there = textwrap.shorten(content["spaces"], 300, placeholder=" ...")
         raise ValueError(

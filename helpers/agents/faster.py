@@ -1,5 +1,7 @@
 """The same networks, computed faster on a CPU: same numbers up to rounding (tests compare)."""
 
+from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 import torch
@@ -10,6 +12,7 @@ from helpers.agents.networks import TwinQNetwork
 
 NARROW = 128  # up to this width, starting a matrix product takes longer than the product
 WIDE = 256  # from this width on, the product takes all the time
+CRITICS = ("first", "second")
 FEW_ROWS = 32  # for one observation oneDNN's preparations take longer than the product
 
 
@@ -39,7 +42,10 @@ def _width(network: nn.Module) -> int:
 
 
 class StackedTwin(nn.Module):
-    """A `TwinQNetwork` with both critics' layers in one product each: a tenth of training saved."""
+    """A `TwinQNetwork` with both critics' layers in one product each: a tenth of training saved.
+
+    Its `state_dict` has the names and shapes of the network that it was made of.
+    """
 
     hidden1: "StackedLinear"
     hidden2: "StackedLinear"
@@ -49,6 +55,8 @@ class StackedTwin(nn.Module):
         super().__init__()
         for name, layer in twin.first.named_children():
             setattr(self, name, StackedLinear(layer, getattr(twin.second, name)))
+        self.register_state_dict_post_hook(_take_apart)
+        self.register_load_state_dict_pre_hook(_put_together)
 
     def forward(self, obs: torch.Tensor, action: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         x = torch.cat([obs, action], dim=-1).expand(2, -1, -1)
@@ -63,15 +71,39 @@ class StackedTwin(nn.Module):
         return self.output.first(x).squeeze(-1)
 
 
+class StackedWeight(nn.Parameter):
+    """The weights of two linear layers, (2, n_in, n_out)."""
+
+    @staticmethod
+    def apart(stacked: torch.Tensor) -> list[torch.Tensor]:
+        """As the two layers have them: views."""
+        return [each.T for each in stacked]
+
+    @staticmethod
+    def together(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+        return torch.stack([first, second]).transpose(1, 2).contiguous()
+
+
+class StackedBias(nn.Parameter):
+    """The biases of two linear layers, (2, 1, n_out)."""
+
+    @staticmethod
+    def apart(stacked: torch.Tensor) -> list[torch.Tensor]:
+        return [each[0] for each in stacked]
+
+    @staticmethod
+    def together(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+        return torch.stack([first, second])[:, None]
+
+
 class StackedLinear(nn.Module):
     """Two linear layers side by side: (2, B, n_in) to (2, B, n_out)."""
 
     def __init__(self, first: Any, second: Any) -> None:
         super().__init__()
-        weight = torch.stack([first.weight.detach(), second.weight.detach()])
-        self.weight = nn.Parameter(weight.transpose(1, 2).contiguous())
-        bias = torch.stack([first.bias.detach(), second.bias.detach()])
-        self.bias = nn.Parameter(bias.unsqueeze(1))
+        weights = StackedWeight.together(first.weight.detach(), second.weight.detach())
+        self.weight = StackedWeight(weights)
+        self.bias = StackedBias(StackedBias.together(first.bias.detach(), second.bias.detach()))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return torch.baddbmm(self.bias, x, self.weight)
@@ -79,6 +111,49 @@ class StackedLinear(nn.Module):
     def first(self, x: torch.Tensor) -> torch.Tensor:
         """The first layer alone: (B, n_in) to (B, n_out)."""
         return torch.addmm(self.bias[0], x, self.weight[0])
+
+
+def _take_apart(twin: StackedTwin, state: dict, prefix: str, _: Any) -> None:
+    """From hidden1.weight to first.hidden1.weight and second.hidden1.weight, and so on."""
+    kinds: dict[str, Any] = {name: type(each) for name, each in twin.named_parameters()}
+    stacked = {name: state.pop(prefix + name) for name in kinds}
+    for i, critic in enumerate(CRITICS):
+        for name, kind in kinds.items():
+            state[f"{prefix}{critic}.{name}"] = kind.apart(stacked[name])[i]
+
+
+def _put_together(twin: StackedTwin, state: dict, prefix: str, *_: Any) -> None:
+    """The way back."""
+    kinds: dict[str, Any] = {name: type(each) for name, each in twin.named_parameters()}
+    for name, kind in kinds.items():
+        names = [f"{prefix}{critic}.{name}" for critic in CRITICS]
+        if all(each in state for each in names):  # torch says what is missing
+            state[prefix + name] = kind.together(*map(state.pop, names))
+
+
+def plain_pieces(parameters: Sequence[Any]) -> list[tuple[int, int | None]]:
+    """Of which of these each parameter of the plain network is a piece: (number, half).
+
+    In the plain network's order. `half` is 0 for the first critic, 1 for the second, and None for
+    what is not stacked.
+    """
+    pieces: list[tuple[int, int | None]] = []
+    for stacked, run in groupby(range(len(parameters)), lambda i: _is_stacked(parameters[i])):
+        numbers, halves = list(run), (0, 1) if stacked else (None,)
+        pieces += [(number, half) for half in halves for number in numbers]
+    return pieces
+
+
+def plain_shapes(parameters: Sequence[Any]) -> list[torch.Size]:
+    """The shapes of the plain network's parameters."""
+    return [
+        (parameters[i] if half is None else parameters[i].apart(parameters[i])[half]).shape
+        for i, half in plain_pieces(parameters)
+    ]
+
+
+def _is_stacked(parameter: Any) -> bool:
+    return isinstance(parameter, (StackedWeight, StackedBias))
 
 
 class WideLinear(nn.Linear):

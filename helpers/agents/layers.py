@@ -5,7 +5,7 @@ builds when it is asked for anything else, `TD3(env, hidden=(400, 300), layer_no
 observations are pictures.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -40,6 +40,17 @@ def choose_networks(
     if encoder is None:
         return actor, critic
     return ImageActor(encoder, actor), ImageCritic(encoder, critic)
+
+
+def of_depth(make: Callable[..., nn.Sequential], *sizes: int, hidden: int | Sequence[int]):
+    """`make(*sizes, hidden)`, a lesson's network, or the same with a layer for each width.
+
+    `sizes`: the number of inputs, and of outputs, which is 1 unless `make` asks for it.
+    """
+    if not isinstance(hidden, Sequence):
+        return make(*sizes, hidden)
+    n_inputs, n_outputs = (*sizes, 1)[:2]
+    return nn.Sequential(*hidden_layers(n_inputs, hidden), nn.Linear(hidden[-1], n_outputs))
 
 
 def hidden_layers(n_inputs: int, sizes: Sequence[int], layer_norm: bool = False) -> nn.Sequential:

@@ -1,5 +1,6 @@
 """What the settings of agents can be: a table, and one form of sentence for what cannot be."""
 
+import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
@@ -129,6 +130,23 @@ def check_counts(**counts: int) -> None:
     """Raise `ValueError` for the first number that is not whole, or below 1."""
     for name, count in counts.items():
         COUNT(name, count)
+
+
+def check_callback(callback: Any) -> None:
+    """Raise `TypeError` unless it is None, or can be called with the agent alone."""
+    if callback is None:
+        return
+    words = "a function of the agent, which gives False to end the training"
+    if isinstance(callback, Sequence):
+        raise TypeError(f"callback must be {words}; of several, CallbackList makes one.")
+    if not callable(callback) or isinstance(callback, type):
+        raise TypeError(f"callback must be {words}, got {type(callback).__name__}.")
+    try:
+        inspect.signature(callback).bind("the agent")
+    except TypeError as error:
+        raise TypeError(f"callback must be {words}, but it takes other arguments.") from error
+    except ValueError:  # of a function written in C nobody knows
+        pass
 
 
 def check_environment(kind: Any, observation_space: Any, action_space: Any) -> None:

@@ -6,6 +6,8 @@ from typing import Any
 
 import torch
 
+from helpers.agents.faster import plain_shapes
+
 
 def get_parameters(agent: Any) -> dict[str, dict[str, Any]]:
     """A copy of the state of every network and optimiser of the agent, by its name."""
@@ -59,8 +61,8 @@ def _check_state(name: str, part: Any, state: Any) -> None:
     if moments:  # empty before the first update
         parameters = [each for group in part.param_groups for each in group["params"]]
         expected = {
-            f"{i}.{key}": torch.Size([]) if key == "step" else parameter.shape
-            for i, parameter in enumerate(parameters)
+            f"{i}.{key}": torch.Size([]) if key == "step" else shape
+            for i, shape in enumerate(plain_shapes(parameters))
             for key in ("step", "exp_avg", "exp_avg_sq")
         }
         given = {

@@ -1,12 +1,14 @@
 """Stochastic policies: for every observation a distribution over actions."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 from gymnasium import spaces
 from torch import nn
 
+from helpers.agents.layers import of_depth
 from helpers.agents.networks import make_actor
 
 # ---- discrete actions: a categorical distribution ------------------------------------------------
@@ -47,10 +49,12 @@ def sample_actions(logits: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 class CategoricalPolicy(nn.Module):
     """pi(a|s) for a Discrete action space: a softmax over one logit per action."""
 
-    def __init__(self, obs_size: int, action_space: spaces.Discrete, hidden: int = 64) -> None:
+    def __init__(
+        self, obs_size: int, action_space: spaces.Discrete, hidden: int | Sequence[int] = 64
+    ) -> None:
         super().__init__()
         self.start = int(action_space.start)
-        self.actor = make_actor(obs_size, int(action_space.n), hidden)
+        self.actor = of_depth(make_actor, obs_size, int(action_space.n), hidden=hidden)
 
     def sample(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
         """Action indices (B,) for observations (B, obs_size): drawn, or likeliest without `rng`."""
@@ -94,7 +98,9 @@ class GaussianPolicy(nn.Module):
     not scaled). `log_std` is a free parameter, so the std can become as small as learning wants it.
     """
 
-    def __init__(self, obs_size: int, action_space: spaces.Box, hidden: int = 64) -> None:
+    def __init__(
+        self, obs_size: int, action_space: spaces.Box, hidden: int | Sequence[int] = 64
+    ) -> None:
         super().__init__()
         self.shape = action_space.shape
         self.low, self.high = action_space.low.ravel(), action_space.high.ravel()
@@ -102,7 +108,7 @@ class GaussianPolicy(nn.Module):
         low, high = np.where(bounded, self.low, -1), np.where(bounded, self.high, 1)
         self.center = ((high + low) / 2).astype(np.float32)
         self.scale = ((high - low) / 2).astype(np.float32)
-        self.actor = make_actor(obs_size, len(self.low), hidden)
+        self.actor = of_depth(make_actor, obs_size, len(self.low), hidden=hidden)
         self.log_std = nn.Parameter(torch.zeros(len(self.low)))
 
     def sample(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:

@@ -11,21 +11,29 @@ from helpers.agents.policies import GaussianPolicy, gaussian_log_prob, log_prob
 
 
 def action_probability(
-    agent: Any, obs: np.ndarray, actions: np.ndarray | int | None = None
+    agent: Any, obs: np.ndarray, actions: np.ndarray | int | None = None, log: bool = False
 ) -> np.ndarray | float | tuple[np.ndarray, ...]:
     """How likely exploring is to take which action, for one observation or a batch of B.
 
-    Discrete actions: the probabilities of all n, (n,) or (B, n); those of the given `actions`, a
-    number or (B,). Continuous actions: mean and std of the Gaussian that actions are drawn from,
-    both in the shape of an action or (B, *action shape); the log-density of the given `actions`, a
-    number or (B,). All in the units of the environment, and before an action is clipped to the
-    bounds: within them it is the density of what the environment gets, at a bound the environment
-    also gets all that lies beyond.
+    Of the given `actions`, a number or (B,): discrete ones' probabilities, continuous ones'
+    densities; with `log` the logarithm of either, which is finite where a density rounds to 0.
+    Without `actions` the whole distribution: of discrete ones the (log-)probabilities of all n,
+    (n,) or (B, n); of continuous ones mean and std of the Gaussian that they are drawn from, both
+    in the shape of an action or (B, *action shape).
 
-    Raises `ValueError` for other shapes, for actions that there are not, and for an agent that
-    always takes the same action in a state.
+    All in the units of the environment, and before an action is clipped to the bounds: within them
+    it is the density of what the environment gets, at a bound the environment also gets all that
+    lies beyond.
+
+    Raises `ValueError` for other shapes, for actions that there are not, for the logarithm of no
+    action, and for an agent that always takes the same action in a state.
     """
     check_stochastic(agent)
+    if log and actions is None and not isinstance(agent.action_space, spaces.Discrete):
+        raise ValueError(
+            "Mean and standard deviation have no log-density: give the actions as well, "
+            "action_probability(obs, actions, log=True)."
+        )
     batch, one = agent.as_batch("action_probability", obs)
     if actions is not None:
         lengths = () if one else (len(batch),)
@@ -33,17 +41,20 @@ def action_probability(
         actions = actions[None] if one else actions
     with torch.no_grad():
         found = of_batch(agent, agent.flat(batch), actions)
+    if isinstance(found, tuple):
+        return tuple(each[0] for each in found) if one else found
+    found = found if log else np.exp(found)
     if not one:
         return found
-    if isinstance(found, tuple):
-        return tuple(each[0] for each in found)
     return found[0] if actions is None else float(found[0])
 
 
 def of_batch(
     agent: Any, obs: torch.Tensor, actions: np.ndarray | None
 ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
-    """The same for flat observations (B, obs_size) and `actions` (B, *action shape)."""
+    """For flat observations (B, obs_size) and `actions` (B, *action shape): logarithms, (B,) or
+    (B, n), or mean and std.
+    """
     # By the book the agent itself has the actor, otherwise its policy has it.
     policy = getattr(agent, "policy", agent)
     if isinstance(agent.action_space, spaces.Discrete):
@@ -87,9 +98,9 @@ def _categorical(
     logits: torch.Tensor, space: spaces.Discrete, actions: np.ndarray | None
 ) -> np.ndarray:
     if actions is None:
-        return torch.softmax(logits, dim=-1).numpy()
+        return torch.log_softmax(logits, dim=-1).numpy()
     indices = torch.as_tensor(actions.astype(np.int64) - int(space.start))
-    return log_prob(logits, indices).exp().numpy()
+    return log_prob(logits, indices).numpy()
 
 
 def _gaussian(

@@ -53,7 +53,6 @@ class LinearSchedule(Schedule):
 # What an agent takes for a learning rate. A function gets the steps so far, as a schedule does.
 Rate = float | Callable[[int], float]
 KINDS = {kind.__name__: kind for kind in (LinearSchedule,)}
-FUNCTION = "function"  # the kind of what a file cannot hold: code
 
 
 def as_rate(name: str, rate: Rate | dict[str, Any]) -> Rate:
@@ -64,7 +63,7 @@ def as_rate(name: str, rate: Rate | dict[str, Any]) -> Rate:
     if isinstance(rate, Schedule):
         return rate
     if isinstance(rate, dict):
-        return _read(name, rate)
+        return _read(rate)
     at_first: Any = rate(0) if callable(rate) and not isinstance(rate, type) else rate
     if not (_is_number(at_first) and at_first > 0):
         given = f"{rate!r}, which is {at_first!r} at step 0" if callable(rate) else repr(rate)
@@ -81,21 +80,10 @@ def rate_at(rate: Any, steps: int) -> Any:
     return rate(steps) if callable(rate) else rate
 
 
-def plain_rate(rate: Any) -> Any:
-    """A setting as a file can hold it: of a function its name, since a file holds no code."""
-    name = getattr(rate, "__name__", type(rate).__name__)
-    return {"kind": FUNCTION, "name": name} if callable(rate) else rate
-
-
-def _read(name: str, plain: dict[str, Any]) -> Schedule:
+def _read(plain: dict[str, Any]) -> Schedule:
     """The schedule that `to_plain` wrote."""
     parameters = dict(plain)
     kind = parameters.pop("kind", None)
-    if kind == FUNCTION:
-        raise ValueError(
-            f"its {name} was a function of yours, {parameters.get('name')!r:.40}, and a file holds "
-            f"no code: pass it again, load(path, {name}=...)"
-        )
     if kind not in KINDS:
         raise ValueError(f"No schedule is called {kind!r}; there are: {', '.join(KINDS)}.")
     return KINDS[kind](**parameters)

@@ -21,7 +21,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 import helpers.agents
-from helpers.agents import checkpoint
+from helpers.agents import checkpoint, earlier
 from helpers.agents.base import Agent
 from helpers.agents.noise import KINDS as NOISES
 from helpers.agents.schedules import KINDS as SCHEDULES
@@ -240,7 +240,7 @@ class Run:
         What the version that wrote it could not set was as it is by default.
         """
         usual = checkpoint.plain_hyperparameters(self.plan.kind(self.plan.env_id))
-        here, there = self.settings, usual | checkpoint.in_todays_words(there)
+        here, there = self.settings, usual | earlier.renamed(there)
         differences = "; ".join(
             f"{name} is {there.get(name)} there, {here.get(name)} here"
             for name in here | there

@@ -1,0 +1,237 @@
+"""What settings and methods are called in other libraries, and what they are called here.
+
+Read off Stable-Baselines3 2.9.2 (its TD3 and A2C), the documentation of Stable-Baselines 2.10 (its
+A2C and base class), the code of TD3's authors (sfujim/TD3 on GitHub, `main.py` at 10a61fa), CleanRL
+(`td3_continuous_action.py` at 004f8a0) and pg-is-all-you-need (04.TD3 at 020459a, and its A2C and
+DDPGfD). README prints these tables, and errors quote them.
+"""
+
+import difflib
+import functools
+import inspect
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any, ParamSpec, TypeVar
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+SB3, SB2, AUTHORS, CLEANRL, PG = (
+    "Stable-Baselines3", "Stable-Baselines 2", "TD3's authors", "CleanRL", "pg-is-all-you-need",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Name:
+    """`name` is called `here` (names, or "" for nothing), in `libraries`; `words` say more."""
+
+    name: str
+    here: str
+    words: str = ""
+    libraries: tuple[str, ...] = (SB3,)
+
+    def __str__(self) -> str:
+        """The right-hand side of README's table."""
+        here = ", ".join(f"`{each}`" for each in self.here.split())
+        return f"{here or 'none'}{': ' if self.words else ''}{self.words}"
+
+
+SETTINGS = [
+    Name("policy", "", "`hidden` and `layer_norm` choose the networks, or a subclass does"),
+    Name("env", "env", "an id or an environment"),
+    Name("learning_rate", "actor_learning_rate critic_learning_rate", "in A2C `learning_rate`"),
+    Name("buffer_size", "buffer_size"),
+    Name("learning_starts", "learning_starts"),
+    Name("batch_size", "batch_size"),
+    Name("tau", "tau"),
+    Name("gamma", "gamma"),
+    Name("train_freq", "train_freq", "a number of steps"),
+    Name("gradient_steps", "gradient_steps"),
+    Name("action_noise", "noise", "such as `GaussianNoise(0.1)`, in units of [-1, 1]"),
+    Name("replay_buffer_class", "", "a subclass sets `buffer`, as DDPGfD does"),
+    Name("replay_buffer_kwargs", "", "a subclass sets `buffer`, as DDPGfD does"),
+    Name("optimize_memory_usage", "", "pictures are kept as whole numbers anyway"),
+    Name("n_steps", "n_steps", "of a rollout, in A2C; of a return, in DDPGfD; not in TD3"),
+    Name("policy_delay", "policy_delay"),
+    Name("target_policy_noise", "target_noise", libraries=(SB3, PG)),
+    Name("target_noise_clip", "noise_clip"),
+    Name("gae_lambda", "lam"),
+    Name("ent_coef", "entropy_coef", libraries=(SB3, SB2)),
+    Name(
+        "vf_coef", "", "the critic has an optimiser of its own, and `critic_steps`",
+        libraries=(SB3, SB2),
+    ),
+    Name("max_grad_norm", "max_grad_norm", "of the actor's step"),
+    Name("rms_prop_eps", "", "the optimiser is Adam"),
+    Name("use_rms_prop", "", "the optimiser is Adam"),
+    Name("use_sde", "", "exploration is drawn anew at each step"),
+    Name("sde_sample_freq", "", "exploration is drawn anew at each step"),
+    Name("rollout_buffer_class", "", "a rollout is the dataclass `Rollout`"),
+    Name("rollout_buffer_kwargs", "", "a rollout is the dataclass `Rollout`"),
+    Name("normalize_advantage", "", "A2C always does it"),
+    Name("stats_window_size", "", '`history["return"]` holds every episode'),
+    Name("tensorboard_log", "", "the callback `TensorBoard(folder)`"),
+    Name("policy_kwargs", "", "`hidden` and `layer_norm`, or a subclass's own networks"),
+    Name("verbose", "", "the callback `Print(every=1000)`"),
+    Name("seed", "seed"),
+    Name("device", "", "everything runs on the CPU"),
+]  # fmt: skip
+
+METHODS = [
+    Name("learn", "learn", "`learn(total_steps, callback)`"),
+    Name("total_timesteps", "total_steps", "of `learn`", (SB3, SB2, CLEANRL)),
+    Name("callback", "callback", "of `learn`: a function of the agent, False ends the training"),
+    Name("log_interval", "log_every", "a setting, in updates; A2C logs them all"),
+    Name("tb_log_name", "", "the callback `TensorBoard(folder)`"),
+    Name("reset_num_timesteps", "", "`steps` goes on counting, since schedules go by it"),
+    Name("progress_bar", "", "a callback such as `LiveCurves()` shows one"),
+    Name("predict", "predict", "**it gives the action alone, no pair**, greedy unless told"),
+    Name("observation", "obs", "of `predict` and `action_probability`", (SB3, SB2)),
+    Name("state", "", "no policy here has a memory", (SB3, SB2)),
+    Name("episode_start", "", "no policy here has a memory"),
+    Name("deterministic", "deterministic", "True unless you say otherwise"),
+    Name("save", "save", "`save(path, replay=False)`"),
+    Name("exclude", "", "a file holds all of the agent; `replay` adds the memory"),
+    Name("include", "", "a file holds all of the agent; `replay` adds the memory"),
+    Name("load", "load", "`load(path, env, **settings)`; settings replace the file's"),
+    Name("path", "path"),
+    Name("custom_objects", "", "pass settings by name, `load(path, noise=Mine(0.2))`"),
+    Name("print_system_info", "", "a file is tensors and plain values, of any system"),
+    Name("force_reset", "", "without the replay memory a new episode always begins"),
+    Name("kwargs", "settings", "of `load`, by name"),
+    Name("save_replay_buffer", "save", "`save(path, replay=True)`"),
+    Name("load_replay_buffer", "load", "of what `save(path, replay=True)` wrote"),
+    Name("get_parameters", "get_parameters"),
+    Name("set_parameters", "set_parameters"),
+    Name("load_path_or_dict", "states", "of `set_parameters`; for a path there is `load`"),
+    Name("exact_match", "exact", "of `set_parameters`"),
+    Name("set_env", "set_env"),
+    Name("get_env", "env", "an attribute; `env_source` is what the agent was given"),
+    Name("set_random_seed", "load", "`load(path, seed=1)`, or the seed of a new agent"),
+    Name("get_vec_normalize_env", "", "wrap the environment with a wrapper of gymnasium's"),
+    Name("logger", "history", "name -> list of (step, value)"),
+    Name("set_logger", "", "`history` is there, and callbacks read it"),
+    Name("dump_logs", "", "`history` is there, and callbacks read it"),
+    Name("num_timesteps", "steps"),
+    Name("replay_buffer", "buffer"),
+    Name("policy_aliases", "", "networks are not chosen by a name"),
+    Name("collect_rollouts", "collect"),
+    Name("train", "train_step", "collects experience and learns from it"),
+]
+
+ELSEWHERE = [
+    Name("discount", "gamma", "", (AUTHORS,)),
+    Name("start_timesteps", "learning_starts", "", (AUTHORS,)),
+    Name("initial_random_steps", "learning_starts", "", (PG,)),
+    Name("expl_noise", "noise", "`GaussianNoise(0.1)`", (AUTHORS,)),
+    Name("exploration_noise", "noise", "`GaussianNoise(0.1)`", (CLEANRL, PG)),
+    Name("ou_noise_theta", "noise", "`OUNoise(sigma, theta)`", (PG,)),
+    Name("ou_noise_sigma", "noise", "`OUNoise(sigma, theta)`", (PG,)),
+    Name("policy_noise", "target_noise", "", (AUTHORS, CLEANRL)),
+    Name("target_policy_noise_clip", "noise_clip", "", (PG,)),
+    Name("policy_freq", "policy_delay", "", (AUTHORS,)),
+    Name("policy_frequency", "policy_delay", "", (CLEANRL,)),
+    Name("policy_update_freq", "policy_delay", "", (PG,)),
+    Name("memory_size", "buffer_size", "", (PG,)),
+    Name("entropy_weight", "entropy_coef", "", (PG,)),
+    Name("pretrain_step", "pretraining", "", (PG,)),
+    Name("n_step", "n_steps", "", (PG,)),
+    Name("lambda1", "n_step_weight", "", (PG,)),
+    Name("lambda2", "weight_decay", "", (PG,)),
+    Name("lambda3", "gradient_weight", "", (PG,)),
+    Name("prior_eps", "eps", "", (PG,)),
+    Name("demo", "remember", "`remember(demos)`, a method", (PG,)),
+    Name("env_id", "env", "", (CLEANRL,)),
+    Name("num_envs", "n_envs", "of A2C", (CLEANRL,)),
+    Name("max_timesteps", "total_steps", "of `learn`", (AUTHORS,)),
+    Name("num_frames", "total_steps", "of `learn`", (PG,)),
+    Name("eval_freq", "", "the callback `Evaluate(every=5000)`", (AUTHORS,)),
+    Name("select_action", "predict", "greedy unless told otherwise", (AUTHORS, PG)),
+    Name("state_dim", "env", "its spaces say it", (AUTHORS,)),
+    Name("action_dim", "env", "its spaces say it", (AUTHORS,)),
+    Name("max_action", "env", "its spaces say it", (AUTHORS,)),
+    Name("torch_deterministic", "seed", "the same seed always gives the same training", (CLEANRL,)),
+    Name("cuda", "", "everything runs on the CPU", (CLEANRL,)),
+    Name("capture_video", "", "`helpers.show.video` records", (CLEANRL,)),
+    Name("save_model", "save", "a method", (AUTHORS, CLEANRL)),
+    Name("load_model", "load", "a method", (AUTHORS,)),
+    Name("lr_schedule", "learning_rate", "takes `LinearSchedule(1e-3, 1e-4, 10_000)`", (SB2,)),
+    Name("momentum", "", "the optimiser is Adam", (SB2,)),
+    Name("epsilon", "", "the optimiser is Adam", (SB2,)),
+    Name("full_tensorboard_log", "", "the callback `TensorBoard(folder)`", (SB2,)),
+    Name("n_cpu_tf_sess", "", "one thread is fastest for networks of this size", (SB2,)),
+    Name("random_exploration", "warm_up_noise", "there a probability, here a noise", (SB2,)),
+    Name("logp", "log", "of `action_probability`", (SB2,)),
+    Name("mask", "", "no policy here has a memory", (SB2,)),
+]
+
+NAMES = {each.name: each for each in (*SETTINGS, *METHODS, *ELSEWHERE)}
+
+
+def unknown(taker: str, name: str, known: Collection[str]) -> str:
+    """The sentence for a keyword that `taker` does not take: what to write in its place."""
+    there = NAMES.get(name)
+    if there is not None and not there.here:
+        return f"{taker} takes no {name}: {there.words.replace('`', '')}."
+    if there is not None:
+        here = there.here.replace(" ", " and ")
+        also = f" ({there.words})".replace("`", "") if there.words else ""
+        if set(there.here.split()) <= set(known):
+            return f"{name} is called {here} here{also}."
+        return f"{taker} takes no {name}, which is called {here} here{also}."
+    near = difflib.get_close_matches(name, known, n=1)
+    if near:
+        return f"{taker} takes no {name}: write {near[0]}, if that is meant."
+    return f"{taker} takes no {name}; it takes: {', '.join(known)}."
+
+
+def check_names(taker: str, names: Collection[str], known: Collection[str]) -> None:
+    """Raise `TypeError` for the first keyword that `taker` does not take."""
+    for name in names:
+        if name not in known:
+            raise TypeError(unknown(taker, name, known))
+
+
+def explained(method: Callable[Given, Result]) -> Callable[Given, Result]:
+    """`method`, which says of a keyword that it does not take what it is called here."""
+    known = [name for name in inspect.signature(method).parameters if name != "self"]
+
+    @functools.wraps(method)
+    def called(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+        if kwargs:
+            check_names(method.__name__, kwargs, known)
+        return method(*args, **kwargs)
+
+    return called
+
+
+def as_markdown() -> str:
+    """README's tables: the names of Stable-Baselines3, then those of others."""
+    lines: list[str] = []
+    heads = {"settings": SETTINGS, "methods, their parameters, attributes": METHODS}
+    lines += ["| Stable-Baselines3 | here |", "| --- | --- |"]
+    for head, names in heads.items():
+        lines.append(f"| **{head}** | |")
+        lines += [f"| `{each.name}` | {each} |" for each in names]
+    lines += ["", "| elsewhere | in | here |", "| --- | --- | --- |"]
+    others = [each for each in NAMES.values() if each.libraries != (SB3,)]
+    for each in others:
+        where = ", ".join(library for library in each.libraries if library != SB3)
+        lines.append(f"| `{each.name}` | {where} | {each} |")
+    return "\n".join(lines)
+
+
+def missing_attribute(kind: str, name: str) -> AttributeError:
+    """What is said of an attribute or method that there is not."""
+    there: Any = NAMES.get(name)
+    if there is None:
+        return AttributeError(f"'{kind}' object has no attribute '{name}'")
+    words = there.words.replace("`", "").replace("*", "")
+    if not there.here:
+        return AttributeError(f"There is no {name} here: {words}.")
+    also = f" ({words})" if words else ""
+    return AttributeError(f"{name} is called {there.here} here{also}.")
+
+
+if __name__ == "__main__":
+    print(as_markdown())

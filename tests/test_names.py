@@ -1,0 +1,182 @@
+"""What people type who come from other libraries: a sentence says what it is called here."""
+
+import inspect
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sentences import assert_one_sentence
+from wholes import tiny
+
+import helpers.agents
+from helpers.agents import A2C, DDPG, TD3, DDPGfD
+from helpers.agents.hyperparameters import settings_of
+from helpers.agents.names import ELSEWHERE, METHODS, NAMES, SETTINGS, as_markdown
+
+AGENTS = [getattr(helpers.agents, name) for name in helpers.agents.__all__]
+README = Path("README.md").read_text(encoding="utf-8")
+
+
+def small():
+    return TD3("Pendulum-v1", seed=0, **tiny)
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: TD3("Pendulum-v1", action_noise=None), "action_noise is called noise here"),
+        (lambda: TD3("Pendulum-v1", target_policy_noise=0.1), "is called target_noise here"),
+        (lambda: TD3("Pendulum-v1", policy_freq=2), "policy_freq is called policy_delay here"),
+        (lambda: TD3("Pendulum-v1", discount=0.9), "discount is called gamma here"),
+        (lambda: TD3("Pendulum-v1", learning_rate=1e-3), "actor_learning_rate and critic_"),
+        (lambda: TD3("Pendulum-v1", device="cpu"), "TD3 takes no device: everything runs on"),
+        (lambda: TD3("Pendulum-v1", policy_kwargs={}), "TD3 takes no policy_kwargs: hidden and"),
+        (lambda: TD3("Pendulum-v1", buffer_sise=9), "TD3 takes no buffer_sise: write buffer_size"),
+        (lambda: TD3("Pendulum-v1", wizardry=9), "TD3 takes no wizardry; it takes: env, policy_"),
+        (lambda: A2C("CartPole-v1", gae_lambda=0.9), "gae_lambda is called lam here"),
+        (lambda: A2C("CartPole-v1", ent_coef=0.0), "ent_coef is called entropy_coef here"),
+        (lambda: A2C("CartPole-v1", vf_coef=0.5), "A2C takes no vf_coef: the critic has an"),
+        (lambda: A2C("CartPole-v1", action_noise=None), "A2C takes no action_noise, which is"),
+        (lambda: DDPG("Pendulum-v1", memory_size=9), "memory_size is called buffer_size here"),
+        (lambda: DDPGfD("SparsePendulum-v0", lambda1=1), "lambda1 is called n_step_weight here"),
+        (lambda: A2C("MlpPolicy", "CartPole-v1"), "A2C takes the environment, and then settings"),
+        (lambda: small().learn(total_timesteps=9), "total_timesteps is called total_steps here"),
+        (lambda: small().learn(9, log_interval=4), "learn takes no log_interval, which is called log_every"),
+        (lambda: small().learn(9, reset_num_timesteps=False), "steps goes on counting"),
+        (lambda: small().predict(observation=[0, 0, 0]), "observation is called obs here"),
+        (lambda: small().predict([0, 0, 0], state=None), "predict takes no state: no policy"),
+        (lambda: small().set_parameters({}, exact_match=True), "exact_match is called exact"),
+        (lambda: small().save("x.pt", exclude=["buffer"]), "save takes no exclude"),
+        (lambda: small().set_env("Pendulum-v1", force_reset=True), "set_env takes no force_reset"),
+    ],
+)  # fmt: skip
+def test_a_wrong_keyword_is_one_sentence_with_the_right_one(make, says):
+    with pytest.raises(TypeError) as error:
+        make()
+    assert says in str(error.value)
+    assert_one_sentence(error.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"device": "cpu"}, "TD3.load takes no device: everything runs on the CPU"),
+        ({"custom_objects": {}}, "takes no custom_objects: pass settings by name"),
+        ({"learning_rate": 1e-4}, "learning_rate is called actor_learning_rate and critic_"),
+        ({"gama": 0.9}, "write gamma"),
+    ],
+)
+def test_load_says_so_too(tmp_path, change, says):
+    small().save(tmp_path / "a.pt")
+    with pytest.raises(TypeError) as error:
+        TD3.load(tmp_path / "a.pt", **change)
+    assert says in str(error.value)
+    assert_one_sentence(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("set_random_seed", "is called load here (load(path, seed=1), or"),
+        ("num_timesteps", "is called steps here"),
+        ("get_vec_normalize_env", "There is no get_vec_normalize_env here: wrap"),
+        ("select_action", "is called predict here"),
+        ("nonsense", "has no attribute 'nonsense'"),
+    ],
+)
+def test_a_missing_method_says_what_it_is_called(name, says):
+    with pytest.raises(AttributeError) as error:
+        getattr(small(), name)
+    assert says in str(error.value)
+    assert not hasattr(small(), name)
+
+
+# ---- the tables ----------------------------------------------------------------------------------
+
+
+def test_no_name_stands_twice_and_none_is_left_open():
+    names = [each.name for each in (*SETTINGS, *METHODS, *ELSEWHERE)]
+    assert len(names) == len(set(names))
+    assert all(each.here or each.words for each in NAMES.values())
+    assert "ignored" not in as_markdown()
+
+
+def test_what_a_name_is_called_here_is_there():
+    agent, memory = A2C("CartPole-v1", n_envs=1, n_steps=2, hidden=4), small()
+    known = {name for kind in AGENTS for name in settings_of(kind)}
+    known |= {name for kind in AGENTS for name in dir(kind)} | set(vars(agent)) | set(vars(memory))
+    methods = (TD3.learn, TD3.predict, TD3.save, TD3.load, TD3.set_parameters, TD3.set_env)
+    for method in (*methods, TD3.action_probability):
+        known |= set(inspect.signature(method).parameters)
+    for each in NAMES.values():
+        assert set(each.here.split()) <= known, each
+
+
+def test_every_name_of_the_peers_agents_has_a_line():
+    sb3 = pytest.importorskip("stable_baselines3", reason="a development requirement")
+    lines = {each.name for each in (*SETTINGS, *METHODS)}
+    for kind in (sb3.TD3, sb3.A2C):
+        public = [name for name in dir(kind) if not name.startswith("_")]
+        assert set(public) <= lines
+        for name in ("__init__", "learn", "predict", "save", "load", "set_parameters", "set_env"):
+            asked = inspect.signature(getattr(kind, name)).parameters
+            found = {each for each in asked if each != "self" and not each.startswith("_")}
+            assert found <= lines, name
+
+
+def test_the_readme_shows_the_tables():
+    assert as_markdown() in README
+
+
+# ---- callbacks, widths, ranges -------------------------------------------------------------------
+
+
+class StopLater:
+    """As Stable-Baselines3 has callbacks: no function."""
+
+    def _on_step(self):
+        return True
+
+
+@pytest.mark.parametrize(
+    "callback",
+    [
+        lambda locals_, globals_: True,
+        lambda: True,
+        StopLater(),
+        StopLater,
+        [lambda agent: None, lambda agent: None],
+        3,
+    ],
+    ids=["two arguments", "none", "a peer's", "a class", "a list", "a number"],
+)
+def test_what_is_no_callback_is_one_sentence_before_any_step(callback):
+    agent = small()
+    with pytest.raises(TypeError, match="callback must be a function of the agent") as error:
+        agent.learn(20, callback=callback)
+    assert_one_sentence(error.value)
+    assert agent.steps == 0
+
+
+@pytest.mark.parametrize("env", ["CartPole-v1", "Pendulum-v1"])
+def test_a2c_takes_a_width_for_each_layer(env, tmp_path):
+    agent = A2C(env, seed=0, n_envs=2, n_steps=4, hidden=(12, 6, 5)).learn(40)
+    shapes = [tuple(each.weight.shape) for each in agent.policy.actor if hasattr(each, "weight")]
+    n_inputs, n_outputs = shapes[0][1], shapes[-1][0]
+    assert shapes == [(12, n_inputs), (6, 12), (5, 6), (n_outputs, 5)]
+    assert agent.critic[0].out_features == 12
+    agent.save(tmp_path / "a.pt")
+    obs = agent.observation_space.sample()
+    assert np.all(A2C.load(tmp_path / "a.pt").predict(obs) == agent.predict(obs))
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [{"critic_steps": 0}, {"gamma": 1.5}, {"gamma": -0.1}, {"lam": 2}, {"lam": float("nan")}],
+    ids=str,
+)
+def test_settings_out_of_range_are_one_sentence(setting):
+    [name] = setting
+    with pytest.raises(ValueError, match=f"{name} must be") as error:
+        A2C("CartPole-v1", **setting)
+    assert_one_sentence(error.value)

@@ -1,0 +1,192 @@
+"""An agent's file and what it cannot hold: own noises and schedules, and settings given at load."""
+
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from sentences import assert_one_sentence
+from wholes import everything, tiny
+
+from helpers.agents import A2C, TD3
+from helpers.agents.noise import GaussianNoise, Noise, OUNoise
+from helpers.agents.schedules import LinearSchedule, Schedule
+
+
+class Twisted(Noise):
+    """A plain class with what no file can hold."""
+
+    def __init__(self, turn):
+        self.turn = turn
+
+    def sample(self, shape, rng):
+        return self.turn(rng.standard_normal(shape))
+
+    @property
+    def std(self):
+        return 1.0
+
+
+@dataclass
+class Walk(Noise):
+    """It remembers where it was."""
+
+    step: float = 0.1
+    where: float = field(default=0.0, init=False)
+
+    def sample(self, shape, rng):
+        self.where = self.where + self.step * float(rng.standard_normal())
+        return np.full(shape, self.where)
+
+    @property
+    def std(self):
+        return self.step
+
+
+@dataclass(frozen=True)
+class Halved(Schedule):
+    every: int
+
+    def __call__(self, steps):
+        return 0.01 * 0.5 ** (steps // self.every)
+
+
+class Tricky(TD3):
+    """An agent with a setting that is a function."""
+
+    def __init__(self, env, *, trick=np.tanh, seed=None, **shared):
+        super().__init__(env, seed=seed, **shared)
+        self.trick = trick
+
+
+def bend(x):
+    return 0.1 * x
+
+
+pendulum = partial(TD3, "Pendulum-v1", seed=0, **tiny)
+OWN = {
+    "noise": (pendulum, {"noise": Twisted(bend)}, "noise=Twisted(...)"),
+    "memory": (pendulum, {"noise": Walk()}, "noise=Walk(...)"),
+    "two": (
+        pendulum, {"noise": Walk(), "actor_learning_rate": Halved(7)},
+        "noise=Walk(...), actor_learning_rate=Halved(...)",
+    ),
+    "rate": (
+        partial(A2C, "CartPole-v1", seed=0, n_envs=3, n_steps=7, hidden=4),
+        {"learning_rate": Halved(20)}, "learning_rate=Halved(...)",
+    ),
+    "function": (
+        partial(Tricky, "Pendulum-v1", seed=0, **tiny), {"trick": bend}, "trick=bend"
+    ),
+}  # fmt: skip
+EVERY = pytest.mark.parametrize(("new", "own", "typed"), OWN.values(), ids=OWN.keys())
+
+
+@EVERY
+def test_with_objects_of_ones_own_going_on_equals_never_having_stopped(new, own, typed, tmp_path):
+    agent = new(**own).learn(30)
+    agent.save(tmp_path / "a.pt", replay=True)
+    loaded = type(agent).load(tmp_path / "a.pt", **own)
+    assert loaded.hyperparameters.keys() == agent.hyperparameters.keys()
+    assert everything(loaded.learn(20)) == everything(agent.learn(20))
+
+
+@EVERY
+def test_without_them_a_sentence_says_what_to_pass(new, own, typed, tmp_path):
+    agent = new(**own)
+    agent.save(tmp_path / "a.pt")
+    with pytest.raises(ValueError, match="which no file can hold") as error:
+        type(agent).load(tmp_path / "a.pt")
+    first = typed.split(", ")[0]
+    assert_one_sentence(error.value, str(tmp_path), f"{type(agent).__name__}.load(path, {first})")
+
+
+@pytest.mark.parametrize("name", [3, "os.system('ls')", "x" * 10**4, None, ["a"]], ids=str)
+def test_a_hostile_name_is_not_shown(name, tmp_path):
+    pendulum().save(tmp_path / "a.pt")
+    content = torch.load(tmp_path / "a.pt")
+    content["hyperparameters"]["noise"] = {"own": name}
+    torch.save(content, tmp_path / "a.pt")
+    with pytest.raises(ValueError, match=r"noise=\.\.\.") as error:
+        TD3.load(tmp_path / "a.pt")
+    assert_one_sentence(error.value)
+    assert TD3.load(tmp_path / "a.pt", noise=OUNoise()).noise == OUNoise()
+
+
+def test_a_memory_that_no_file_can_hold_is_refused_when_it_is_saved(tmp_path):
+    class Hoarder(Walk):
+        def memory(self):
+            return {"everything": {1, 2}}
+
+    agent = pendulum(noise=Hoarder())
+    with pytest.raises(ValueError, match="Hoarder remembers") as error:
+        agent.save(tmp_path / "a.pt", replay=True)
+    assert_one_sentence(error.value)
+    assert not (tmp_path / "a.pt").exists()
+    agent.save(tmp_path / "a.pt")
+
+
+# ---- settings given at load ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A file of an agent with the course's noise with a memory."""
+    agent = pendulum(noise=OUNoise(0.3), actor_learning_rate=1e-2).learn(30)
+    agent.save(tmp_path / "a.pt", replay=True)
+    return tmp_path / "a.pt"
+
+
+def test_settings_given_at_load_replace_those_of_the_file(path):
+    loaded = TD3.load(path, gamma=0.5, noise=GaussianNoise(0.2), actor_learning_rate=1e-4)
+    assert (loaded.gamma, loaded.noise) == (0.5, GaussianNoise(0.2))
+    rates = [o.param_groups[0]["lr"] for o in (loaded.actor_optimizer, loaded.critic_optimizer)]
+    assert rates == [1e-4, 1e-3]
+    changed = {"gamma": 0.5, "noise": GaussianNoise(0.2), "actor_learning_rate": 1e-4}
+    assert loaded.hyperparameters == TD3.load(path).hyperparameters | changed
+    moments = loaded.actor_optimizer.state_dict()["state"]
+    assert moments[0]["step"] == TD3.load(path).updates // 2
+    before = [p.clone() for p in loaded.actor.parameters()]
+    loaded.learn(4)
+    largest = max(
+        (p - b).abs().max() for p, b in zip(loaded.actor.parameters(), before, strict=True)
+    )
+    assert 0 < largest < 1e-3
+    loaded.save(path)
+    assert TD3.load(path).hyperparameters == loaded.hyperparameters
+
+
+def test_a_schedule_begins_where_the_steps_are(path):
+    loaded = TD3.load(path, critic_learning_rate=LinearSchedule(1e-2, 1e-3, 60)).learn(1)
+    assert loaded.critic_optimizer.param_groups[0]["lr"] == pytest.approx(5.35e-3)
+
+
+def test_another_seed_draws_other_numbers_from_there_on(path):
+    first, again, other = (TD3.load(path, seed=seed) for seed in (1, 1, 2))
+    same = TD3.load(path)
+    assert [agent.seed for agent in (first, again, other, same)] == [1, 1, 2, 0]
+    assert everything(first)["state"] == everything(same)["state"]
+    assert len(first.buffer) == len(same.buffer) == 25
+    for agent in (first, again, other, same):
+        agent.learn(10)
+    assert everything(first) == everything(again)
+    states = [str(everything(agent)["state"]) for agent in (first, other, same)]
+    assert len(set(states)) == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"hidden": 8}, "with another hidden"),
+        ({"hidden": (4, 4, 4)}, "with another hidden"),
+        ({"tau": 2.0}, "tau must be"),
+        ({"gamma": 0.9, "layer_norm": True}, "with another gamma and layer_norm"),
+        ({"noise": 0.3}, "noise must be"),
+    ],
+    ids=str,
+)
+def test_settings_that_do_not_fit_are_one_sentence(path, change, words):
+    with pytest.raises(ValueError, match=words) as error:
+        TD3.load(path, **change)
+    assert_one_sentence(error.value, str(path))
