@@ -41,7 +41,7 @@ def small():
         (lambda: DDPGfD("SparsePendulum-v0", lambda1=1), "lambda1 is called n_step_weight here"),
         (lambda: A2C("MlpPolicy", "CartPole-v1"), "A2C takes the environment, and then settings"),
         (lambda: small().learn(total_timesteps=9), "total_timesteps is called total_steps here"),
-        (lambda: small().learn(9, log_interval=4), "learn takes no log_interval, which is called log_every"),
+        (lambda: small().learn(9, log_interval=4), "log_interval, which is called log_every"),
         (lambda: small().learn(9, reset_num_timesteps=False), "steps goes on counting"),
         (lambda: small().predict(observation=[0, 0, 0]), "observation is called obs here"),
         (lambda: small().predict([0, 0, 0], state=None), "predict takes no state: no policy"),

@@ -98,8 +98,9 @@ def test_without_them_a_sentence_says_what_to_pass(new, own, typed, tmp_path):
     agent.save(tmp_path / "a.pt")
     with pytest.raises(ValueError, match="which no file can hold") as error:
         type(agent).load(tmp_path / "a.pt")
-    first = typed.split(", ")[0]
-    assert_one_sentence(error.value, str(tmp_path), f"{type(agent).__name__}.load(path, {first})")
+    assert_one_sentence(error.value, str(tmp_path))
+    calls = [f"{type(agent).__name__}.load(path, {each})" for each in typed.split(", ")]
+    assert any(call in str(error.value) for call in calls)
 
 
 @pytest.mark.parametrize("name", [3, "os.system('ls')", "x" * 10**4, None, ["a"]], ids=str)

@@ -7,7 +7,6 @@ import torch
 from helpers.agents.faster import CRITICS, StackedBias, StackedWeight
 from helpers.agents.schedules import LinearSchedule
 
-
 # What was called otherwise before version 4.
 RENAMED = {"random_exploration": "warm_up_noise"}
 
