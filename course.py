@@ -21,7 +21,7 @@ import os
 import re
 import urllib.parse
 
-from tools.environment import Environment, Problem, explain_os_error
+from tools.environment import Environment, Problem, SiteEnvironment, explain_os_error
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIRST_LESSON = "00_start_here"
@@ -95,6 +95,13 @@ COMMANDS = {
         True,
         list,
     ),
+    "site": Command(
+        "site [FOLDER]",
+        "Make the web page from notebooks/, in FOLDER or in runs/site; nothing is run again.",
+        "tools.site",
+        False,
+        list,
+    ),
     "study": Command(
         "study ALGORITHM ENVIRONMENT --seeds 100-119 [--jobs 2] [--out FILE.json]",
         "Train as the lesson does, once for each seed, and say how many seeds reach its bar.",
@@ -147,7 +154,7 @@ def main(argv):
         known = ", ".join(COMMANDS)
         raise Problem("Unknown command '{}'; there are: {}.".format(name, known), 2)
     command = COMMANDS[name]
-    environment = Environment(HERE)
+    environment = (SiteEnvironment if name == "site" else Environment)(HERE)
     wants_help = "-h" in arguments or "--help" in arguments
     if wants_help and (name == "lab" or not environment.is_ready(command.dev)):
         print(usage([name]))  # asking for help installs nothing

@@ -2,7 +2,6 @@
 
 import copy
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ import jupytext
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from tools.project import project
 from tools.sources import BuildError, blank, definition, giveaways, leak
 
 METADATA = {
@@ -78,12 +78,6 @@ def editions(
         new_notebook(cells=full, metadata=metadata[0]),
         new_notebook(cells=blanks, metadata=metadata[1]),
     )
-
-
-def project(root: Path) -> tuple[str, str]:
-    """Where the course is published ("owner/name", or "" if it is not), and its version."""
-    settings = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
-    return settings["tool"]["course"]["repository"], settings["project"]["version"]
 
 
 def setup_cell(root: Path) -> str:

@@ -42,9 +42,12 @@ class Environment:
     again, since nobody knows which packages are whole.
     """
 
+    name = ".venv"
+    size = "about 0.4 GB to download, 1.5 GB on disk"
+
     def __init__(self, root: str | Path):
         self.root = Path(root)
-        self.folder = self.root / ".venv"
+        self.folder = self.root / self.name
         windows = os.name == "nt"
         self.python = self.folder / ("Scripts/python.exe" if windows else "bin/python")
         self.stamp = self.folder / "course-installed.json"
@@ -117,11 +120,11 @@ class Environment:
         if self.mark.exists():
             return "Setting up was cut off last time"
         if version is None:
-            return "The Python in .venv does not start (was it moved, or Python upgraded?)"
+            return f"The Python in {self.name} does not start (was it moved, or Python upgraded?)"
         if version < (3, 11):
-            return "The Python in .venv is too old"
+            return f"The Python in {self.name} is too old"
         if subprocess.run([self.python, "-I", "-c", "import pip"], capture_output=True).returncode:
-            return "The pip in .venv is missing"
+            return f"The pip in {self.name} is missing"
         return None
 
     # Making it
@@ -133,12 +136,15 @@ class Environment:
         started = time.monotonic()
         fault = self.fault() if os.path.lexists(self.folder) else None
         if fault:
-            print(f"{fault}; making .venv again.", flush=True)
+            print(f"{fault}; making {self.name} again.", flush=True)
             self.remove()
         if not self.folder.exists():
             self.make()
         else:
-            print(f"Adding to .venv what {self.requirements(dev)[-1].name} asks for.", flush=True)
+            print(
+                f"Adding to {self.name} what {self.requirements(dev)[-1].name} asks for.",
+                flush=True,
+            )
         self.stamp.unlink(missing_ok=True)
         self.mark.touch()
         self.install(dev)
@@ -172,15 +178,17 @@ class Environment:
                 f"it with 'sudo apt install {package}', then run this again."
             )
         print(
-            "Setting up the course in .venv: about 0.4 GB to download, 1.5 GB on disk.\n"
+            f"Setting up {self.name}: {self.size}.\n"
             "This takes some minutes the first time, and none after that.",
             flush=True,
         )
         self.folder.mkdir()
         self.mark.touch()
-        status, output = self.call([sys.executable, "-m", "venv", self.folder], "making .venv")
+        status, output = self.call(
+            [sys.executable, "-m", "venv", self.folder], f"making {self.name}"
+        )
         if status:
-            raise Problem(f"Making .venv failed: {explain(output, self.root)}")
+            raise Problem(f"Making {self.name} failed: {explain(output, self.root)}")
 
     def check_space(self, needed: float) -> None:
         free = shutil.disk_usage(self.root).free
@@ -274,6 +282,16 @@ class Environment:
                 child.wait(timeout=10)  # after Ctrl-C pip, which got it as well, cleans up
             except (subprocess.TimeoutExpired, KeyboardInterrupt):
                 child.kill()
+
+
+class SiteEnvironment(Environment):
+    """What makes the web page: apart, since publishing it takes no PyTorch."""
+
+    name = ".venv-site"
+    size = "about 50 MB to download, 0.2 GB on disk"
+
+    def requirements(self, dev: bool) -> list[Path]:
+        return [self.root / "requirements-site.txt"]
 
 
 def pip_stage(line: str) -> str | None:

@@ -1,0 +1,90 @@
+"""What a public repository is expected to have: one version, workflows that fit the course."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import course
+import helpers
+from tools.project import project
+
+ROOT = Path(__file__).resolve().parent.parent
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+ACTION = r"actions/[a-z-]+@v\d+"  # the platform's own ones, by their major version
+
+
+def read(path: Path | str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def workflow(name: str) -> dict[Any, Any]:
+    return yaml.safe_load(read(f".github/workflows/{name}.yml"))
+
+
+def steps(name: str) -> list[dict]:
+    return [step for job in workflow(name)["jobs"].values() for step in job["steps"]]
+
+
+# --- One version ------------------------------------------------------------------------------
+
+
+def test_there_is_one_version() -> None:
+    _, version = project(ROOT)
+    assert helpers.__version__ == version
+    assert yaml.safe_load(read("CITATION.cff"))["version"] == version
+    assert f"({version})" in read("CHANGELOG.md") or f"## {version}" in read("CHANGELOG.md")
+
+
+# --- Workflows --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_a_workflow_says_when_where_and_what(path: Path) -> None:
+    flow = workflow(path.stem)
+    assert set(flow) >= {"name", True, "permissions", "jobs"}  # YAML 1.1 reads `on` as true
+    for job in flow["jobs"].values():
+        assert job["timeout-minutes"] <= 120
+        assert "runs-on" in job
+        for step in job["steps"]:
+            assert ("run" in step) != ("uses" in step)
+            assert re.fullmatch(ACTION, step.get("uses", "actions/checkout@v1"))
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_a_workflow_runs_commands_that_there_are(path: Path) -> None:
+    runs = [step["run"] for step in steps(path.stem) if "run" in step]
+    assert runs
+    for command in re.findall(r"course\.py (\S+)", "\n".join(runs)):
+        assert command in course.COMMANDS
+
+
+def test_the_tests_run_on_every_system_and_python() -> None:
+    matrix = workflow("test")["jobs"]["test"]["strategy"]["matrix"]
+    assert {name.split("-")[0] for name in matrix["os"]} == {"ubuntu", "macos", "windows"}
+    assert matrix["python"] == ["3.11", "3.12", "3.13", "3.14"]
+    assert any(step.get("run") == ".ci/run" for step in steps("test"))
+
+
+def test_the_weekly_run_takes_every_pin_away(tmp_path: Path) -> None:
+    [command] = [step["run"] for step in steps("newest") if "sed" in step.get("run", "")]
+    pattern = re.findall(r"s/(.+?)/(.*?)/", command)
+    for name in ("requirements.txt", "requirements-dev.txt"):
+        assert name in command
+        lines = [line for line in read(name).splitlines() if "==" in line and line[0] != "#"]
+        assert lines
+        for line in lines:
+            for old, new in pattern:
+                line = re.sub(old, new, line, count=1)
+            assert "==" not in line, line
+
+
+def test_the_site_is_published_from_the_folder_it_is_built_in() -> None:
+    [built] = [step["run"] for step in steps("site") if "course.py site" in step.get("run", "")]
+    [path] = [step["with"]["path"] for step in steps("site") if "path" in step.get("with", {})]
+    assert built.startswith(f"python course.py site {path} --repository ")
+    assert workflow("site")["permissions"]["pages"] == "write"

@@ -1,0 +1,209 @@
+"""The web page, built and looked at: links, pictures, search; phone and desktop, both themes."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import threading
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlparse
+
+import pytest
+
+from tests.browser import NoBrowser, open_browser
+from tools.site import MATHJAX
+from tools.site_pages import notebooks
+
+pytestmark = [pytest.mark.long, pytest.mark.xdist_group("site")]
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = ["index", "notebooks/01_a2c", "notebooks/04_ddpgfd", "notebooks/exercises/02_ddpg"]
+SCREENS = {"desktop": (1280, 900), "phone": (390, 844)}
+PACKED = "mathjax@" + MATHJAX.split("mathjax@")[1].split("/")[0], "axe-core@4.14.1"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site as it is published: the command's own output, in an environment of its own."""
+    folder = tmp_path_factory.mktemp("site") / "public"
+    command = [sys.executable, "course.py", "site", folder, "--repository", "owner/name"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "WARNING" not in done.stderr
+    return folder
+
+
+# --- Files ------------------------------------------------------------------------------------
+
+
+class Seen(HTMLParser):
+    """What a page links to, which anchors it has, and its pictures."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.targets: list[str] = []
+        self.anchors: set[str] = set()
+        self.pictures: list[dict[str, str | None]] = []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.anchors |= {value for name in ("id", "name") if (value := found.get(name))}
+        self.targets += [value for name in ("href", "src") if (value := found.get(name))]
+        self.pictures += [found] if tag == "img" else []
+
+
+def test_every_link_leads_somewhere(site: Path) -> None:
+    seen = {path: Seen(path) for path in site.rglob("*.html")}
+    assert len(seen) > 12
+    lost = []
+    for path, page in seen.items():
+        for target in page.targets:
+            parts = urlparse(target)
+            if parts.scheme or parts.netloc:
+                continue
+            place = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            anchors = seen[place].anchors if place in seen else {parts.fragment}
+            if not place.exists() or (parts.fragment and unquote(parts.fragment) not in anchors):
+                lost.append((path.name, target))
+    assert lost == []
+
+
+def test_every_picture_has_a_text(site: Path) -> None:
+    pictures = [(path, p) for path in site.rglob("*.html") for p in Seen(path).pictures]
+    assert len(pictures) > 80
+    assert [(path.name, p.get("src")) for path, p in pictures if not p.get("alt")] == []
+
+
+@pytest.mark.parametrize("path", notebooks(ROOT), ids=lambda p: f"{p.parent.name}/{p.stem}")
+def test_a_notebook_can_be_opened_in_colab_and_downloaded_as_it_is(site: Path, path: Path) -> None:
+    place = path.relative_to(ROOT)
+    targets = Seen(site / place.with_suffix(".html")).targets
+    colab = f"https://colab.research.google.com/github/owner/name/blob/main/{place.as_posix()}"
+    assert colab in targets
+    assert any(target.endswith(f"_sources/{place.as_posix()}") for target in targets)
+    assert (site / "_sources" / place).read_bytes() == path.read_bytes()
+
+
+# --- In a browser -----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tarfile.TarFile]:
+    """MathJax, which the page has from a CDN, and axe-core, which looks for barriers."""
+    npm = shutil.which("npm")
+    if npm is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("tests of the site: no npm")
+    folder = tmp_path_factory.mktemp("npm")
+    subprocess.run([npm, "pack", *PACKED], cwd=folder, check=True, capture_output=True)
+    return {path.name.rpartition("-")[0]: tarfile.open(path) for path in folder.glob("*.tgz")}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    try:
+        with open_browser() as found:
+            yield found
+    except NoBrowser as reason:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"browser tests: {reason}")
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    handler = functools.partial(Quiet, directory=site)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(params=[(s, t) for s in SCREENS for t in ("light", "dark")], ids="-".join)
+def page(request: Any, browser: Any, packages: dict[str, tarfile.TarFile]) -> Iterator[Any]:
+    """A page on each screen, in each theme; the CDN is npm's package."""
+    screen, theme = request.param
+    width, height = SCREENS[screen]
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme=theme, reduced_motion="reduce"
+    )
+    found = context.new_page()
+    found.route("https://cdn.jsdelivr.net/**", lambda route: _from_npm(route, packages["mathjax"]))
+    yield found
+    context.close()
+
+
+def _from_npm(route: Any, package: tarfile.TarFile) -> None:
+    name = route.request.url.split("/npm/mathjax@")[1].split("/", 1)[1].split("?")[0]
+    file = package.extractfile(f"package/{name}")
+    assert file is not None
+    kind = "text/javascript" if name.endswith(".js") else "font/woff"
+    route.fulfill(body=file.read(), content_type=kind)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_shows_everything_and_keeps_nobody_out(
+    page: Any, address: str, packages: dict[str, tarfile.TarFile], name: str
+) -> None:
+    page.goto(f"{address}/{name}.html")
+    if name != "index":
+        page.wait_for_function("() => window.MathJax?.startup?.promise")
+        page.evaluate("() => MathJax.startup.promise")
+        assert page.locator("mjx-container").count() > 20
+        assert page.locator("mjx-merror").count() == 0
+    page.evaluate("() => document.querySelectorAll('img').forEach(e => { e.loading = 'eager'; })")
+    page.wait_for_function("() => [...document.images].every(e => e.complete)")
+    broken = page.evaluate(
+        "() => [...document.images].filter(e => !e.naturalWidth).map(e => e.src)"
+    )
+    assert [source for source in broken if source.startswith(address)] == []
+    wide = page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
+    assert wide <= 0, "the page is wider than the screen"
+    assert barriers(page, packages["axe-core"]) == []
+
+
+def barriers(page: Any, axe: tarfile.TarFile) -> list[str]:
+    """What axe-core finds against WCAG 2 A and AA: contrast, texts of pictures, names, roles."""
+    file = axe.extractfile("package/axe.min.js")
+    assert file is not None
+    page.evaluate(file.read().decode())
+    return page.evaluate(
+        "async () => (await axe.run(document, {runOnly: ['wcag2a', 'wcag2aa']})).violations"
+        ".flatMap(v => v.nodes.map(n => v.id + ': ' + n.html.slice(0, 200)))"
+    )
+
+
+def test_hints_are_folded_and_open_with_the_keyboard(page: Any, address: str) -> None:
+    page.goto(f"{address}/notebooks/exercises/01_a2c.html")
+    hint = page.locator("details").first
+    assert not hint.evaluate("e => e.open")
+    hint.locator("summary").focus()
+    page.keyboard.press("Enter")
+    assert hint.evaluate("e => e.open && e.innerText.length > 20")
+
+
+def test_search_finds_a_word_of_a_lesson(page: Any, address: str) -> None:
+    page.goto(f"{address}/search.html?q=bootstrapped")
+    page.locator("#search-results li a").first.wait_for()
+    assert page.locator("#search-results a[href*='notebooks/01_a2c']").count() > 0
+
+
+def test_the_theme_can_be_changed(page: Any, address: str) -> None:
+    page.goto(f"{address}/index.html")
+    before = page.evaluate("() => document.documentElement.dataset.theme")
+    button = page.locator("button.theme-switch-button").first
+    for _ in range(3):  # system, light, dark
+        button.click()
+        if page.evaluate("() => document.documentElement.dataset.theme") != before:
+            return
+    pytest.fail("the button leaves the theme as it was")

@@ -1,0 +1,80 @@
+"""How the course's texts and notebooks are laid out for the web page."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import pytest
+from nbformat.v4 import new_markdown_cell, new_output
+
+from tools import site
+from tools.site_pages import OUTPUTS, as_html, contents, relink, under_title
+
+ROOT = Path(__file__).resolve().parent.parent
+LESSON = ROOT / "notebooks" / "exercises" / "01_a2c.ipynb"
+
+
+@pytest.mark.parametrize(
+    ("written", "repository", "expected"),
+    [
+        ("[next](02_ddpg.ipynb#x)", "o/n", "[next](02_ddpg.ipynb#x)"),
+        ("![robot](../../data/pictures/td3_walker.png)", "", "as it was"),
+        ("[the course](../../README.md#spaces)", "", "[the course](../../index.md#spaces)"),
+        ("[how](../../CONTRIBUTING.md)", "", "as it was"),
+        (
+            "[files](../../data/results/)",
+            "o/n",
+            "[files](https://github.com/o/n/blob/main/data/results)",
+        ),
+        ("[files](../../data/results/)", "", "files"),
+        ("[paper](https://arxiv.org/abs/1)", "o/n", "as it was"),
+        ("`a[i](../../README.md)`", "o/n", "as it was"),
+    ],
+)
+def test_links_lead_to_pages_or_to_the_repository(
+    written: str, repository: str, expected: str
+) -> None:
+    expected = written if expected == "as it was" else expected
+    assert relink(written, LESSON, ROOT, repository) == expected
+
+
+def test_a_picture_becomes_a_file_with_its_text_and_width(tmp_path: Path) -> None:
+    data = {"image/png": base64.b64encode(b"png").decode(), "text/plain": "x"}
+    metadata = {"image/png": {"alt": 'A "curve" < 3', "width": 760}}
+    output = as_html(new_output("display_data", data, metadata=metadata), tmp_path, "../")
+    [file] = tmp_path.iterdir()
+    assert file.read_bytes() == b"png"
+    html = output.data["text/html"]
+    assert f'src="../{OUTPUTS}/{file.name}"' in html
+    assert 'alt="A &quot;curve&quot; &lt; 3" width="760"' in html
+    text = new_output("stream", text="step 1")
+    assert as_html(text, tmp_path, "../") is text
+
+
+@pytest.mark.parametrize("repository", ["", "o/n"])
+def test_buttons_stand_under_the_title(repository: str) -> None:
+    badge = "[![Open in Colab](https://c/badge.svg)](https://c/github/x)\n\n"
+    cell = new_markdown_cell(f"# 01 · A2C\n\n{badge if repository else ''}**Lesson edition**")
+    under_title(cell, Path("notebooks/01_a2c.ipynb"), repository)
+    assert cell.source.startswith("# 01 · A2C\n\n<p>")
+    assert 'href="../_sources/notebooks/01_a2c.ipynb" download' in cell.source
+    assert cell.source.count("Open in Colab") == bool(repository)
+    assert "badge" not in cell.source
+
+
+def test_the_navigation_has_both_editions_of_every_lesson() -> None:
+    text = contents(ROOT, ["README.md", "CHANGELOG.md"])
+    for path in ROOT.glob("notebooks/**/*.ipynb"):
+        assert f"\n{path.relative_to(ROOT).as_posix()}\n" in text
+    assert "CHANGELOG.md" in text
+    assert "README.md" not in text
+
+
+def test_a_folder_with_something_else_in_it_is_left_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    (tmp_path / "thesis.txt").write_text("dear")
+    assert site.main([str(tmp_path)]) == 1
+    assert "name an empty folder" in capsys.readouterr().err
+    assert (tmp_path / "thesis.txt").exists()

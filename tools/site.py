@@ -1,0 +1,108 @@
+"""Make the course's web page: a static site from the built notebooks, which are not run again.
+
+    python -m tools.site [FOLDER] [--repository OWNER/NAME]
+
+The pages are those that GitHub shows as well: the documents in the course's folder (README.md is
+the first page) and both editions of every lesson. Sphinx with MyST-NB and its book theme turns them
+into a site; here they are only laid out for it. CONTRIBUTING.md says why these tools.
+"""
+
+import argparse
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from tools.project import project
+from tools.site_pages import OUTPUTS, TITLE, lay_out, notebooks
+
+ROOT = Path(__file__).resolve().parent.parent
+MATHJAX = "https://cdn.jsdelivr.net/npm/mathjax@3.2.2/es5/tex-mml-chtml.js"
+
+
+def main(argv: list[str] | None = None, root: Path = ROOT) -> int:
+    """Build the site; gives 0, or 1 where a page has a fault, such as a link to nowhere."""
+    args = _parser(root).parse_args(argv)
+    folder = args.folder.resolve()
+    if folder.exists() and any(folder.iterdir()) and not (folder / ".buildinfo").exists():
+        print(f"'{folder}' holds something else: name an empty folder.", file=sys.stderr)
+        return 1
+    shutil.rmtree(folder, ignore_errors=True)
+    with tempfile.TemporaryDirectory() as place:
+        source = Path(place, "source")
+        lay_out(root, source, folder / OUTPUTS, args.repository)
+        faults = run_sphinx(source, folder, settings(root, args.repository))
+    for path in notebooks(root):  # what "Download" gives is the notebook, not the page made of it
+        shutil.copy(path, folder / "_sources" / path.relative_to(root))
+    print(f"The site has {faults} faults." if faults else f"Open {folder / 'index.html'}.")
+    return min(faults, 1)
+
+
+def _parser(root: Path) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="site", description="Make the course's web page.")
+    parser.add_argument("folder", nargs="?", type=Path, default=root / "runs" / "site")
+    parser.add_argument(
+        "--repository",
+        metavar="OWNER/NAME",
+        default=project(root)[0],
+        help="where the course is published on GitHub (default: what pyproject.toml says)",
+    )
+    return parser
+
+
+# --- Sphinx -----------------------------------------------------------------------------------
+
+
+def settings(root: Path, repository: str) -> dict[str, Any]:
+    """What Sphinx would read from a conf.py."""
+    theme = {
+        "home_page_in_toc": True,
+        "use_download_button": False,
+        "use_fullscreen_button": False,
+        "show_toc_level": 2,
+        "navbar_persistent": [],  # one search field, the one beside the page
+        "pygments_light_style": "a11y-high-contrast-light",
+        "pygments_dark_style": "a11y-high-contrast-dark",
+    }
+    if repository:
+        theme |= {
+            "repository_url": f"https://github.com/{repository}",
+            "repository_branch": "main",
+            "use_repository_button": True,
+        }
+    return {
+        "project": TITLE,
+        "version": project(root)[1],
+        "extensions": ["myst_nb", "sphinx.ext.githubpages"],
+        "nb_execution_mode": "off",
+        "myst_enable_extensions": ["dollarmath", "amsmath"],
+        "myst_heading_anchors": 3,
+        "suppress_warnings": ["myst.header"],  # a card of an exercise may stand below the title
+        "mathjax_path": MATHJAX,
+        "html_theme": "sphinx_book_theme",
+        "html_theme_options": theme,
+        "html_title": TITLE,
+        "html_static_path": [str(root / "tools" / "site_style")],
+        "html_css_files": ["course.css"],
+        "html_copy_source": True,
+        "html_sourcelink_suffix": "",
+        "html_show_sphinx": False,
+        "language": "en",
+    }
+
+
+def run_sphinx(source: Path, folder: Path, conf: dict[str, Any]) -> int:
+    """Build, and give the number of warnings: a reference to nowhere is one."""
+    from sphinx.application import Sphinx
+    from sphinx.util.docutils import docutils_namespace
+
+    with docutils_namespace():
+        trees = source.parent / "trees"
+        app = Sphinx(source, None, folder, trees, "html", confoverrides=conf, status=None)
+        app.build()
+        return app._warncount or app.statuscode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

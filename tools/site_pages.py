@@ -1,0 +1,108 @@
+"""Lay the course's documents and notebooks out for Sphinx: links, pictures, texts of pictures."""
+
+import base64
+import hashlib
+import os
+import re
+import shutil
+from html import escape
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+
+TITLE = "Actor-critic reinforcement learning"
+EDITIONS = {"Lessons": "notebooks", "Exercises": "notebooks/exercises"}
+OUTPUTS = "_static/outputs"  # where the pictures of all notebooks go
+CODE = re.compile(r"(?s)(```.*?```|`[^`\n]*`)")  # in which no link is one
+# A link or a picture in Markdown: text, target (neither an address nor an anchor), anchor.
+LINK = re.compile(r"(!?)\[([^\[\]]*)\]\((?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?\)")
+BADGE = re.compile(r"\[!\[Open in Colab\]\([^)]*\)\]\([^)]*\)\n\n")
+COLAB = "https://colab.research.google.com/github/{}/blob/main/{}"
+BUTTON = '<a class="course-button" href="{}"{}>{}</a>'
+
+
+def notebooks(root: Path) -> list[Path]:
+    """Both editions of all lessons."""
+    return [p for place in EDITIONS.values() for p in sorted((root / place).glob("*.ipynb"))]
+
+
+def lay_out(root: Path, source: Path, static: Path, repository: str) -> None:
+    """Write what Sphinx reads into `source`, and the notebooks' pictures into the folder `static`.
+
+    `repository` ("owner/name", or "") is where links lead to what is no page, such as a folder.
+    """
+    shutil.copytree(root / "data" / "pictures", source / "data" / "pictures")
+    documents = sorted(path.name for path in root.glob("[A-Z]*.md"))
+    for name in documents:
+        text = relink((root / name).read_text("utf-8"), root / name, root, repository)
+        if name == "README.md":
+            text += contents(root, documents)
+        (source / name.replace("README", "index")).write_text(text, "utf-8")
+    static.mkdir(parents=True)
+    for path in notebooks(root):
+        place = path.relative_to(root)
+        notebook = nbformat.read(path, as_version=4)
+        for cell in notebook.cells:
+            if cell.cell_type == "markdown":
+                cell.source = relink(cell.source, path, root, repository)
+            else:
+                up = "../" * (len(place.parts) - 1)
+                cell.outputs = [as_html(output, static, up) for output in cell.outputs]
+        under_title(notebook.cells[0], place, repository)
+        (source / place).parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(notebook, source / place)
+
+
+def contents(root: Path, documents: list[str]) -> str:
+    """The navigation: both editions of the lessons, then the other documents."""
+    parts = {name: sorted((root / place).glob("*.ipynb")) for name, place in EDITIONS.items()}
+    pages = {name: [p.relative_to(root).as_posix() for p in found] for name, found in parts.items()}
+    pages["About"] = [name for name in documents if name != "README.md"]
+    tree = "\n```{{toctree}}\n:hidden:\n:caption: {}\n:titlesonly:\n\n{}\n```\n"
+    return "\n" + "".join(tree.format(name, "\n".join(found)) for name, found in pages.items())
+
+
+def relink(text: str, path: Path, root: Path, repository: str) -> str:
+    """The links of a document at `path`: to pages as they are, to other files on GitHub."""
+    parts = CODE.split(text)
+
+    def lead(link: re.Match[str]) -> str:
+        picture, words, target, anchor = link.groups()
+        place = Path(os.path.normpath(path.parent / target)).relative_to(root)
+        page = place.suffix == ".ipynb" or (place.suffix == ".md" and len(place.parts) == 1)
+        if place == Path("README.md"):
+            return f"[{words}]({target.replace('README', 'index')}{anchor or ''})"
+        if page or picture:
+            return link[0]
+        if not repository:
+            return words
+        return f"[{words}](https://github.com/{repository}/blob/main/{place.as_posix()})"
+
+    parts[::2] = [LINK.sub(lead, part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def as_html(output: NotebookNode, static: Path, up: str) -> NotebookNode:
+    """An output whose picture is a file, with its text and width: MyST-NB would lose both."""
+    if "image/png" not in output.get("data", {}):
+        return output
+    png = base64.b64decode(output.data["image/png"])
+    name = hashlib.sha256(png).hexdigest()[:16] + ".png"
+    (static / name).write_bytes(png)
+    about = output.metadata.get("image/png", {})
+    width = f' width="{about["width"]}"' if "width" in about else ""
+    html = f'<img src="{up}{OUTPUTS}/{name}" alt="{escape(about["alt"])}"{width} loading="lazy">'
+    return new_output("display_data", {"text/html": html})
+
+
+def under_title(cell: NotebookNode, place: Path, repository: str) -> None:
+    """Two buttons, in place of the badge: open it in Colab (where it is published), download it."""
+    up = "../" * (len(place.parts) - 1)
+    buttons = [BUTTON.format(f"{up}_sources/{place.as_posix()}", " download", "Download notebook")]
+    if repository:
+        colab = COLAB.format(repository, place.as_posix())
+        buttons.insert(0, BUTTON.format(colab, "", "Open in Colab"))
+    title, _, rest = BADGE.sub("", cell.source).partition("\n")
+    cell.source = f"{title}\n\n<p>{' '.join(buttons)}</p>\n{rest}"
