@@ -169,9 +169,9 @@ def test_on_colab_a_notebook_from_elsewhere_fetches_the_published_course(noteboo
 def test_on_colab_it_asks_for_the_zip_at_last(notebook, capsys):
     notebook.on_colab(upload=zip_of())
     assert notebook.run() == notebook.folder / "course"
-    assert capsys.readouterr().out == (
-        "The course is not here: choose its zip (on GitHub: Code, Download ZIP).\n"
-    )
+    asked, *said = capsys.readouterr().out.splitlines()
+    assert asked == "The course is not here: choose its zip (on GitHub: Code, Download ZIP)."
+    assert said == ["Actor-critic course 1.2."] * 2
 
 
 @pytest.mark.parametrize("colab", [False, True])
@@ -193,7 +193,14 @@ def test_half_a_copy_is_said(notebook):
 def test_a_copy_of_another_version_is_said(notebook, capsys):
     make_course(notebook.folder / "course", "1.1")
     assert notebook.run() == notebook.folder / "course"
-    assert "is not the course's version 1.2: should a cell fail" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "Actor-critic course 1.1, not 1.2 as this notebook: should a cell fail" in said
+
+
+def test_the_version_is_said(notebook, capsys):
+    make_course(notebook.folder)
+    notebook.run()
+    assert capsys.readouterr().out.splitlines() == ["Actor-critic course 1.2."] * 2
 
 
 def test_the_course_is_found_in_a_folder_that_cannot_be_written(notebook):

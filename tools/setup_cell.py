@@ -54,7 +54,7 @@ course = course or next(filter(None, map(unpack, archives())), None)
 if course is None:
     ways = "go online, or put its zip (on GitHub: Code, Download ZIP) beside this notebook"
     raise FileNotFoundError(f"The course is not here: {ways}, and run this again.")
-if f'version = "{VERSION}"' not in (course / "pyproject.toml").read_text("utf-8"):
-    print(f"'{course}' is not the course's version {VERSION}: should a cell fail, fetch it anew.")
-if str(course) not in sys.path:
-    sys.path.insert(0, str(course))
+found = re.search(r'version = "(.*?)"', (course / "pyproject.toml").read_text("utf-8"))[1]
+other = f", not {VERSION} as this notebook: should a cell fail, fetch it anew" * (found != VERSION)
+print(f"Actor-critic course {found}{other}.")
+sys.path[:0] = {str(course)} - {*sys.path}

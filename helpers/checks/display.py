@@ -26,6 +26,7 @@ LOOKS = {
     "failed": ("↻", "not yet", "230, 159, 0"),
     "not started": ("○", "not started yet", "128, 134, 140"),
 }
+SOFT = "opacity: .8"  # of what is said beside: less would be hard to read in a dark theme
 
 
 @dataclass(frozen=True)
@@ -178,22 +179,20 @@ def as_html(result: Result) -> str:
         'line-height: 1.5">',
         f'<div><span style="color: rgb({rgb}); font-weight: 700; margin-right: .5em">{icon}</span>'
         f"<strong>{escape(_title(result))}</strong>"
-        f'<span style="opacity: .7; margin-left: .6em">{verdict}</span>{pill}</div>',
+        f'<span style="{SOFT}; margin-left: .6em">{verdict}</span>{pill}</div>',
         f'<div style="margin-top: .35em">{_marked(result.message)}</div>',
     ]
     if result.report:
         parts.append(_details(result.report, is_open=result.diagnosis is None))
     if result.footer:
         footer = _marked(result.footer)
-        parts.append(
-            f'<div style="margin-top: .45em; font-size: .88em; opacity: .7">{footer}</div>'
-        )
+        parts.append(f'<div style="margin-top: .45em; font-size: .88em; {SOFT}">{footer}</div>')
     return "\n".join([*parts, "</div>"])
 
 
 def _details(shown: Report, is_open: bool) -> str:
     mono = "font-family: ui-monospace, Menlo, Consolas, monospace; font-size: .88em"
-    left = f"{mono}; opacity: .65; white-space: nowrap"
+    left = f"{mono}; {SOFT}; white-space: nowrap"
     right = f"{mono}; white-space: pre-wrap; overflow-wrap: anywhere; min-width: 0"
     rows = "\n".join(
         f'<div style="{left}">{escape(label)}</div>'
@@ -210,7 +209,7 @@ def _details(shown: Report, is_open: bool) -> str:
 
 
 def _muted(kind: str) -> str:
-    style = "opacity: .55; white-space: nowrap; margin-left: 1em"
+    style = f"{SOFT}; white-space: nowrap; margin-left: 1em"
     return f' <span style="{style}">{escape(kind)}</span>' if kind else ""
 
 
