@@ -186,6 +186,8 @@ def other_arguments(node: ast.expr, words: Words) -> Iterator[ast.expr]:
         yield ast.Call(node.func, swapped, keywords)
     for i in range(len(keywords)):
         yield ast.Call(node.func, args, keywords[:i] + keywords[i + 1 :])
+    if len(args) == 1:  # a bound on one side only
+        yield ast.Call(node.func, [_filled("-x", x=args[0]), *args], keywords)
     for i in range(len(args) if len(args) > 1 else 0):
         yield ast.Call(node.func, args[:i] + args[i + 1 :], keywords)
     if isinstance(node.func, ast.Attribute) and not keywords and len(args) < 2:

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from helpers.checks.compare import Snapshot, leaves
+from helpers.checks.compare import ATOL, RTOL, Snapshot, close, leaves
 from helpers.checks.edits import apply, compiled, source_of_reference
 from helpers.checks.exercise import Exercise, Mistake
 from helpers.checks.mutants import Mutant, Words, mutants, words_of
@@ -60,10 +60,11 @@ _OUTSIDE = {
 
 @dataclass
 class Found:
-    """The lines on which one change makes it right, and what explains it together with another."""
+    """The lines on which one change makes it right, or leaves another mistake: its message."""
 
     lines: set[int] = field(default_factory=set)
-    beside: dict[Mistaken, set[int]] = field(default_factory=dict)
+    but_a_property: set[tuple[str, int]] = field(default_factory=set)
+    but_an_entry: set[tuple[str, int]] = field(default_factory=set)
 
 
 def explain(
@@ -87,12 +88,12 @@ def _told(source: Source, found: Found) -> tuple[str, str] | None:
         return "one line", (
             f"Look at `{source.line(line)}`: a small change to this line alone makes it right."
         )
-    pairs = [(tried.entry, line) for tried, lines in found.beside.items() for line in lines]
+    pairs = found.but_a_property or found.but_an_entry
     if found.lines or len(pairs) != 1:
         return None
-    [(entry, line)] = pairs
+    [(message, line)] = pairs
     look = f"look at `{source.line(line)}`, where a small change is needed as well."
-    return TWO, both(entry.message, look)
+    return TWO, both(message, look)
 
 
 def both(first: str, second: str) -> str:
@@ -178,13 +179,32 @@ class _Search:
             if seen is None:
                 continue
             if not unlike_here(self.exercise, self.want[first], seen):
-                if self._does(version, self.want) and self._breaks_nothing(version):
-                    found.lines.add(mutant.line)
+                if self._does(version, self.want):
+                    self._judge_properties(version, mutant.line, found)
             elif not mutant.drops and not isinstance(seen, Raised):
                 for tried in known.get(_mark(seen), ()):
-                    if self._does(version, list(tried.observations())):
-                        found.beside.setdefault(tried, set()).add(mutant.line)
+                    if self._does(version, list(tried.observations())) and self._shows(tried):
+                        found.but_an_entry.add((tried.entry.message, mutant.line))
         return found
+
+    def _judge_properties(self, version: Callable, line: int, found: Found) -> None:
+        """Right in its values: does it break nothing, or only what the student's version did?"""
+        broken = self._within(2 * ONE_TRY, lambda: broken_properties(self.exercise, version))
+        if broken == {}:
+            found.lines.add(line)
+        elif broken and broken.keys() <= self.got.broken.keys():
+            said = (each.message for each in self.exercise.properties if each.name in broken)
+            found.but_a_property.add((next(said), line))
+
+    def _shows(self, tried: Mistaken) -> bool:
+        """Whether a number is wrong in just this mistake's way: else a change may have made it."""
+        seen = zip(self.want, tried.observations(), self.got.observations, strict=True)
+        for want, did, have in (map(_numbers, each) for each in seen):
+            if want.size == did.size == have.size:
+                wrong = ~close(want, have, RTOL, ATOL)
+                if (wrong & close(did, have, RTOL, ATOL)).any():
+                    return True
+        return False
 
     def _known(self) -> dict[Any, list[Mistaken]]:
         """The mistakes, by their marks on the first case."""
@@ -211,10 +231,6 @@ class _Search:
     def _try(self, version: Callable, case: int) -> Snapshot | Raised | None:
         """What a version does on one case; None where it does not end."""
         return self._within(ONE_TRY, lambda: on_case(self.exercise, version, case, apart=False)[0])
-
-    def _breaks_nothing(self, version: Callable) -> bool:
-        broken = self._within(2 * ONE_TRY, lambda: broken_properties(self.exercise, version))
-        return broken is not None and not broken
 
     def _within(self, seconds: float, work: Callable[[], Any]) -> Any:
         """What `work` gives; None where it takes too long."""
@@ -290,11 +306,15 @@ def _import(name: str, *args: Any, **kwargs: Any) -> Any:
 
 def _mark(seen: Snapshot) -> Any:
     """The same for what `compare` finds equal, mostly another for what it does not."""
-    found = list(leaves(seen))
-    texts = tuple(leaf.value for leaf in found if not leaf.numeric)
-    with np.errstate(all="ignore"):
-        sums = [np.nansum(np.abs(leaf.value.astype(float))) for leaf in found if leaf.numeric]
-    return round(float(sum(x for x in sums if np.isfinite(x))), 3), texts
+    numbers = _numbers(seen)
+    texts = tuple(leaf.value for leaf in leaves(seen) if not leaf.numeric)
+    return round(float(np.abs(numbers[np.isfinite(numbers)]).sum()), 3), texts
+
+
+def _numbers(seen: Snapshot | Raised) -> np.ndarray:
+    """All of them, in one row."""
+    parts = [leaf.value.ravel().astype(float) for leaf in leaves(seen) if leaf.numeric]
+    return np.concatenate([np.zeros(0), *parts])
 
 
 @contextmanager
