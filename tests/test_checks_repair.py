@@ -3,15 +3,17 @@
 import builtins
 import os
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from helpers.checks import Card, Exercise, Mistake, repair
+from helpers.checks import Card, Exercise, Mistake, Property, repair
 from helpers.checks.core import judge
 from helpers.checks.edits import Edit
 from helpers.checks.source import source_of
+from helpers.exercises.properties import no_mutation
 
 CARD = Card("Title", "what `f` is", "why", difficulty=1, minutes=1)
 
@@ -108,6 +110,15 @@ def one_known_and_another(reward, value, next_value, over, gamma):
     return reward + ahead
 
 
+def in_place(reward, value, next_value, over, gamma):
+    reward += gamma * value * (1 - over)
+    return reward - value
+
+
+def by_the_value(reward, value, next_value, over, gamma):
+    return reward + gamma * next_value * value - value
+
+
 class TestTwoMistakes:
     def test_two_entries_of_the_catalogue(self):
         result = told(two_known)
@@ -120,6 +131,17 @@ class TestTwoMistakes:
         assert result.diagnosis == "two mistakes"
         assert "The value is missing." in result.message
         assert "`ahead = gamma * reward * goes_on`" in result.message
+
+    def test_a_line_and_what_breaks_whatever_the_values_are(self):
+        careful = [Property(n, test, "Copy first.") for n, test in no_mutation(cases).items()]
+        result = judge(replace(EXERCISE, properties=careful), in_place)
+        assert result.diagnosis == "two mistakes"
+        assert "Copy first." in result.message
+        assert "`reward += gamma * value * (1 - over)`" in result.message
+
+    def test_a_change_that_makes_a_known_mistake_of_another_one_does_not_name_it(self):
+        """With `over` for one `value` the mask would be inverted, which it is not."""
+        assert "inverted" not in told(by_the_value).message
 
 
 # --- Silence, and good manners --------------------------------------------------------------------

@@ -130,7 +130,7 @@ class Exercise:
 
     @cached_property
     def inputs(self) -> list[Case]:
-        """The cases, the same ones every time. Whoever tries a function on one takes a copy."""
+        """The cases, the same ones every time. Take a copy before a function is tried on one."""
         return [as_case(case) for case in self.cases(np.random.default_rng(self.seed))]
 
 

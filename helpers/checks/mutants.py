@@ -92,16 +92,11 @@ def _places(root: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.expr]
         for name, value in ast.iter_fields(parent):
             if name in ("decorator_list", "annotation", "returns", "bases", "defaults", "targets"):
                 continue
-            if isinstance(value, ast.expr) and _read(value):
-                yield parent, name, None, value
-            elif isinstance(value, list):
-                for index, entry in enumerate(value):
-                    if isinstance(entry, ast.expr) and _read(entry):
-                        yield parent, name, index, entry
-
-
-def _read(node: ast.expr) -> bool:
-    return isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+            entries = enumerate(value) if isinstance(value, list) else [(None, value)]
+            for index, entry in entries:
+                read = isinstance(getattr(entry, "ctx", ast.Load()), ast.Load)
+                if isinstance(entry, ast.expr) and read:
+                    yield parent, name, index, entry
 
 
 def _bodies(root: ast.AST) -> Iterator[list[ast.stmt]]:

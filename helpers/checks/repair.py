@@ -123,7 +123,9 @@ class _Search:
         """The two mistakes that together do just what was seen; None unless there is one pair."""
         reference = self.exercise.reference
         pairs: list[tuple[Mistake, Mistake]] = []
-        for one, other in _pairs(self._likeliest()):
+        entries = self._likeliest()
+        places = sorted(itertools.combinations(range(len(entries)), 2), key=sum)
+        for one, other in ((entries[i], entries[j]) for i, j in places):
             if self.used() > 0.5:
                 break
             try:
@@ -134,21 +136,19 @@ class _Search:
                 continue
             if self._does(version, self.got.observations):
                 pairs.append((one, other))
-        return _only(pairs)
+        said = {frozenset((one.message, other.message)) for one, other in pairs}
+        return pairs[0] if len(said) == 1 else None
 
     def _likeliest(self) -> list[Mistake]:
         """The entries, first those that are wrong in the same parts and in the same way."""
-        scored: list[tuple[float, int, Mistake]] = []
+        scored: list[tuple[float, Mistake]] = []
         for tried in mistaken(self.exercise):
             if not tried.entry.spellings or self.used() > 0.3:
                 continue
-            score = sum(
-                self._agreement(i, tried.on(i))
-                for i in self.failing
-                if i == self.failing[0] or tried.has(i)
-            )
-            scored.append((-score, len(scored), tried.entry))
-        return [entry for _, _, entry in sorted(scored, key=lambda each: each[:2])]
+            known = [i for i in self.failing if i == self.failing[0] or tried.has(i)]
+            score = sum(self._agreement(i, tried.on(i)) for i in known)
+            scored.append((score, tried.entry))
+        return [entry for _, entry in sorted(scored, key=lambda each: -each[0])]
 
     def _agreement(self, case: int, did: Snapshot | Raised) -> float:
         """The share of the parts that are wrong in which a mistake is wrong in just that way."""
@@ -165,18 +165,15 @@ class _Search:
     def changes(self, source: Source) -> Found:
         """What comes of each small change of the source."""
         found = Found()
-        known = self._known()
+        known, first = self._known(), self.order[0]
         module = ast.Module([source.node], [])
         surroundings = _without_outside(source.surroundings)
         for mutant in _mutants(source.node, self.exercise.reference):
             if self.used() > 1:
                 break
             version = _made(module, surroundings, source.node.name)
-            if version is None:
-                continue
-            first = self.order[0]
-            seen = self._try(version, first)
-            if seen is None:
+            seen = version and self._try(version, first)
+            if version is None or seen is None:
                 continue
             if not unlike_here(self.exercise, self.want[first], seen):
                 if self._does(version, self.want):
@@ -241,20 +238,6 @@ class _Search:
             if self.alarm.rang:
                 return None
             raise
-
-
-def _pairs(entries: list[Mistake]) -> Iterator[tuple[Mistake, Mistake]]:
-    """All pairs, those of likely entries first."""
-    places = itertools.combinations(range(len(entries)), 2)
-    yield from ((entries[i], entries[j]) for i, j in sorted(places, key=sum))
-
-
-def _only(pairs: list[tuple[Mistake, Mistake]]) -> tuple[Mistake, Mistake] | None:
-    """The one pair, or the shortest where they say the same."""
-    if not pairs:
-        return None
-    said = {frozenset((one.message, other.message)) for one, other in pairs}
-    return pairs[0] if len(said) == 1 else None
 
 
 def _mutants(node: ast.AST, reference: Callable) -> Iterator[Mutant]:
