@@ -11,10 +11,11 @@ from sentences import assert_one_sentence
 from torch.distributions import Categorical, Independent, Normal
 
 from helpers.agents import A2C, A2CByTheBook
-from helpers.agents.a2c import actor_loss, critic_loss, gae, learnable_rows
+from helpers.agents.a2c import actor_loss, critic_loss, gae
 from helpers.agents.a2c_by_the_book import bootstrapped_returns
 from helpers.agents.base import gradient_step
 from helpers.agents.networks import make_critic
+from helpers.agents.on_policy import learnable_rows
 from helpers.envs.make import make_vector_env
 from helpers.evaluation import evaluate
 from helpers.training.settings import get_setting

@@ -6,11 +6,11 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_notebook, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from test_build import LESSON, advantage_exercise, by_id, course, ids  # noqa: F401
 
 from tools.editions import FOLDED_CELL, read_lesson
-from tools.outputs import MAX_BYTES, WIDGET, keep_outputs, problems, still
+from tools.outputs import MAX_BYTES, WIDGET, keep_outputs, problems, still, too_long
 from tools.sources import blank, definition
 
 # Editions ---------------------------------------------------------------------------------------
@@ -237,6 +237,36 @@ def test_what_should_not_be_committed_is_refused(notebook, message):
 )
 def test_what_is_fine_is_not_refused(output):
     assert problems(Path("/srv/the/course"), notebook_with(output)) == []
+
+
+LINE = "a = 1\n"
+
+
+@pytest.mark.parametrize(
+    ("cell", "found"),
+    [
+        (new_markdown_cell("word - " * 250 + "\n\n```text\n" + "code " * 99 + "\n```"), []),
+        (new_markdown_cell("word " * 251), ["cell c has 251 words, more than 250: split it."]),
+        (new_code_cell(60 * LINE), []),
+        (new_code_cell(61 * LINE), ["cell c has 61 lines of code, more than 60: split it."]),
+        (new_code_cell("class A2C(OnPolicyAgent):\n" + 109 * f"    {LINE}"), []),
+        (new_code_cell("class A2C(OnPolicyAgent):\n" + 110 * f"    {LINE}"), ["cell c has 111 li"]),
+        (new_code_cell("class Tree(Access):\n" + 60 * f"    {LINE}"), ["cell c has 61 lines"]),
+    ],
+)
+def test_a_cell_has_a_length_that_one_can_follow(cell, found):
+    cell.id = "c"
+    sentences = too_long(new_notebook(cells=[cell]))
+    assert len(sentences) == len(found)
+    assert all(map(str.startswith, sentences, found))
+
+
+def test_check_and_build_refuse_a_long_cell(course, capsys):
+    course.cell(":slug: long", 61 * LINE)
+    assert course.main("--no-execute") == 1
+    assert course.main("--check") == 1
+    said = capsys.readouterr().err
+    assert said.count("notebooks/01_one.ipynb: cell 01-long has 61 lines of code") == 2
 
 
 def test_outputs_are_kept_as_long_as_the_code_is_the_same(course):

@@ -264,7 +264,7 @@ def test_files_from_before_schedules_load_as_they_learned(tmp_path, name, decay_
     assert "decay_steps" not in loaded.hyperparameters
     for steps in (0, 1, 30, 89, 95, 200):
         before = 0.5 * (1 if decay_steps is None else max(0.1, 1 - steps / decay_steps))
-        assert rate_at(loaded.learning_rate, steps) == pytest.approx(before)
+        assert rate_at(loaded.hyperparameters["learning_rate"], steps) == pytest.approx(before)
     loaded.learn(20)
 
 

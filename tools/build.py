@@ -16,7 +16,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 from tools.editions import editions
-from tools.outputs import execute, keep_outputs, load, problems, text_of
+from tools.outputs import execute, keep_outputs, load, problems, text_of, too_long
 from tools.sources import BuildError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -95,16 +95,18 @@ def write(root: Path, path: Path, notebook: NotebookNode) -> list[str]:
 
 
 def difference(root: Path, path: Path, notebook: NotebookNode) -> list[str]:
-    """How the file at `path` differs from `notebook`, outputs apart: nothing, or one sentence."""
+    """How the file at `path` differs from `notebook`, outputs apart, and what is too long in it."""
+    label = _label(root, path)
+    long = [f"{label}: {sentence}" for sentence in too_long(notebook)]
     if not path.is_file():
-        return [f"{_label(root, path)}: it is missing; build it."]
+        return [*long, f"{label}: it is missing; build it."]
     old = load(path)
     ours, theirs = ([_sources(cell) for cell in nb.cells] for nb in (notebook, old))
     if ours == theirs and notebook.metadata == old.metadata:
-        return []
+        return long
     changed = [cell for cell in [*ours, *theirs] if cell not in ours or cell not in theirs]
     what = f"cell {changed[0][0]} differs" if changed else "the order or the metadata differs"
-    return [f"{_label(root, path)}: {what}; build it again."]
+    return [*long, f"{label}: {what}; build it again."]
 
 
 def _sources(cell: NotebookNode) -> tuple[str, str, str, NotebookNode]:

@@ -14,6 +14,7 @@ from nbformat.v4 import new_notebook
 from tools.sources import BuildError
 
 MAX_BYTES = 1_500_000
+WORDS, LINES, AGENT_LINES = 250, 60, 110  # of a cell, at most
 CELL_TIMEOUT = 600  # seconds
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
@@ -82,13 +83,29 @@ def keep_outputs(notebook: NotebookNode, path: Path) -> bool:
     return not ours or any(cell.execution_count for cell in ours)
 
 
+def too_long(notebook: NotebookNode) -> list[str]:
+    """Cells that are longer than a reader follows, a sentence each; code in a text is no words."""
+    found = []
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            agent = re.match(r"class \w+\(\w*Agent\):", cell.source)
+            count, what = len(cell.source.splitlines()), "lines of code"
+            most = AGENT_LINES if agent else LINES
+        else:
+            prose = re.sub(r"(?ms)^(```+|~~~+).*?^\1", "", cell.source)
+            count, what, most = len(re.findall(r"\S*\w\S*", prose)), "words", WORDS
+        if count > most:
+            found.append(f"cell {cell.id} has {count} {what}, more than {most}: split it.")
+    return found
+
+
 def problems(root: Path, notebook: NotebookNode) -> list[str]:
     """Every reason not to commit a notebook, a sentence each."""
     try:
         nbformat.validate(notebook)
     except nbformat.ValidationError as error:
         return [f"the notebook is not valid: {str(error).splitlines()[0]}."]
-    found = []
+    found = too_long(notebook)
     if "widgets" in notebook.metadata:
         found.append("its metadata holds widget state, with which GitHub cannot show it.")
     if (size := len(text_of(notebook).encode())) > MAX_BYTES:

@@ -6,21 +6,20 @@ Advantage Estimation" (GAE).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from gymnasium import spaces
 from torch import nn
 
-from helpers.agents.base import Agent, gradient_step, set_learning_rate
+from helpers.agents.base import gradient_step
 from helpers.agents.layers import of_depth
 from helpers.agents.networks import make_critic
+from helpers.agents.on_policy import OnPolicyAgent, Rollout
 from helpers.agents.policies import CategoricalPolicy, GaussianPolicy
 from helpers.agents.schedules import Rate, as_rate, rate_at
-from helpers.envs.make import EnvLike, check_finite, make_vector_env
-from helpers.envs.resumable import ResumableVector
+from helpers.envs.make import EnvLike
 
 
 def actor_loss(log_probs: torch.Tensor, advantages: torch.Tensor) -> torch.Tensor:
@@ -76,39 +75,13 @@ def gae(
     return advantages
 
 
-def learnable_rows(done: np.ndarray, done_before: np.ndarray) -> np.ndarray:
-    """Which steps are experience, and which are filler rows of the autoreset: (T, N) booleans.
-
-    gymnasium's vector environments return an episode's last observation as it is and start the next
-    episode in the step *after* it: that step ignores the action and gives reward 0. `done` (T, N)
-    is true where an episode ended (terminated or truncated), `done_before` (N,) is the same for the
-    step before the first of these.
-    """
-    # 1. A row is filler if the row before it ended an episode; before row 0 comes `done_before`.
-    filler = np.concatenate([done_before[None], done[:-1]])
-    # 2. Learn from all others.
-    return ~filler
-
-
-@dataclass
-class Rollout:
-    """T steps of N environments; `obs` has one row more (T + 1): what the last step led to."""
-
-    obs: np.ndarray
-    actions: np.ndarray
-    rewards: np.ndarray
-    terminated: np.ndarray
-    truncated: np.ndarray
-    learnable: np.ndarray
-
-
-class A2C(Agent):
+class A2C(OnPolicyAgent):
     """Advantage actor-critic: many environments, short rollouts, GAE and an entropy bonus.
 
-    Discrete actions get a softmax policy, Box actions a Gaussian one. `critic_steps` gradient steps
-    of the critic go with one of the actor. Rewards are multiplied by `reward_scale` before
-    learning; with 1 - gamma a value is the weighted mean of future rewards, of the same size as one
-    reward. If `learning_rate` is a schedule the actor follows it; the critic keeps its first value.
+    Discrete actions get a softmax policy, Box actions a Gaussian one. The critic gets
+    `critic_steps` updates for each of the actor's. If `learning_rate` is a schedule the actor
+    follows it; the critic keeps its first value. What else can be set, `rollouts`, is explained at
+    `OnPolicyAgent`.
     """
 
     action_kinds: ClassVar = (spaces.Discrete, spaces.Box)
@@ -118,119 +91,70 @@ class A2C(Agent):
         self,
         env: EnvLike,
         *,
-        n_envs: int = 16,
-        n_steps: int = 32,
         gamma: float = 0.99,
         lam: float = 0.95,
         learning_rate: Rate = 1e-3,
         critic_steps: int = 4,
         entropy_coef: float = 0.01,
-        reward_scale: float = 1.0,
         max_grad_norm: float = 0.5,
         hidden: int | Sequence[int] = 64,
         seed: int | None = None,
+        **rollouts: Any,
     ) -> None:
         self.check_settings(locals())
-        super().__init__(env, seed)
-        self.n_envs, self.n_steps, self.gamma, self.lam = n_envs, n_steps, gamma, lam
-        self.learning_rate = as_rate("learning_rate", learning_rate)
+        super().__init__(env, seed=seed, **rollouts)
+        self.gamma, self.lam, self.max_grad_norm = gamma, lam, max_grad_norm
         self.critic_steps, self.entropy_coef = critic_steps, entropy_coef
-        self.reward_scale, self.max_grad_norm = reward_scale, max_grad_norm
         discrete = isinstance(self.action_space, spaces.Discrete)
         policy_kind = CategoricalPolicy if discrete else GaussianPolicy
         with self.seeded():
             self.policy = policy_kind(self.obs_size, self.action_space, hidden)
             self.critic = of_depth(make_critic, self.obs_size, hidden=hidden)
         # fused: one kernel for all parameters, about 10 % of an update.
-        rate = rate_at(self.learning_rate, 0)
-        self.policy_optimizer = torch.optim.Adam(self.policy.parameters(), rate, fused=True)
-        self.critic_optimizer = torch.optim.Adam(self.critic.parameters(), rate, fused=True)
-        self.envs: ResumableVector | None = None
-
-    def act(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
-        return self.policy.to_env(self.policy.sample(obs, rng))
-
-    def train_step(self) -> None:
-        """One rollout, one step of the actor, a few of the critic."""
-        rollout = self.collect()
-        self.steps += int(rollout.learnable.sum())
-        if rollout.learnable.sum() > 1:  # a single advantage has no scale, filler rows have none
-            self.update(rollout)
-
-    def collect(self) -> Rollout:
-        """Let the present policy act for n_steps in every environment."""
-        envs, now = self.envs, self.obs
-        if envs is None or now is None:
-            envs, now = self.new_episodes()
-        obs, done = [now], [np.array([env.over for env in envs.envs])]
-        actions, rewards, terminated, truncated = [], [], [], []
-        self.obs = None  # if this is stopped halfway, the next rollout starts new episodes
-        for _ in range(self.n_steps):
-            with torch.no_grad():
-                action = self.policy.sample(self.flat(obs[-1]), self.rng)
-            next_obs, reward, ended, cut, _ = envs.step(self.policy.to_env(action))
-            for i in np.flatnonzero(ended | cut):
-                self.log_episode(envs.envs[i])
-            obs.append(next_obs)
-            actions.append(action)
-            rewards.append(reward)
-            terminated.append(ended)
-            truncated.append(cut)
-            done.append(ended | cut)
-        check_finite(np.array(rewards), np.array(obs), self.steps)
-        self.obs = obs[-1]
-        return Rollout(
-            obs=np.array(obs),
-            actions=np.array(actions),
-            rewards=np.array(rewards, dtype=np.float32) * self.reward_scale,
-            terminated=np.array(terminated),
-            truncated=np.array(truncated),
-            learnable=learnable_rows(np.array(done[1:]), done_before=done[0]),
-        )
+        self.policy_optimizer = torch.optim.Adam(self.policy.parameters(), fused=True)
+        self.critic_optimizer = torch.optim.Adam(self.critic.parameters(), fused=True)
+        first_rate = rate_at(as_rate("learning_rate", learning_rate), 0)
+        self.follow(policy_optimizer=learning_rate, critic_optimizer=first_rate)
 
     def update(self, rollout: Rollout) -> None:
-        """Learn from one rollout: advantages, a step of the actor, `critic_steps` of the critic."""
+        """The advantages and returns of a rollout, and what the networks learn from them."""
         obs = torch.as_tensor(rollout.obs, dtype=torch.float32)
         obs = obs.reshape(*obs.shape[:2], self.obs_size)
         with torch.no_grad():
             values = self.critic(obs).squeeze(-1).numpy()
-        advantages = gae(
-            rollout.rewards,
-            values,
-            rollout.terminated,
-            rollout.truncated,
-            self.gamma,
-            self.lam,
-        )
+        ends = rollout.terminated, rollout.truncated
+        advantages = gae(rollout.rewards, values, *ends, self.gamma, self.lam)
         rows = torch.as_tensor(rollout.learnable)
-        obs, actions = obs[:-1][rows], torch.as_tensor(rollout.actions)[rows]
-        advantage = torch.as_tensor(advantages)[rows]
-        returns = advantage + torch.as_tensor(values[:-1])[rows]
+        actions, advantage, value = (
+            torch.as_tensor(each)[rows] for each in (rollout.actions, advantages, values[:-1])
+        )
+        self.follow_schedules()
+        self.log(**self.learn_from(obs[:-1][rows], actions, advantage, advantage + value))
 
+    def learn_from(
+        self,
+        obs: torch.Tensor,
+        actions: torch.Tensor,
+        advantages: torch.Tensor,
+        returns: torch.Tensor,
+    ) -> dict[str, float]:
+        """One update of the actor and `critic_steps` of the critic; returns numbers for the log.
+
+        `obs` (B, obs_size), `actions` (B,) or (B, action_dim), `advantages` and `returns` (B,).
+        """
+        # 1. Advantages with mean 0 and standard deviation 1: their scale changes as the critic
+        #    learns, the size of the actor's update should not.
+        weights = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
+        # 2. The actor's loss, less `self.entropy_coef` times the mean entropy.
         log_probs, entropies = self.policy.evaluate(obs, actions)
-        # The scale of advantages changes as the critic learns; the size of the step should not.
-        weights = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
         policy_loss = actor_loss(log_probs, weights)
         bonus = self.entropy_coef * entropies.mean()
-        set_learning_rate(self.policy_optimizer, rate_at(self.learning_rate, self.steps))
+        # 3. One update of the actor, its gradient clipped to `self.max_grad_norm`.
         gradient_step(self.policy_optimizer, policy_loss - bonus, self.max_grad_norm)
+        # 4. The critic's loss and an update of the critic, `self.critic_steps` times.
         for _ in range(self.critic_steps):
             value_loss = critic_loss(self.critic, obs, returns)
             gradient_step(self.critic_optimizer, value_loss)
-        self.log(
-            actor_loss=policy_loss.item(),
-            critic_loss=value_loss.item(),
-            entropy=entropies.mean().item(),
-        )
-
-    def new_episodes(self) -> tuple[ResumableVector, np.ndarray]:
-        """The environments, and the first observation of an episode in each."""
-        envs, seed = self.envs, None  # seeded once: later episodes start elsewhere
-        if envs is None:
-            envs, seed = make_vector_env(self.env_source, self.n_envs), self.seed
-        obs, _ = envs.reset(seed=seed)
-        self.envs = envs
-        return envs, obs
-
-    def go_on(self, envs: ResumableVector) -> None:
-        self.obs = np.array([env.obs for env in envs.envs], self.observation_space.dtype)
+        # 5. Plain numbers: actor_loss (without the bonus), critic_loss (the last) and entropy.
+        logged = {"actor_loss": policy_loss, "critic_loss": value_loss, "entropy": entropies.mean()}
+        return {name: number.item() for name, number in logged.items()}

@@ -8,7 +8,7 @@ import torch
 from gymnasium import spaces
 
 from helpers.agents.a2c import actor_loss, critic_loss
-from helpers.agents.base import Agent, gradient_step, set_learning_rate
+from helpers.agents.base import Agent, gradient_step
 from helpers.agents.layers import of_depth
 from helpers.agents.networks import make_actor, make_critic
 from helpers.agents.policies import log_prob, sample_actions
@@ -53,14 +53,14 @@ class A2CByTheBook(Agent):
         self.check_settings(locals())
         super().__init__(env, seed)
         self.gamma, self.reward_scale = gamma, reward_scale
-        self.learning_rate = as_rate("learning_rate", learning_rate)
         with self.seeded():
             sizes = self.obs_size, int(self.action_space.n)
             self.actor = of_depth(make_actor, *sizes, hidden=hidden)
             self.critic = of_depth(make_critic, self.obs_size, hidden=hidden)
-        rate = rate_at(self.learning_rate, 0)
-        self.actor_optimizer = torch.optim.Adam(self.actor.parameters(), rate)
-        self.critic_optimizer = torch.optim.Adam(self.critic.parameters(), rate)
+        self.actor_optimizer = torch.optim.Adam(self.actor.parameters())
+        self.critic_optimizer = torch.optim.Adam(self.critic.parameters())
+        first_rate = rate_at(as_rate("learning_rate", learning_rate), 0)
+        self.follow(actor_optimizer=learning_rate, critic_optimizer=first_rate)
 
     def act(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
         logits = self.actor(obs).numpy()
@@ -83,7 +83,7 @@ class A2CByTheBook(Agent):
 
         log_probs = log_prob(self.actor(obs[:-1]), torch.as_tensor(actions))
         policy_loss = actor_loss(log_probs, targets - values[:-1])
-        set_learning_rate(self.actor_optimizer, rate_at(self.learning_rate, self.steps))
+        self.follow_schedules()
         gradient_step(self.actor_optimizer, policy_loss)
         value_loss = critic_loss(self.critic, obs[:-1], targets)
         gradient_step(self.critic_optimizer, value_loss)

@@ -322,13 +322,13 @@ class Agent(ABC):
 def gradient_step(
     optimizer: torch.optim.Optimizer, loss: torch.Tensor, max_grad_norm: float | None = None
 ) -> None:
-    """One step of `optimizer` down the gradient of `loss`, its norm clipped to `max_grad_norm`.
+    """One update by `optimizer` down the gradient of `loss`, its norm clipped to `max_grad_norm`.
 
     Only the parameters of `optimizer` get a gradient, whatever else the loss runs through: the
     actor's loss in DDPG runs through the critic, whose weights are not to move.
     """
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
-    # In place of zero_grad and backward: nothing to clear, a tenth of a small network's step saved.
+    # In place of zero_grad and backward: nothing to clear, a tenth of a small update's time saved.
     for parameter, grad in zip(parameters, torch.autograd.grad(loss, parameters), strict=True):
         parameter.grad = grad
     if max_grad_norm is not None:
@@ -337,7 +337,7 @@ def gradient_step(
 
 
 def set_learning_rate(optimizer: torch.optim.Optimizer, learning_rate: float) -> None:
-    """From its next step on, `optimizer` takes steps of this size."""
+    """From its next update on, `optimizer` uses this learning rate."""
     for group in optimizer.param_groups:
         group["lr"] = learning_rate
 

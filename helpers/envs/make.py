@@ -67,7 +67,7 @@ def make_vector_env(env: EnvLike, n_envs: int) -> ResumableVector:
 
     In that mode an episode's last observation is returned as it is; the step after it ignores the
     action, gives reward 0 and returns the first observation of the next episode: the *filler row*
-    (`helpers.agents.a2c.learnable_rows`).
+    (`helpers.agents.on_policy.learnable_rows`).
     """
     if n_envs < 1:
         raise ValueError(f"n_envs must be at least 1, got {n_envs}.")

@@ -22,8 +22,8 @@ class Batch(NamedTuple):
     truncated: torch.Tensor
 
 
-class ReplayBuffer:
-    """The last `capacity` transitions, in arrays made once; the oldest one is overwritten.
+class Memory:
+    """Room for `capacity` transitions, in arrays that are made once.
 
     Observations and actions may have any shape. `rng` is a generator or a seed. With `obs_dtype`
     torch.uint8, observations are pictures, stored and sampled as such: a quarter of the memory.
@@ -58,6 +58,18 @@ class ReplayBuffer:
     def __len__(self) -> int:
         return self.size
 
+    def check(self, step: tuple) -> None:
+        """Raise `ValueError` if a part has another shape than its place: numpy may stretch it."""
+        for name, part, array in zip(Batch._fields, step, self.arrays, strict=True):
+            if np.shape(part) != array.shape[1:]:
+                raise ValueError(
+                    f"This buffer stores {name} of shape {array.shape[1:]}, got {np.shape(part)}."
+                )
+
+
+class ReplayBuffer(Memory):
+    """The last `capacity` transitions; a new one overwrites the oldest."""
+
     def add(
         self,
         obs: np.ndarray,
@@ -87,14 +99,6 @@ class ReplayBuffer:
         indices = torch.from_numpy(self.rng.integers(0, self.size, batch_size))
         # 2. Take these rows of every array: copies, which later transitions do not overwrite.
         return Batch(*(tensor.index_select(0, indices) for tensor in self.tensors))
-
-    def check(self, step: tuple) -> None:
-        """Raise `ValueError` if a part has another shape than its place: numpy may stretch it."""
-        for name, part, array in zip(Batch._fields, step, self.arrays, strict=True):
-            if np.shape(part) != array.shape[1:]:
-                raise ValueError(
-                    f"This buffer stores {name} of shape {array.shape[1:]}, got {np.shape(part)}."
-                )
 
 
 def sampling_probabilities(priorities: np.ndarray, alpha: float) -> np.ndarray:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from helpers.agents.a2c import gae, learnable_rows
+from helpers.agents.a2c import gae
 from helpers.agents.a2c_by_the_book import bootstrapped_returns
+from helpers.agents.on_policy import learnable_rows
 from helpers.checks.exercise import Case
 from helpers.exercises.properties import no_mutation
 from helpers.exercises.text import exercise

@@ -1,0 +1,107 @@
+"""Lesson 01's agent: exercise 1.11, the `learn_from` of `A2C`.
+
+The agent is built on an environment that has nothing but spaces. Its networks are replaced by the
+case's, and its optimisers by plain gradient descent: with Adam a loss that is ten times too large
+would move the weights as far as the right one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import gymnasium as gym
+import numpy as np
+import torch
+from gymnasium import spaces
+from torch import nn
+
+from helpers.agents.a2c import A2C
+from helpers.agents.networks import make_critic
+from helpers.agents.policies import CategoricalPolicy, GaussianPolicy
+from helpers.checks.exercise import Case
+from helpers.exercises.observing import fill_parameters
+from helpers.exercises.text import exercise
+
+OBS_SIZE = 3
+RATES = {"policy": 0.3, "critic": 0.05}
+LOGGED = ("actor_loss", "critic_loss", "entropy")
+
+
+class Spaces(gym.Env):
+    """These actions; no steps are taken."""
+
+    def __init__(self, action_space: spaces.Space) -> None:
+        self.observation_space = spaces.Box(-np.inf, np.inf, (OBS_SIZE,))
+        self.action_space = action_space
+
+
+def agent_with(function, policy: nn.Module, critic: nn.Module, discrete: bool, **settings):
+    """An agent of the class with these networks."""
+    space = spaces.Discrete(3) if discrete else spaces.Box(-1, 1, (2,))
+    agent = function(Spaces(space), n_envs=2, n_steps=2, hidden=4, seed=0, **settings)
+    agent.policy, agent.critic = policy, critic
+    for name, rate in RATES.items():
+        optimizer = torch.optim.SGD(getattr(agent, name).parameters(), lr=rate)
+        setattr(agent, f"{name}_optimizer", optimizer)
+    return agent
+
+
+def weights(network: nn.Module) -> np.ndarray:
+    return np.concatenate([p.detach().numpy().ravel() for p in network.parameters()])
+
+
+def number(returned, name: str) -> float | None:
+    """A number of the log, plain or as a tensor; None where it is missing."""
+    found = returned.get(name) if isinstance(returned, Mapping) else None
+    return None if found is None else float(found)
+
+
+def observe_learning(
+    function, policy, critic, obs, actions, advantages, returns, *, updates=1, **settings
+):
+    """The weights of both networks after so many calls, and what the last one returns."""
+    discrete = isinstance(policy, CategoricalPolicy)
+    agent = agent_with(function, policy, critic, discrete, **settings)
+    for _ in range(updates):
+        batch = (each.clone() for each in (obs, actions, advantages, returns))
+        returned = agent.learn_from(*batch)
+    return {
+        "the actor's weights afterwards": weights(agent.policy),
+        "the critic's weights afterwards": weights(agent.critic),
+        **{f"`{name}` in what is returned": number(returned, name) for name in LOGGED},
+    }
+
+
+def learning_cases(rng: np.random.Generator) -> list[Case]:
+    def drawn(rows: int, note: str, discrete: bool = True, **settings) -> Case:
+        """Of B transitions; advantages with a mean and a scale that are not 0 and 1."""
+
+        def tensor(*shape: int) -> torch.Tensor:
+            return torch.tensor(rng.normal(size=shape), dtype=torch.float32)
+
+        obs = tensor(rows, OBS_SIZE)
+        critic = fill_parameters(make_critic(OBS_SIZE, 4), obs, seed=1)
+        policy: nn.Module
+        if discrete:
+            policy = CategoricalPolicy(OBS_SIZE, spaces.Discrete(3), 4)
+            actions = torch.tensor(rng.integers(0, 3, rows))
+        else:
+            policy = GaussianPolicy(OBS_SIZE, spaces.Box(-1, 1, (2,)), 4)
+            actions = tensor(rows, 2)
+            nn.init.constant_(policy.log_std, -0.4)
+        fill_parameters(policy.actor, obs)
+        batch = policy, critic, obs, actions, 2 + 3 * tensor(rows), 5 + 2 * tensor(rows)
+        usual = {"entropy_coef": 0.2, "critic_steps": 1, "max_grad_norm": 100.0}
+        return Case(batch, usual | settings, note)
+
+    return [
+        drawn(4, "no entropy bonus", entropy_coef=0.0),
+        drawn(4, "with an entropy bonus"),
+        drawn(6, "three updates of the critic", critic_steps=3),
+        drawn(6, "a gradient that has to be clipped", critic_steps=2, max_grad_norm=0.05),
+        drawn(5, "called twice", updates=2),
+        drawn(5, "a Gaussian policy", discrete=False, critic_steps=2),
+    ]
+
+
+A2C_LEARNING = exercise(__file__, "1.11", A2C, learning_cases, observe_learning)
