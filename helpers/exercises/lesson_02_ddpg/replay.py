@@ -1,7 +1,7 @@
 """Lesson 02's memory: exercise 2.5 `ReplayBuffer`.
 
 Right buffers draw their numbers in different ways, so what is compared is what comes up in many
-batches: which steps, in which parts, and whether the parts of a row belong together.
+batches: which transitions, in which parts, and whether the parts of a row belong together.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from helpers.memory.buffers import Batch, ReplayBuffer
 
 BATCHES = 60
 PARTS = Batch._fields
-# The reward of step i: all different, in no order, no whole numbers. An empty place has 0.
+# The reward of transition i: all different, in no order, no whole numbers. An empty place has 0.
 PRIME = 1009
 REWARDS = (np.arange(PRIME) * 389 % PRIME + 0.25).astype(np.float32)
 REWARDS[0] = 0
@@ -30,7 +30,7 @@ STEP_OF = np.argsort(REWARDS)
 
 
 def steps(count: int, obs_shape: tuple[int, ...], action_shape: tuple[int, ...]) -> Batch:
-    """Steps 1, 2, ... in arrays. No two rows are alike, and the reward tells which step it is."""
+    """Transitions 1, 2, ... in arrays. No two rows are alike, and the reward tells which it is."""
     number = np.arange(1, count + 1, dtype=np.float32)
 
     def filled(shape: tuple[int, ...], scale: float, shift: float) -> Any:
@@ -48,7 +48,7 @@ def steps(count: int, obs_shape: tuple[int, ...], action_shape: tuple[int, ...])
 
 
 def added(buffer, given: Batch) -> list[int]:
-    """Add all steps one by one; returns the buffer's length after each."""
+    """Add all transitions one by one; returns the buffer's length after each."""
     lengths = []
     for obs, action, reward, next_obs, terminated, truncated in zip(*given, strict=True):
         buffer.add(
@@ -64,7 +64,7 @@ def observe_buffer(function, capacity, obs_shape, action_shape, number_of_steps,
     given = steps(number_of_steps, obs_shape, action_shape)
     buffer = function(capacity, obs_shape, action_shape, 7)
     lengths = added(buffer, given)
-    seen: dict = {"length after each of the last steps": lengths[-8:]}
+    seen: dict = {"length after each of the last transitions": lengths[-8:]}
     if not batch_size:
         return seen
     try:
@@ -80,10 +80,10 @@ def observe_buffer(function, capacity, obs_shape, action_shape, number_of_steps,
     numbers = numbers_of(rows["reward"])
     numbers = numbers.reshape(1 if len(numbers) % BATCHES else BATCHES, -1)
     seen |= kinds
-    seen["steps that come up"] = steps_that_come_up(numbers, given)
+    seen["transitions that come up"] = steps_that_come_up(numbers, given)
     seen |= {f"content of the batch's {name}": content(name, rows, given) for name in PARTS}
     if len(given.reward) > 1 and min(capacity, number_of_steps) <= batch_size:
-        seen["steps that come up twice in a batch"] = twice(numbers)
+        seen["transitions that come up twice in a batch"] = twice(numbers)
     seen["length after drawing"] = len(buffer)
     if number_of_steps > 100:
         seen |= mixture(numbers, number_of_steps)
@@ -98,7 +98,7 @@ def all_rows(parts: list) -> np.ndarray:
 
 
 def numbers_of(rewards: np.ndarray) -> np.ndarray:
-    """The steps that have these rewards; -1 for a reward that no step has."""
+    """The transitions that have these rewards; -1 for a reward that no transition has."""
     flat = rewards.reshape(len(rewards), -1)[:, 0].astype(float)
     step = STEP_OF[np.floor(flat).astype(int) % PRIME]
     return np.where(np.abs(REWARDS[step] - flat) < 1e-3, step, -1)
@@ -126,7 +126,7 @@ def steps_that_come_up(numbers: np.ndarray, given: Batch) -> str:
 
 
 def twice(numbers: np.ndarray) -> str:
-    """Whether a batch may have a step more than once: each row is drawn on its own."""
+    """Whether a batch may have a transition more than once: each row is drawn on its own."""
     return "some" if any(len(set(batch)) < len(batch) for batch in numbers.tolist()) else "none"
 
 
@@ -147,13 +147,13 @@ def content(name: str, rows: dict[str, np.ndarray], given: Batch) -> str:
         return values.shape == here.shape and np.allclose(here, values, atol=1e-3)
 
     if same(wanted):
-        return f"the step's {name}"
+        return f"the transition's {name}"
     either = np.logical_or(given.terminated, given.truncated)[own]
     flags = {
-        f"the step's {other}": getattr(given, other)[own] for other in PARTS
+        f"the transition's {other}": getattr(given, other)[own] for other in PARTS
     } | {
         "terminated or truncated": either,
-        f"the opposite of the step's {name}": 1 - wanted,
+        f"the opposite of the transition's {name}": 1 - wanted,
         "zeros": np.zeros_like(wanted),
     }  # fmt: skip
     for words, values in flags.items():
@@ -161,32 +161,32 @@ def content(name: str, rows: dict[str, np.ndarray], given: Batch) -> str:
             return words
     everything = getattr(given, name).reshape(len(given.reward), -1).astype(np.float32)
     gaps = np.abs(here.reshape(len(here), 1, -1)[:200] - everything[None]).max(axis=-1)
-    return f"another step's {name}" if (gaps.min(axis=1) < 1e-3).all() else "something else"
+    return f"another transition's {name}" if (gaps.min(axis=1) < 1e-3).all() else "something else"
 
 
 def mixture(numbers: np.ndarray, count: int) -> dict[str, str]:
-    """Whether the steps of a batch were drawn one by one."""
+    """Whether the transitions of a batch were drawn one by one."""
     size, ordered = numbers.shape[1], np.sort(numbers, axis=1)
     different = 1 + (np.diff(ordered, axis=1) > 0).sum(axis=1).mean()
-    # With the steps 1 to `count` laid out in a circle: the widest gap that a batch leaves.
+    # With the transitions 1 to `count` laid out in a circle: the widest gap that a batch leaves.
     gaps = np.diff(np.column_stack([ordered, ordered[:, 0] + count]), axis=1).max(axis=1)
     runs = (gaps > count - size).mean()
     share = "none" if runs == 0 else "some" if runs < 0.9 else "all"
     return {
-        f"number of different steps in a batch of {size}": f"{different:.0f}",
-        "share of batches with consecutive steps": share,
+        f"number of different transitions in a batch of {size}": f"{different:.0f}",
+        "share of batches with consecutive transitions": share,
     }
 
 
 def buffer_cases(rng: np.random.Generator) -> list[Case]:
     return [
-        Case((1, (2,), (1,), 1, 1), note="one place, one step"),
-        Case((3, (2,), (1,), 7, 0), note="seven steps in three places, only their number"),
-        Case((9, (3,), (1,), 2, 2), note="two steps in nine places"),
+        Case((1, (2,), (1,), 1, 1), note="one place, one transition"),
+        Case((3, (2,), (1,), 7, 0), note="seven transitions in three places, only their number"),
+        Case((9, (3,), (1,), 2, 2), note="two transitions in nine places"),
         Case((5, (3,), (2,), 5, 2), note="just full"),
-        Case((5, (3,), (2,), 7, 3), note="seven steps in five places"),
-        Case((5, (2, 2), (), 12, 5), note="twelve steps in five places; matrices observed"),
-        Case((150, (2,), (1,), 120, 8), note="many steps"),
+        Case((5, (3,), (2,), 7, 3), note="seven transitions in five places"),
+        Case((5, (2, 2), (), 12, 5), note="twelve transitions in five places; matrices observed"),
+        Case((150, (2,), (1,), 120, 8), note="many transitions"),
     ]
 
 
@@ -213,7 +213,7 @@ def another_seed_other_batches(function, rng):
 
 
 def batches_stay(function, rng):
-    """A batch is a copy: neither later steps nor later batches change it."""
+    """A batch is a copy: neither later transitions nor later batches change it."""
     buffer = filled_buffer(function, 3, count=5, capacity=5)
     batches = [buffer.sample(4) for _ in range(3)]
     before = [[np.asarray(part).copy() for part in batch] for batch in batches]
