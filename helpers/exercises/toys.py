@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import torch
 from torch import nn
@@ -18,6 +19,16 @@ def floats(values: Any) -> torch.Tensor:
 def leaf(values: Any) -> torch.Tensor:
     """A tensor that collects a gradient."""
     return floats(values).requires_grad_()
+
+
+class Spaces(gym.Env):
+    """Observations of this size, and these actions (or so many of them, in [-1, 1]); no steps."""
+
+    def __init__(self, obs_size: int, actions: gym.Space | int) -> None:
+        self.observation_space = gym.spaces.Box(-np.inf, np.inf, (obs_size,))
+        if isinstance(actions, int):
+            actions = gym.spaces.Box(-1, 1, (actions,))
+        self.action_space = actions
 
 
 class SmallActor(nn.Module):

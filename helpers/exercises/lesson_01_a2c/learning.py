@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import gymnasium as gym
 import numpy as np
 import torch
 from gymnasium import spaces
@@ -21,24 +20,17 @@ from helpers.agents.policies import CategoricalPolicy, GaussianPolicy
 from helpers.checks.exercise import Case
 from helpers.exercises.observing import fill_parameters
 from helpers.exercises.text import exercise
+from helpers.exercises.toys import Spaces
 
 OBS_SIZE = 3
 RATES = {"policy": 0.3, "critic": 0.05}
 LOGGED = ("actor_loss", "critic_loss", "entropy")
 
 
-class Spaces(gym.Env):
-    """These actions; no steps are taken."""
-
-    def __init__(self, action_space: spaces.Space) -> None:
-        self.observation_space = spaces.Box(-np.inf, np.inf, (OBS_SIZE,))
-        self.action_space = action_space
-
-
 def agent_with(function, policy: nn.Module, critic: nn.Module, discrete: bool, **settings):
     """An agent of the class with these networks."""
     space = spaces.Discrete(3) if discrete else spaces.Box(-1, 1, (2,))
-    agent = function(Spaces(space), n_envs=2, n_steps=2, hidden=4, seed=0, **settings)
+    agent = function(Spaces(OBS_SIZE, space), n_envs=2, n_steps=2, hidden=4, seed=0, **settings)
     agent.policy, agent.critic = policy, critic
     for name, rate in RATES.items():
         optimizer = torch.optim.SGD(getattr(agent, name).parameters(), lr=rate)

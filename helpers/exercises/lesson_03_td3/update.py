@@ -20,7 +20,6 @@ from functools import lru_cache
 from itertools import pairwise
 from math import prod
 
-import gymnasium as gym
 import numpy as np
 import torch
 
@@ -29,7 +28,7 @@ from helpers.agents.td3 import TD3
 from helpers.checks.exercise import Case
 from helpers.exercises.lesson_03_td3.smoothing import shared, shared_streams
 from helpers.exercises.text import exercise
-from helpers.exercises.toys import SmallActor, SmallTwin, batch_of, floats
+from helpers.exercises.toys import SmallActor, SmallTwin, Spaces, batch_of, floats
 from helpers.memory.buffers import Batch
 
 # --- What is looked at ----------------------------------------------------------------------------
@@ -37,14 +36,6 @@ from helpers.memory.buffers import Batch
 NETWORKS = ("critic", "actor", "target_critic", "target_actor")
 ROWS = 4000  # enough to compare shares of the noise
 WARM_UP = 7  # steps; the first updates come right after it
-
-
-class Spaces(gym.Env):
-    """Observations and actions of these sizes; no steps are taken."""
-
-    def __init__(self, obs_size: int, action_dim: int) -> None:
-        self.observation_space = gym.spaces.Box(-np.inf, np.inf, (obs_size,))
-        self.action_space = gym.spaces.Box(-1, 1, (action_dim,))
 
 
 class ListeningTwin(SmallTwin):

@@ -19,7 +19,6 @@ from helpers.agents.ddpgfd import DDPGfD
 from helpers.checks.exercise import Case
 from helpers.exercises.lesson_03_td3.update import (
     NETWORKS,
-    Spaces,
     frozen,
     loss_called,
     moved,
@@ -27,7 +26,7 @@ from helpers.exercises.lesson_03_td3.update import (
 )
 from helpers.exercises.lesson_04_ddpgfd.losses import n_step_batch
 from helpers.exercises.text import exercise
-from helpers.exercises.toys import SmallActor, SmallCritic, floats
+from helpers.exercises.toys import SmallActor, SmallCritic, Spaces, floats
 from helpers.memory.buffers import PrioritizedBatch, PrioritizedReplayBuffer
 
 # --- What is looked at ----------------------------------------------------------------------------
