@@ -2,12 +2,12 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 
 from helpers.agents.base import Agent
-from helpers.agents.policies import CategoricalPolicy, GaussianPolicy
 from helpers.envs.make import EnvLike, check_finite, make_vector_env
 from helpers.envs.resumable import ResumableVector
 
@@ -46,7 +46,7 @@ class OnPolicyAgent(Agent):
     rewards.
     """
 
-    policy: CategoricalPolicy | GaussianPolicy
+    policy: Any  # draws with `sample`, converts with `to_env`
 
     def __init__(
         self,
