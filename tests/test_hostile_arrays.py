@@ -52,6 +52,7 @@ from wholes import everything
 from helpers.agents import A2C, DDPG, TD3, distrust
 from helpers.agents.noise import OUNoise
 from helpers.demos.files import load_demos
+from helpers.evaluation import evaluate
 
 
 def under_way(change):
@@ -112,9 +113,6 @@ HOSTILE = {
     "a program beside it": (
         lambda f: f.members(lambda m: m | {"agent/constants.pkl": pickle.dumps(Payload(f.ran))}),
         FOREIGN),
-    "a module for an environment": (module_id, "could run code"),
-    "a module of python's": (module_id_of_python, "could run code"),
-    "a path for an environment": (lambda f: f.say(env_id="../evil"), "could run code"),
     # names in the zip
     "a path upwards": (lambda f: f.members(lambda m: m | {"agent/../../evil": b"x"}), FOREIGN),
     "an absolute path": (lambda f: f.members(lambda m: m | {"/tmp/evil": b"x"}), FOREIGN),
@@ -185,8 +183,6 @@ HOSTILE = {
     "another agent": (lambda f: f.say(agent="Evil"), "holds a Evil agent"),
     "an agent with an escape code": (lambda f: f.say(agent="\x1b[31m"), "holds a"),
     "another environment": (lambda f: f.say(env_id="CartPole-v1"), UNFIT),
-    "an unknown environment": (lambda f: f.say(env_id="Gone-v3"), "Gone-v3"),
-    "no environment": (lambda f: f.say(env_id=None), "names no environment"),
     "other spaces": (lambda f: f.say(spaces="observations of mine"), "was trained with"),
     # a memory (most are in test_resume.py)
     "a memory that is NaN": (
@@ -257,10 +253,56 @@ def test_the_payloads_of_these_tests_would_run(file):
     assert file.ran.exists()
 
 
+NOWHERE = {
+    "a module for an environment": (module_id, "could run code"),
+    "a module of python's": (module_id_of_python, "could run code"),
+    "a path for an environment": (lambda f: f.say(env_id="../evil"), "could run code"),
+    "an unknown environment": (lambda f: f.say(env_id="Gone-v3"), "Gone-v3"),
+    "no environment": (lambda f: f.say(env_id=None), "names no environment"),
+}
+
+
+@pytest.mark.parametrize("case", NOWHERE)
+def test_an_environment_that_is_not_made_is_named_when_it_is_needed(case, file, monkeypatch):
+    """The agent acts, in the spaces that its file describes."""
+    change, words = NOWHERE[case]
+    change(file)
+    monkeypatch.syspath_prepend(file.folder)
+    agent = TD3.load(file.path)
+    assert agent.action_space.contains(agent.predict(np.ones(3, np.float32)))
+    for use in (lambda: agent.learn(1), lambda: evaluate(agent, episodes=1)):
+        with pytest.raises(ValueError, match=words) as error:
+            use()
+        assert_one_sentence(error.value)
+    assert not file.ran.exists()
+
+
+SPACES = {
+    "of another size": lambda d: d["observation"].update(shape=[4], low=[0.0], high=[1.0]),
+    "of too many numbers": lambda d: d["observation"].update(shape=[10**6, 10**6], low=[0.0]),
+    "of negative size": lambda d: d["observation"].update(shape=[-1, -3]),
+    "of objects": lambda d: d["observation"].update(dtype="O"),
+    "in words": lambda d: d.update(action="Box"),
+    "of another kind": lambda d: d["action"].update(kind="Payload"),
+    "endless": lambda d: d["action"].update(kind="Discrete", n=10**30, start=0),
+    "none": lambda d: d.pop("action"),
+}
+
+
+@pytest.mark.parametrize("case", SPACES)
+def test_spaces_that_cannot_be_are_one_sentence(case, file):
+    content = file.content()
+    SPACES[case](content["described_spaces"])
+    file.put(content | {"env_id": None})
+    with pytest.raises(ValueError, match="agent") as error:
+        TD3.load(file.path)
+    assert_one_sentence(error.value, str(file.path))
+
+
 def test_an_id_with_a_module_is_used_if_it_is_passed(file):
     file.say(env_id="gymnasium:Pendulum-v1")
     with pytest.raises(ValueError, match="could run code"):
-        TD3.load(file.path)
+        TD3.load(file.path).learn(1)
     assert TD3.load(file.path, env="gymnasium:Pendulum-v1").steps == 20
 
 

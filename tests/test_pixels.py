@@ -22,7 +22,7 @@ from helpers.agents import DDPG, TD3
 from helpers.agents.cloning import BehaviourCloning
 from helpers.agents.ddpgfd import DDPGfD
 from helpers.agents.faster import StackedTwin
-from helpers.agents.layers import FEATURES, Encoder
+from helpers.agents.layers import Encoder
 from helpers.agents.td3 import actor_loss_by_q1, twin_critic_loss
 from helpers.envs.make import env_id, is_image, make_env
 from helpers.envs.pixels import Pixels, small_grey
@@ -278,7 +278,7 @@ def test_the_encoder_takes_one_picture_or_many(shape):
     encoder = Encoder(shape)
     many = pictures(5, shape=shape)
     features = encoder(many)
-    assert features.shape == (5, FEATURES)
+    assert features.shape == (5, Encoder.features)
     assert features.abs().max() <= 1
     torch.testing.assert_close(encoder(many[2]), features[2])
     torch.testing.assert_close(encoder(many.float()), features)

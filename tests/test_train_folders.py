@@ -164,7 +164,7 @@ def test_a_training_goes_on_from_before_a_setting_was_renamed(whole, out):
         names["random_exploration"] = names.pop("warm_up_noise")
     torch.save(content | {"version": 3}, out / "checkpoint.pt")
     assert train.main(arguments(out)) == 0
-    assert outcome(out) == outcome(whole)
+    assert outcome(out)[1:] == outcome(whole)[1:]  # it is finished: no other checkpoint is written
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "text", "flipped", "agent", "newer", "run"])

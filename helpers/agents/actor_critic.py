@@ -11,6 +11,7 @@ from torch import nn
 from helpers.agents.adam import LeanAdam
 from helpers.agents.base import Agent
 from helpers.agents.faster import fast_networks
+from helpers.agents.layers import Encoder
 from helpers.agents.networks import DeterministicActor
 from helpers.agents.schedules import Rate
 from helpers.envs.make import EnvLike
@@ -26,9 +27,10 @@ class DeterministicAgent(Agent):
     such as `LinearSchedule`.
     """
 
-    # Both are built from obs_size, action_size and hidden.
+    # Both are built from obs_size, action_size and hidden; from what pictures show, the features.
     actor_class: ClassVar[type[nn.Module]] = DeterministicActor
     critic_class: ClassVar[type[nn.Module]]
+    encoder_class: ClassVar[type[nn.Module]] = Encoder
     needs_bounds = True
     saved = (
         "actor", "critic", "target_actor", "target_critic", "actor_optimizer", "critic_optimizer",
@@ -50,7 +52,8 @@ class DeterministicAgent(Agent):
         super().__init__(env, seed)
         self.gamma, self.tau = gamma, tau
         self.units = Units(self.observation_space, self.action_space)
-        self.action_size, kinds = self.units.action_size, (self.actor_class, self.critic_class)
+        self.action_size = self.units.action_size
+        kinds = self.actor_class, self.critic_class, self.encoder_class
         sizes = (self.observation_space, self.action_size, hidden, layer_norm)
         with self.seeded():
             self.actor, self.critic = fast_networks(*kinds, *sizes)

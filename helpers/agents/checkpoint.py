@@ -14,7 +14,16 @@ from helpers.agents import distrust, earlier
 from helpers.agents.hyperparameters import as_plain, check_own, same_kind, settings_of
 from helpers.agents.names import check_names
 from helpers.demos.files import ENV_ID
-from helpers.envs.make import EnvLike, env_id, make_training_env, make_vector_env, one_line
+from helpers.envs.make import (
+    EnvLike,
+    Missing,
+    env_id,
+    make_env,
+    make_training_env,
+    make_vector_env,
+    one_line,
+)
+from helpers.envs.plain_spaces import describe_space, space_from
 from helpers.memory.buffers import restore_memory, stored_memory
 
 Kind = TypeVar("Kind")
@@ -26,6 +35,7 @@ ENTRIES = {
     "agent": str,
     "env_id": str | None,
     "spaces": str,
+    "described_spaces": dict,
     "hyperparameters": dict,
     "steps": int,
     "counts": dict,
@@ -44,6 +54,10 @@ def contents(agent: Any, replay: bool) -> dict:
         "agent": type(agent).__name__,
         "env_id": env_id(agent.env_source),
         "spaces": in_words(agent.observation_space, agent.action_space),
+        "described_spaces": {
+            "observation": describe_space(agent.observation_space),
+            "action": describe_space(agent.action_space),
+        },
         "hyperparameters": plain_hyperparameters(agent),
         "steps": agent.steps,
         "counts": {name: getattr(agent, name) for name in agent.counted},
@@ -154,7 +168,7 @@ def _episode(agent: Any) -> dict | None:
 
 
 def _restore_episode(agent: Any, episode: dict | None) -> None:
-    if episode is None:
+    if episode is None or isinstance(agent.env_source, Missing):
         return
     if _is_back(agent, episode["trace"]):
         if episode["going_on"]:
@@ -273,7 +287,7 @@ def agent_from(
     if content["agent"] != kind.__name__:
         there = textwrap.shorten(ascii(content["agent"])[1:-1], 60, placeholder=" ...")
         raise ValueError(f"{path} holds a {there} agent: load it with {there}.load.")
-    env = env if env is not None else named_env(path, content)
+    env = env if env is not None else env_of(path, content)
     changes = changes or {}
     check_names(f"{kind.__name__}.load", changes, settings_of(kind))
     settings = content["hyperparameters"] | changes
@@ -296,6 +310,26 @@ def agent_from(
             f"{path} was trained with {spaces_there}, this environment has {spaces_here}."
         )
     return agent
+
+
+def env_of(path: str | os.PathLike, content: dict) -> EnvLike:
+    """The environment that the file at `path` names, or `Missing` if it cannot be made here.
+
+    Raises `ValueError` if its spaces are not in the file either, as before version 5.
+    """
+    try:
+        name = named_env(path, content)
+        make_env(name).close()
+        return name
+    except ValueError as error:
+        if not content["described_spaces"].get("observation"):
+            raise
+        reason, described = str(error), content["described_spaces"]
+    try:
+        both = [space_from(described[part]) for part in ("observation", "action")]
+    except Exception as error:  # what a damaged file holds may fail in any way
+        raise _foreign(Path(path)) from error
+    return Missing(content["env_id"], reason, *both)
 
 
 def named_env(path: str | os.PathLike, content: dict) -> str:

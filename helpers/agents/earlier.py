@@ -12,8 +12,11 @@ RENAMED = {"random_exploration": "warm_up_noise"}
 
 
 def completed(content: dict[str, Any]) -> dict[str, Any]:
-    """With the entries that version 1 did without: empty ones."""
-    return {"counts": {}, "predict_rng": {}} | content if content.get("version") == 1 else content
+    """With the entries that its version did without: empty ones."""
+    version = content.get("version")
+    if type(version) is int and version < 5:
+        content = {"described_spaces": {}} | content
+    return {"counts": {}, "predict_rng": {}} | content if version == 1 else content
 
 
 def brought_up(content: dict[str, Any]) -> dict[str, Any]:

@@ -6,40 +6,61 @@ observations are pictures.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from gymnasium import spaces
 from torch import nn
 
-from helpers.agents.networks import start_small
-from helpers.envs.make import is_image, observation_size
+from helpers.agents.networks import DeterministicActor, QNetwork, TwinQNetwork, start_small
+from helpers.envs.make import is_image, observation_size, one_line
 
 
 def choose_networks(
     actor_class: type[nn.Module],
     critic_class: type[nn.Module],
+    encoder_class: Any,
     observation_space: spaces.Box,
     action_size: int,
     hidden: int | Sequence[int],
     layer_norm: bool,
 ) -> tuple[nn.Module, nn.Module]:
-    """An actor and a critic: of the lesson's own classes, or deeper ones that do the same.
+    """An actor and a critic of these classes.
 
     Where observations are pictures, an encoder sees for both.
     """
-    encoder = Encoder(observation_space.shape) if is_image(observation_space) else None
-    sizes = (FEATURES if encoder else observation_size(observation_space), action_size)
-    widths = hidden if isinstance(hidden, Sequence) else (hidden, hidden)
-    if widths is not hidden and not layer_norm:
-        actor, critic = actor_class(*sizes, hidden), critic_class(*sizes, hidden)
-    else:
-        deep_critic = DeepTwinQNetwork if hasattr(critic_class, "q1") else DeepQNetwork
-        actor = DeepActor(*sizes, widths, layer_norm)
-        critic = deep_critic(*sizes, widths, layer_norm)
+    encoder = encoder_class(observation_space.shape) if is_image(observation_space) else None
+    n_inputs = encoder.features if encoder else observation_size(observation_space)
+    actor, critic = (
+        build(kind, (n_inputs, action_size), hidden, layer_norm)
+        for kind in (actor_class, critic_class)
+    )
     if encoder is None:
         return actor, critic
     return ImageActor(encoder, actor), ImageCritic(encoder, critic)
+
+
+def build(
+    kind: type[nn.Module], sizes: tuple[int, int], hidden: int | Sequence[int], layer_norm: bool
+) -> nn.Module:
+    """A network of this class; a lesson's own has a deeper one for what it does not take.
+
+    Raises `ValueError` for another class that does not take it either.
+    """
+    deep = isinstance(hidden, Sequence) or layer_norm
+    if deep and kind in DEEPER:
+        widths = hidden if isinstance(hidden, Sequence) else (hidden, hidden)
+        return DEEPER[kind](*sizes, widths, layer_norm)
+    asked = {"layer_norm": True} if layer_norm else {}
+    try:
+        return kind(*sizes, hidden, **asked)
+    except TypeError as error:
+        settings = f"hidden={hidden}" + (" and layer_norm=True" if layer_norm else "")
+        reason = one_line(error).rstrip(".")[:120]
+        raise ValueError(
+            f"{kind.__name__} cannot be built with {settings} ({reason}): let its __init__ take "
+            "obs_size, action_dim and these, or leave them out."
+        ) from error
 
 
 def of_depth(make: Callable[..., nn.Sequential], *sizes: int, hidden: int | Sequence[int]):
@@ -122,35 +143,46 @@ class DeepTwinQNetwork(nn.Module):
         return self.first(obs, action)
 
 
-# ---- pictures ------------------------------------------------------------------------------------
+# What stands in for the lessons' networks when more layers, or normalised ones, are asked for.
+DEEPER: dict[type[nn.Module], Any] = {
+    DeterministicActor: DeepActor,
+    QNetwork: DeepQNetwork,
+    TwinQNetwork: DeepTwinQNetwork,
+}
 
-CHANNELS = (16, 32)  # of the convolutions; each halves height and width
-FEATURES = 50
+
+# ---- pictures ------------------------------------------------------------------------------------
 
 
 class Encoder(nn.Module):
-    """Eyes: pictures, flat (..., channels x height x width) in 0 to 255, to (..., FEATURES).
+    """Eyes: pictures, flat (..., channels x height x width) in 0 to 255, to (..., features).
 
     Small 3 x 3 filters slide over the picture and look for the same thing everywhere. Stacked
     pictures are its channels, so a filter compares a place now with the same place before: that is
     how speed is seen. After Yarats et al. 2021, "Improving Sample Efficiency in Model-Free
     Reinforcement Learning from Images" (their `encoder.py`: convolutions with ReLU, a linear layer
     to 50 numbers, normalised, tanh), but with fewer channels and layers.
+
+    An agent of one's own may have another one: `encoder_class = Wide`, where `class Wide(Encoder)`
+    has other `channels` and `features`.
     """
+
+    channels: ClassVar[tuple[int, ...]] = (16, 32)  # each convolution halves height and width
+    features: ClassVar[int] = 50
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         super().__init__()
         self.shape = shape
         n_inputs, height, width = shape
         layers: list[nn.Module] = []
-        for channels in CHANNELS:
+        for channels in self.channels:
             # 1. Every second place is enough: neighbouring ones see nearly the same.
             layers += [nn.Conv2d(n_inputs, channels, 3, stride=2, padding=1), nn.ReLU()]
             n_inputs, height, width = channels, (height + 1) // 2, (width + 1) // 2
         self.convolutions = nn.Sequential(*layers)
         # 2. What was found where, in a few numbers that stay within [-1, 1].
-        self.summary = nn.Linear(n_inputs * height * width, FEATURES)
-        self.norm = nn.LayerNorm(FEATURES)
+        self.summary = nn.Linear(n_inputs * height * width, self.features)
+        self.norm = nn.LayerNorm(self.features)
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
         # 3. Brightness compared with the mean of the pictures: an empty background is about 0, and
@@ -159,7 +191,36 @@ class Encoder(nn.Module):
         pictures = pictures - pictures.mean(dim=(1, 2, 3), keepdim=True)
         found = self.convolutions(pictures).flatten(1)
         features = torch.tanh(self.norm(self.summary(found)))
-        return features.reshape(*obs.shape[:-1], FEATURES)
+        return features.reshape(*obs.shape[:-1], self.features)
+
+
+class NatureEncoder(nn.Module):
+    """Larger eyes for larger pictures, 36 x 36 and more: `encoder_class = NatureEncoder`.
+
+    The layers of Mnih et al. 2015, "Human-level control through deep reinforcement learning":
+    three convolutions, then 512 units, a ReLU after each.
+    """
+
+    features: ClassVar[int] = 512
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        super().__init__()
+        self.shape = shape
+        if min(shape[1:]) < 36:
+            raise ValueError(f"NatureEncoder sees pictures of 36 x 36 and more, not {shape}.")
+        layers: list[nn.Module] = []
+        n_inputs, height, width = shape
+        for channels, size, stride in ((32, 8, 4), (64, 4, 2), (64, 3, 1)):
+            layers += [nn.Conv2d(n_inputs, channels, size, stride), nn.ReLU()]
+            n_inputs = channels
+            height, width = ((side - size) // stride + 1 for side in (height, width))
+        self.convolutions = nn.Sequential(*layers)
+        self.summary = nn.Linear(n_inputs * height * width, self.features)
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        pictures = obs.reshape(-1, *self.shape).float() / 255
+        found = self.convolutions(pictures).flatten(1)
+        return torch.relu(self.summary(found)).reshape(*obs.shape[:-1], self.features)
 
 
 class ImageCritic(nn.Module):
@@ -168,9 +229,9 @@ class ImageCritic(nn.Module):
     `critic` is one of one or two critics that takes features in place of observations.
     """
 
-    def __init__(self, encoder: Encoder, critic: nn.Module) -> None:
+    def __init__(self, encoder: nn.Module, critic: nn.Module) -> None:
         super().__init__()
-        self.encoder: Encoder = encoder
+        self.encoder = encoder
         self.critic: Any = critic
 
     def forward(self, obs: torch.Tensor, action: torch.Tensor):
@@ -188,7 +249,7 @@ class ImageActor(nn.Module):
     critic, or the copy's eyes stay as they are.
     """
 
-    def __init__(self, encoder: Encoder, actor: nn.Module) -> None:
+    def __init__(self, encoder: nn.Module, actor: nn.Module) -> None:
         super().__init__()
         self.actor = actor
         self.borrowed = [encoder]  # in a list, where torch does not count it as a part

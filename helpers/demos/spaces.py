@@ -1,12 +1,12 @@
-"""Spaces in plain values, so that a file of demonstrations can say where it belongs."""
+"""What a file of demonstrations says about where it belongs."""
 
 from typing import Any
 
 import gymnasium as gym
-import numpy as np
 from gymnasium import spaces
 
 from helpers.envs.make import one_line
+from helpers.envs.plain_spaces import describe_space
 
 
 def describe_spaces(env: gym.Env) -> dict[str, dict]:
@@ -20,25 +20,4 @@ def describe_spaces(env: gym.Env) -> dict[str, dict]:
             "Demonstrations hold Box observations and Box or Discrete actions, this environment "
             f"has {one_line(obs_space)} and {one_line(action_space)}: choose another one."
         )
-    if discrete:
-        action = {"kind": "Discrete", "n": int(action_space.n), "start": int(action_space.start)}
-    else:
-        action = _describe_box(action_space)
-    return {"observation": _describe_box(obs_space), "action": action}
-
-
-def _describe_box(space: spaces.Box) -> dict:
-    return {
-        "kind": "Box",
-        "shape": list(space.shape),
-        "dtype": str(space.dtype),
-        "low": _describe_bounds(space.low),
-        "high": _describe_bounds(space.high),
-    }
-
-
-def _describe_bounds(bounds: np.ndarray) -> list:
-    """One number where all are equal. JSON has no infinity: it becomes a word."""
-    flat = [float(bound) for bound in bounds.ravel()]
-    flat = flat[:1] if len(set(flat)) == 1 else flat
-    return [bound if np.isfinite(bound) else str(bound) for bound in flat]
+    return {"observation": describe_space(obs_space), "action": describe_space(action_space)}

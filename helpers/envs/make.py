@@ -1,6 +1,7 @@
 """Environments: made from an id or an instance, one or many, with errors that say what to do."""
 
 from collections.abc import Callable
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -32,12 +33,33 @@ if "PixelPendulum-v0" not in gym.registry:
     )
 
 
+class Missing(gym.Env):
+    """In the place of an environment that cannot be made here: its id, its spaces, the reason.
+
+    An agent acts without an environment; it cannot learn there.
+    """
+
+    def __init__(
+        self, name: str | None, reason: str, observation_space: Any, action_space: Any
+    ) -> None:
+        self.name, self.reason = name, reason
+        self.observation_space, self.action_space = observation_space, action_space
+
+    def reset(self, *, seed: int | None = None, options: dict | None = None) -> Any:
+        raise ValueError(self.reason)
+
+    def step(self, action: Any) -> Any:
+        raise ValueError(self.reason)
+
+
 def make_env(env: EnvLike, **kwargs) -> gym.Env:
     """A fresh environment like `env`: from its id, or from the recipe (`spec`) an instance carries.
 
     `kwargs` go to `gymnasium.make` (for example `render_mode="rgb_array"`). Raises `ValueError`
     with one sentence for an unknown id, a missing dependency, or an instance without a recipe.
     """
+    if isinstance(env, Missing):
+        raise ValueError(env.reason)
     recipe = env if isinstance(env, str) else _recipe(env)
     if recipe is None:
         raise ValueError(
@@ -127,8 +149,8 @@ def check_finite(rewards: np.ndarray, observations: np.ndarray, steps: int) -> N
 
 def env_id(env: EnvLike) -> str | None:
     """The id that says all about how to make `env`, or None: it has wrappers or arguments."""
-    if isinstance(env, str):
-        return env
+    if isinstance(env, (str, Missing)):
+        return env if isinstance(env, str) else env.name
     recipe = _recipe(env)
     registered = gym.registry.get(recipe.id) if recipe else None
     if recipe is None or registered is None or _changes(recipe) != _changes(registered):

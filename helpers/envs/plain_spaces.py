@@ -1,0 +1,77 @@
+"""Spaces in plain values, so that a file can say which observations and actions there were."""
+
+import math
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+MAX_NUMBERS = 10_000_000  # of one observation: a file may say what it likes
+
+
+def describe_space(space: spaces.Space) -> dict[str, Any]:
+    """`space` as numbers, words, lists and tables; {} if it is of a kind that is not known here."""
+    kind = type(space).__name__
+    if isinstance(space, spaces.Box):
+        return _describe_box(space)
+    if isinstance(space, spaces.Discrete):
+        return {"kind": kind, "n": int(space.n), "start": int(space.start)}
+    if isinstance(space, spaces.MultiDiscrete):
+        return {"kind": kind, "nvec": space.nvec.tolist(), "start": space.start.tolist()}
+    if isinstance(space, spaces.MultiBinary):
+        return {"kind": kind, "shape": list(space.shape)}
+    if isinstance(space, spaces.Dict):
+        return {"kind": kind, "of": {name: describe_space(each) for name, each in space.items()}}
+    return {}
+
+
+def space_from(plain: dict[str, Any]) -> spaces.Space:
+    """The space that `describe_space` described. Raises for what describes none."""
+    match plain:
+        case {"kind": "Box", "shape": shape, "dtype": dtype, "low": low, "high": high}:
+            kind = np.dtype(str(dtype))
+            if kind.kind not in "fiu" or not 0 <= math.prod(shape) <= MAX_NUMBERS:
+                raise ValueError("a Box of no numbers, or of too many")
+            bounds = (np.array(each, kind) for each in (low, high))
+            low, high = (
+                np.broadcast_to(b, shape) if b.size == 1 else b.reshape(shape) for b in bounds
+            )
+            return spaces.Box(low, high, tuple(shape), kind.type)
+        case {"kind": "Discrete", "n": n, "start": start}:
+            return spaces.Discrete(n, start=start)
+        case {"kind": "MultiDiscrete", "nvec": nvec, "start": start}:
+            return spaces.MultiDiscrete(nvec, start=start)
+        case {"kind": "MultiBinary", "shape": shape}:
+            _check_size(shape)
+            return spaces.MultiBinary(shape)
+        case {"kind": "Dict", "of": parts}:
+            return spaces.Dict({name: space_from(each) for name, each in parts.items()})
+    raise ValueError("it describes no space")
+
+
+def _describe_box(space: spaces.Box) -> dict[str, Any]:
+    return {
+        "kind": "Box",
+        "shape": list(space.shape),
+        "dtype": str(space.dtype),
+        "low": _describe_bounds(space.low),
+        "high": _describe_bounds(space.high),
+    }
+
+
+def _describe_bounds(bounds: np.ndarray) -> list:
+    """One number where all are equal. JSON has no infinity: it becomes a word."""
+    flat = [bound.item() for bound in bounds.ravel()]
+    flat = flat[:1] if len(set(flat)) == 1 else flat
+    return [bound if np.isfinite(bound) else str(bound) for bound in flat]
+
+
+def _bounds(plain: list, shape: list[int], kind: np.dtype) -> np.ndarray:
+    """The way back."""
+    flat = np.array([float(each) if isinstance(each, str) else each for each in plain], kind)
+    return np.full(shape, flat[0]) if len(flat) == 1 else flat.reshape(shape)
+
+
+def _check_size(shape: list[int]) -> None:
+    if not all(type(size) is int and size >= 0 for size in shape) or math.prod(shape) > MAX_NUMBERS:
+        raise ValueError("observations or actions of too many numbers")

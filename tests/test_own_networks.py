@@ -1,0 +1,154 @@
+"""Networks of one's own are what an agent learns with, or it says why not."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from gymnasium import spaces
+from sentences import assert_one_sentence
+from torch import nn
+from wholes import everything, tiny
+
+from helpers.agents import DDPG, TD3
+from helpers.agents.layers import DeepTwinQNetwork, Encoder, NatureEncoder
+from helpers.agents.networks import DeterministicActor, TwinQNetwork
+
+
+class Smooth(nn.Module):
+    """An actor with another activation, and as many layers as it is asked for."""
+
+    def __init__(self, obs_size, action_dim, hidden, layer_norm=False):
+        super().__init__()
+        widths = [hidden] * 2 if isinstance(hidden, int) else hidden
+        layers, n_inputs = [], obs_size
+        for width in widths:
+            layers += [nn.Linear(n_inputs, width), nn.ELU()]
+            n_inputs = width
+        self.normalised = layer_norm
+        self.layers = nn.Sequential(*layers, nn.Linear(n_inputs, action_dim), nn.Tanh())
+
+    def forward(self, obs):
+        return self.layers(obs)
+
+
+class Plain(TwinQNetwork):
+    """Another class, which takes one width."""
+
+
+class Free(nn.Module):
+    """It takes no width at all."""
+
+    def __init__(self, obs_size, action_dim):
+        super().__init__()
+
+
+class Own(TD3):
+    actor_class = Smooth
+
+
+class Careful(TD3):
+    critic_class = Plain
+
+
+class Bare(DDPG):
+    critic_class = Free
+
+
+@pytest.mark.parametrize("hidden", [8, (9, 7, 5)], ids=str)
+@pytest.mark.parametrize("layer_norm", [False, True])
+def test_an_actor_of_ones_own_is_built_with_what_is_asked_for(hidden, layer_norm, tmp_path):
+    agent = Own("Short-v0", seed=0, **tiny | {"hidden": hidden, "layer_norm": layer_norm})
+    assert type(agent.actor) is type(agent.target_actor) is Smooth
+    assert agent.actor.normalised is layer_norm
+    widths = [each.out_features for each in agent.actor.layers if isinstance(each, nn.Linear)]
+    assert widths == [*(hidden if isinstance(hidden, tuple) else [8, 8]), 1]
+    deep = isinstance(hidden, tuple) or layer_norm
+    assert isinstance(agent.critic, DeepTwinQNetwork) == deep  # the lesson's own has one
+    agent.learn(20).save(tmp_path / "a.pt", replay=True)
+    assert everything(Own.load(tmp_path / "a.pt").learn(10)) == everything(agent.learn(10))
+
+
+@pytest.mark.parametrize(
+    ("kind", "asked", "words"),
+    [
+        (Careful, {"hidden": (8, 8)}, "Plain cannot be built with hidden=(8, 8) ("),
+        (Careful, {"layer_norm": True}, "Plain cannot be built with hidden=4 and layer_norm=True"),
+        (Bare, {}, "Free cannot be built with hidden=4"),
+    ],
+)
+def test_what_it_does_not_take_is_one_sentence(kind, asked, words):
+    with pytest.raises(ValueError, match=re.escape(words)) as error:
+        kind("Short-v0", seed=0, **tiny | asked)
+    assert_one_sentence(error.value)
+
+
+def test_a_class_of_ones_own_is_kept_where_the_lessons_would_be_replaced():
+    agent = Careful("Short-v0", seed=0, **tiny)
+    assert type(agent.critic) is Plain
+    assert type(agent.actor) is DeterministicActor
+
+
+# ---- eyes ----------------------------------------------------------------------------------------
+
+
+class Wide(Encoder):
+    channels = (4, 6, 8)
+    features = 11
+
+
+class Watcher(TD3):
+    encoder_class = Wide
+
+
+class NatureWatcher(TD3):
+    encoder_class = NatureEncoder
+
+
+def test_the_channels_and_features_of_the_encoder_can_be_set(tmp_path):
+    agent = Watcher("ShortPixels-v0", seed=0, **tiny)
+    convolutions = [e for e in agent.critic.encoder.convolutions if isinstance(e, nn.Conv2d)]
+    assert [each.out_channels for each in convolutions] == [4, 6, 8]
+    assert agent.critic.encoder.summary.out_features == 11
+    assert agent.actor.actor.hidden1.in_features == 11
+    agent.learn(20).save(tmp_path / "a.pt", replay=True)
+    loaded = Watcher.load(tmp_path / "a.pt")
+    assert everything(loaded.learn(5)) == everything(agent.learn(5))
+    with pytest.raises(ValueError, match="of the actor has the shape") as error:
+        type("Watcher", (TD3,), {}).load(tmp_path / "a.pt")
+    assert_one_sentence(error.value)
+
+
+@pytest.mark.parametrize("shape", [(4, 84, 84), (3, 36, 50)], ids=str)
+def test_the_encoder_of_nature_computes_what_the_peers_does(shape):
+    layers = pytest.importorskip("stable_baselines3.common.torch_layers")
+    ours = NatureEncoder(shape)
+    theirs = layers.NatureCNN(spaces.Box(0, 255, shape, np.uint8))
+    pairs = zip(ours.parameters(), theirs.parameters(), strict=True)
+    with torch.no_grad():
+        for mine, other in pairs:
+            other.copy_(mine)
+        pictures = torch.randint(256, (5, *shape), dtype=torch.uint8)
+        expected = theirs(pictures.float() / 255)
+        torch.testing.assert_close(ours(pictures.flatten(1)), expected)
+    assert expected.shape == (5, NatureEncoder.features)
+    assert ours(pictures[0].flatten()).shape == (512,)
+
+
+def test_pictures_too_small_for_it_are_one_sentence():
+    with pytest.raises(ValueError, match="36 x 36") as error:
+        NatureWatcher("ShortPixels-v0", seed=0, **tiny)
+    assert_one_sentence(error.value)
+
+
+def test_lesson_05_shows_it_in_ten_lines():
+    text = Path("lessons/05_td3_in_practice.md").read_text(encoding="utf-8")
+    part = text[text.index("## Your own networks") :].split("```{code-cell}\n")[1]
+    code = part.split("```")[0].removeprefix(":slug: own-networks\n")
+    lines = [line for line in code.splitlines() if line.strip()]
+    assert sum(not line.startswith(("class", "mine", "print")) for line in lines) <= 12
+    there = {"nn": nn, "torch": torch, "TD3": TD3, "np": np}
+    there["pendulum"] = type("", (), {"env_id": "Pendulum-v1", "params": tiny | {"hidden": 8}})
+    exec(code.replace("2000", "30"), there)
+    assert there["mine"].steps == 30
