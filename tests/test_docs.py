@@ -43,7 +43,7 @@ def test_the_times_beside_the_pictures_are_those_of_the_studies() -> None:
     words = {}  # a row of words, below it their pictures
     for above, below in itertools.pairwise(line.split("|") for line in lines):
         for said, picture in zip(above, below, strict=False):
-            words |= {name: said for name in re.findall(r"data/pictures/(\w+)\.png", picture)}
+            words |= dict.fromkeys(re.findall(r"data/pictures/(\w+)\.png", picture), said)
     for picture, study in PICTURES.items():
         record = json.loads((ROOT / "data" / "results" / f"{study}.json").read_text("utf-8"))
         median = float(re.search(r"median ([\d.]+) s", record["summary"])[1])

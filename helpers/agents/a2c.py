@@ -153,8 +153,12 @@ class A2C(OnPolicyAgent):
         gradient_step(self.policy_optimizer, policy_loss - bonus, self.max_grad_norm)
         # 4. The critic's loss and an update of the critic, `self.critic_steps` times.
         for _ in range(self.critic_steps):
-            value_loss = critic_loss(self.critic, obs, returns)
-            gradient_step(self.critic_optimizer, value_loss)
+            squared_error = critic_loss(self.critic, obs, returns)
+            gradient_step(self.critic_optimizer, squared_error)
         # 5. Plain numbers: actor_loss (without the bonus), critic_loss (the last) and entropy.
-        logged = {"actor_loss": policy_loss, "critic_loss": value_loss, "entropy": entropies.mean()}
+        logged = {
+            "actor_loss": policy_loss,
+            "critic_loss": squared_error,
+            "entropy": entropies.mean(),
+        }
         return {name: number.item() for name, number in logged.items()}
