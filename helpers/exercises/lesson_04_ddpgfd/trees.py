@@ -15,6 +15,7 @@ from typing import TypeVar
 import numpy as np
 
 from helpers.checks.exercise import Case
+from helpers.exercises.observing import raises
 from helpers.exercises.properties import no_mutation
 from helpers.exercises.text import exercise
 from helpers.memory.segment_tree import SegmentTree, SumTree
@@ -211,13 +212,11 @@ def leaves_the_tree_alone(function, rng):
 
 def refuses_what_cannot_be(function, rng):
     """An empty tree, and numbers that are not prefix sums."""
-    for priorities, prefix_sums in (([0.0, 0.0], [0.5]), ([1.0, 2.0], [-0.5]), ([1.0], [math.nan])):
-        try:
-            observe_retrieve(function, priorities, np.array(prefix_sums))
-        except ValueError:
-            continue
-        return False
-    return True
+    impossible = ([0.0, 0.0], [0.5]), ([1.0, 2.0], [-0.5]), ([1.0], [math.nan])
+    return all(
+        raises(ValueError, observe_retrieve, function, priorities, np.array(prefix_sums))
+        for priorities, prefix_sums in impossible
+    )
 
 
 def first_found(function):

@@ -20,6 +20,7 @@ from helpers.exercises.lesson_05_td3_in_practice.watched_env import (
     LONG_ID,
     TooFarError,
 )
+from helpers.exercises.observing import raises
 from helpers.exercises.text import exercise
 
 # --- What is looked at ----------------------------------------------------------------------------
@@ -202,11 +203,7 @@ def closes_in_any_case(function, rng):
 
 def lets_errors_pass(function, rng):
     LOG.clear()
-    try:
-        function(failing_policy(), ENV_ID, 2, 3)
-    except PolicyError:
-        return True
-    return False
+    return raises(PolicyError, function, failing_policy(), ENV_ID, 2, 3)
 
 
 PLAY_EPISODES = exercise(

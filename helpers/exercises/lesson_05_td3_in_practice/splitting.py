@@ -15,6 +15,7 @@ import numpy as np
 from helpers.agents.cloning import some_episodes, split_episodes
 from helpers.checks.exercise import Case
 from helpers.demos.files import ARRAYS, Demos
+from helpers.exercises.observing import raises
 from helpers.exercises.text import exercise
 
 # --- What is looked at ----------------------------------------------------------------------------
@@ -182,13 +183,10 @@ def split_cases(rng: np.random.Generator) -> list[Case]:
 
 def refuses(lengths: list[int], *shares: float) -> Callable:
     def test(function, rng) -> bool:
-        for share in shares:
-            try:
-                function(demos_of(lengths), share, np.random.default_rng(0))
-            except ValueError:
-                continue
-            return False
-        return True
+        return all(
+            raises(ValueError, function, demos_of(lengths), share, np.random.default_rng(0))
+            for share in shares
+        )
 
     return test
 
