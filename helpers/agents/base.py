@@ -121,7 +121,9 @@ class Agent(ABC):
 
         `callback(agent)` runs after every `train_step`; returning False ends the training. If it
         has `start(agent, total_steps)` and `stop(agent)`, they run before and after. Stopping the
-        cell (KeyboardInterrupt) ends the training as well: what was learned is kept.
+        cell (KeyboardInterrupt) ends the training as well: what was learned is kept. `steps` is
+        never set back, since schedules and the warm-up go by it. Raises `TypeError` for what is no
+        such callback.
         """
         if total_steps < 1:
             raise ValueError(f"total_steps must be at least 1, got {total_steps}.")
@@ -147,8 +149,8 @@ class Agent(ABC):
     def predict(self, obs: np.ndarray, deterministic: bool = True) -> np.ndarray | int:
         """The action for one observation, or actions for a batch (B, *observation shape).
 
-        In the units of the environment that the agent was given. `deterministic=False` explores as
-        in training. Raises `ValueError` if the shape fits neither one observation nor a batch of
+        The action alone, not the pair of Stable-Baselines3, in the units of the environment that
+        the agent was given. `deterministic=False` explores as in training. Raises `ValueError` if the shape fits neither one observation nor a batch of
         them.
         """
         batch, one = self.as_batch("predict", obs)
@@ -304,6 +306,9 @@ class Agent(ABC):
         `settings` replace those in the file: `load(path, actor_learning_rate=1e-4)` to tune finely,
         `load(path, seed=1)` to draw other random numbers from here on, in new episodes. An object
         of one's own, such as a noise, stands in no file, and has to be given.
+
+        Where the environment cannot be made, since its package is missing or it has no name, the
+        agent acts; `learn` and `evaluate` then say what is missing.
 
         Saved without replay it begins a new episode, and its memory is empty, of demonstrations
         too: while that fills up again the agent acts as it has learned to, and it goes on learning
