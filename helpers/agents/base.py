@@ -150,8 +150,8 @@ class Agent(ABC):
         """The action for one observation, or actions for a batch (B, *observation shape).
 
         The action alone, not the pair of Stable-Baselines3, in the units of the environment that
-        the agent was given. `deterministic=False` explores as in training. Raises `ValueError` if the shape fits neither one observation nor a batch of
-        them.
+        the agent was given. `deterministic=False` explores as in training. Raises `ValueError` if
+        the shape fits neither one observation nor a batch of them.
         """
         batch, one = self.as_batch("predict", obs)
         with torch.no_grad():
