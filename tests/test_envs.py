@@ -8,7 +8,7 @@ from gymnasium import spaces
 from sentences import assert_one_sentence
 
 from helpers.agents import A2C, A2CByTheBook
-from helpers.envs.make import check_finite, make_env, make_vector_env, observation_size
+from helpers.envs.make import check_finite, make_env, make_vector_env
 
 INTEGERS = spaces.Box(np.array([[-1, 0], [2, -3]]), np.array([[5, 6], [7, 8]]), dtype=np.int64)
 DICT = spaces.Dict({"image": INTEGERS, "speed": spaces.Box(-1, 1, (2,))})
@@ -112,20 +112,13 @@ def test_one_environment_that_cannot_be_copied_is_used_itself():
 # ---- what can be learned on ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("shape", "size"), [((), 1), ((4,), 4), ((3, 2, 5), 30)])
-def test_observation_size_counts_the_numbers(shape, size):
-    counted = observation_size(spaces.Box(-1, 1, shape))
-    assert counted == size
-    assert type(counted) is int
-
-
 @pytest.mark.parametrize("agent", [A2C, A2CByTheBook])
 @pytest.mark.parametrize(
     "space",
-    [spaces.Discrete(7), spaces.MultiBinary(3), DICT, spaces.Tuple([spaces.Discrete(2), INTEGERS])],
+    [spaces.Text(3), spaces.Sequence(INTEGERS), spaces.Dict({"a": spaces.Text(3), "b": INTEGERS})],
     ids=lambda space: type(space).__name__,
 )
-def test_observations_that_are_no_box_are_one_sentence(agent, space):
+def test_observations_that_are_no_numbers_are_one_sentence(agent, space):
     with pytest.raises(ValueError, match="take Box observations") as error:
         agent(make(AnySpace, observation_space=space))
     assert_one_sentence(error.value, f"{type(space).__name__}(", "FlattenObservation")

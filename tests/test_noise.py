@@ -22,7 +22,7 @@ from helpers.agents.noise import (
     as_noise,
 )
 from helpers.agents.schedules import LinearSchedule
-from helpers.training.runs import parse_value
+from helpers.training.asked import parse_value
 
 quick = settings(deadline=None, max_examples=60, derandomize=True)
 positive = st.floats(0.01, 3)
@@ -207,7 +207,7 @@ def test_each_dimension_has_the_mean_and_the_standard_deviation_that_it_was_give
     noise, rng = copy.deepcopy(noise), np.random.default_rng(0)
     noise.reset()
     values = [noise.sample((N // 10, 3), rng) for _ in range(80)][-1]
-    np.testing.assert_allclose(values.mean(axis=0), noise.center + np.zeros(3), atol=0.03)
+    np.testing.assert_allclose(values.mean(axis=0), noise.center + np.zeros(3), atol=0.06)
     np.testing.assert_allclose(values.std(axis=0), noise.std + np.zeros(3), rtol=0.04)
 
 

@@ -35,7 +35,9 @@ def some_demos(observation_space, action_space):
     """One episode of ten steps, drawn from the spaces."""
     observation_space.seed(0)
     action_space.seed(0)
-    obs = np.array([observation_space.sample() for _ in range(11)], np.float32)
+    samples = [spaces.flatten(observation_space, observation_space.sample()) for _ in range(11)]
+    shape = observation_space.shape if isinstance(observation_space, spaces.Box) else (-1,)
+    obs = np.array(samples, np.float32).reshape(11, *shape)
     action = np.array([action_space.sample() for _ in range(10)])
     ends = np.arange(10) == 9
     return Demos(

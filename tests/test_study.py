@@ -53,13 +53,14 @@ def fake_evaluate(agent, episodes, seed):
 
 @pytest.fixture(autouse=True)
 def _fakes(monkeypatch):
-    def get_setting(algorithm, env_id):
-        if algorithm != "a2c":
-            raise ValueError(f"Unknown algorithm '{algorithm}'; there is: a2c.")
+    def ask(options):
+        if options.algorithm != "a2c":
+            raise ValueError(f"Unknown algorithm '{options.algorithm}'; there is: a2c.")
         return FakeSetting()
 
     monkeypatch.setattr(study, "evaluate", fake_evaluate)
-    monkeypatch.setattr(study, "get_setting", get_setting)
+    monkeypatch.setattr(study, "ask", ask)
+    monkeypatch.setattr(study, "make_agent", lambda setting, seed: setting.make(seed))
 
 
 @pytest.mark.parametrize(
@@ -87,7 +88,8 @@ def test_a_line_a_seed_and_a_summary(capsys, tmp_path):
 
     record = json.loads(out.read_text())
     assert record["command"] == (
-        "python course.py study a2c CartPole-v1 --seeds 10-13 --jobs 1 --out FILE.json"
+        "python course.py study a2c CartPole-v1 --seeds 10-13 --jobs 1 --out FILE.json "
+        "--steps 1000 --set gamma=0.99 --set 'noise=OUNoise(sigma=0.3, theta=0.15, dt=1.0)'"
     )
     assert record["settings"]["bar"] == 475
     noise = "OUNoise(sigma=0.3, theta=0.15, dt=1.0)"  # which says all about it

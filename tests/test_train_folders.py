@@ -18,8 +18,9 @@ from helpers.agents import TD3
 from helpers.agents.noise import GaussianNoise, OUNoise, UniformNoise
 from helpers.agents.schedules import LinearSchedule
 from helpers.training import train
+from helpers.training.asked import parse_value
 from helpers.training.callbacks import Evaluate
-from helpers.training.runs import claimed, parse_value
+from helpers.training.runs import claimed
 from helpers.training.settings import LONG, MUJOCO
 
 # ---- a full disk ---------------------------------------------------------------------------------

@@ -205,7 +205,7 @@ def test_without_ffmpeg_the_animation_remains(monkeypatch, tmp_path):
 
 
 def test_a_failing_ffmpeg_is_reported(monkeypatch):
-    monkeypatch.setattr(video, "find_ffmpeg", lambda: "/bin/false")
+    monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", "/bin/false")
     with pytest.raises(RuntimeError, match="could not write"):
         _ = Video(moving_square(), fps=10).mp4
 

@@ -32,6 +32,8 @@ EXAMPLES: dict[str, dict[str, spaces.Space]] = {
         "of any shape": spaces.Box(-1, 1, (2, 3), np.float64),
         "Box of whole numbers": spaces.Box(0, 255, (4, 3, 3), np.uint8),
         "pictures: uint8 (channels, height, width)": spaces.Box(0, 255, (2, 8, 8), np.uint8),
+        "(height, width, channels)": spaces.Box(0, 255, (9, 8, 3), np.uint8),
+        "a stack of either": spaces.Box(0, 255, (2, 9, 8, 3), np.uint8),
         "Discrete": spaces.Discrete(3, start=5),
         **OTHERS,
     },

@@ -17,7 +17,7 @@ from helpers.agents.base import gradient_step
 from helpers.agents.layers import of_depth
 from helpers.agents.networks import make_critic
 from helpers.agents.on_policy import OnPolicyAgent, Rollout
-from helpers.agents.policies import CategoricalPolicy, GaussianPolicy
+from helpers.agents.policies import CategoricalPolicy, GaussianPolicy, MultiCategoricalPolicy
 from helpers.agents.schedules import Rate, as_rate, rate_at
 from helpers.envs.make import EnvLike
 
@@ -78,13 +78,16 @@ def gae(
 class A2C(OnPolicyAgent):
     """Advantage actor-critic: many environments, short rollouts, GAE and an entropy bonus.
 
-    Discrete actions get a softmax policy, Box actions a Gaussian one. The critic gets
+    Discrete actions get a softmax policy, several choices one for each, Box actions a Gaussian
+    one. The critic gets
     `critic_steps` updates for each of the actor's. If `learning_rate` is a schedule the actor
     follows it; the critic keeps its first value. What else can be set, `rollouts`, is explained at
     `OnPolicyAgent`.
     """
 
-    action_kinds: ClassVar = (spaces.Discrete, spaces.Box)
+    action_kinds: ClassVar = (
+        spaces.Discrete, spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary
+    )  # fmt: skip
     saved: ClassVar = ("policy", "critic", "policy_optimizer", "critic_optimizer")
 
     def __init__(
@@ -105,8 +108,8 @@ class A2C(OnPolicyAgent):
         super().__init__(env, seed=seed, **rollouts)
         self.gamma, self.lam, self.max_grad_norm = gamma, lam, max_grad_norm
         self.critic_steps, self.entropy_coef = critic_steps, entropy_coef
-        discrete = isinstance(self.action_space, spaces.Discrete)
-        policy_kind = CategoricalPolicy if discrete else GaussianPolicy
+        kinds = {spaces.Discrete: CategoricalPolicy, spaces.Box: GaussianPolicy}
+        policy_kind: Any = kinds.get(type(self.action_space), MultiCategoricalPolicy)
         with self.seeded():
             self.policy = policy_kind(self.obs_size, self.action_space, hidden)
             self.critic = of_depth(make_critic, self.obs_size, hidden=hidden)
@@ -119,7 +122,7 @@ class A2C(OnPolicyAgent):
     def update(self, rollout: Rollout) -> None:
         """The advantages and returns of a rollout, and what the networks learn from them."""
         obs = torch.as_tensor(rollout.obs, dtype=torch.float32)
-        obs = obs.reshape(*obs.shape[:2], self.obs_size)
+        obs = self.normal(obs.reshape(*obs.shape[:2], self.obs_size))
         with torch.no_grad():
             values = self.critic(obs).squeeze(-1).numpy()
         ends = rollout.terminated, rollout.truncated

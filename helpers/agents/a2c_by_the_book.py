@@ -48,10 +48,11 @@ class A2CByTheBook(Agent):
         learning_rate: Rate = 1e-3,
         reward_scale: float = 1.0,
         hidden: int | Sequence[int] = 64,
+        normalize: Sequence[str] = (),
         seed: int | None = None,
     ) -> None:
         self.check_settings(locals())
-        super().__init__(env, seed)
+        super().__init__(env, seed, normalize)
         self.gamma, self.reward_scale = gamma, reward_scale
         with self.seeded():
             sizes = self.obs_size, int(self.action_space.n)
@@ -77,7 +78,7 @@ class A2CByTheBook(Agent):
             values = self.critic(obs).squeeze(-1)
         final_value = 0.0 if terminated else values[-1].item()
         returns = bootstrapped_returns(
-            np.array(rewards) * self.reward_scale, final_value, self.gamma
+            np.array(rewards) * self.reward_factor, final_value, self.gamma
         )
         targets = torch.as_tensor(returns, dtype=torch.float32)
 

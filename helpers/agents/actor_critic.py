@@ -24,7 +24,7 @@ class DeterministicAgent(Agent):
     They see observations and give actions as `Units` has them, in [-1, 1]. Both have two layers of
     `hidden` units, or a layer for each number in it, with `layer_norm` normalised. A target network
     moves a fraction `tau` of the way at an update. Both learning rates are numbers, or schedules
-    such as `LinearSchedule`.
+    such as `LinearSchedule`. `normalize` is explained at `Agent`.
     """
 
     # Both are built from obs_size, action_size and hidden; from what pictures show, the features.
@@ -46,15 +46,18 @@ class DeterministicAgent(Agent):
         critic_learning_rate: Rate = 1e-3,
         hidden: int | Sequence[int] = 64,
         layer_norm: bool = False,
+        normalize: Sequence[str] = (),
         seed: int | None = None,
     ) -> None:
         self.check_settings(locals())
-        super().__init__(env, seed)
+        super().__init__(env, seed, normalize)
         self.gamma, self.tau = gamma, tau
-        self.units = Units(self.observation_space, self.action_space)
+        self.units = Units(self.flat_space, self.action_space)
+        if self.units.images and "obs" in normalize:
+            raise ValueError("normalize can hold no 'obs' here: pictures are brought to a range.")
         self.action_size = self.units.action_size
         kinds = self.actor_class, self.critic_class, self.encoder_class
-        sizes = (self.observation_space, self.action_size, hidden, layer_norm)
+        sizes = (self.flat_space, self.action_size, hidden, layer_norm)
         with self.seeded():
             self.actor, self.critic = fast_networks(*kinds, *sizes)
         # Copied together: what the two share, their copies share.
@@ -69,6 +72,5 @@ class DeterministicAgent(Agent):
     def value(self, obs: torch.Tensor) -> torch.Tensor:
         return self.critic(obs, self.actor(obs))
 
-    def flat(self, obs: np.ndarray) -> torch.Tensor:
-        """Observations (B, *shape) in the environment's units as the networks take them."""
+    def measured(self, obs: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(self.units.scaled_obs(obs, len(obs)))

@@ -3,7 +3,7 @@
 import os
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -17,8 +17,18 @@ from helpers.agents import checkpoint, parameters, probabilities
 from helpers.agents.hyperparameters import hyperparameters
 from helpers.agents.limits import check_callback, check_environment, check_limits
 from helpers.agents.names import explained, missing_attribute
+from helpers.agents.normalize import Normalizer
 from helpers.agents.schedules import Rate, as_rate, rate_at
-from helpers.envs.make import EnvLike, check_finite, env_id, make_env, make_training_env
+from helpers.envs.flat import flat_rows
+from helpers.envs.make import (
+    EnvLike,
+    check_finite,
+    env_id,
+    make_env,
+    make_training_env,
+    observation_box,
+    one_line,
+)
 from helpers.envs.resumable import Resumable, Transition
 
 Callback = Callable[["Agent"], bool | None]
@@ -27,7 +37,8 @@ EPISODE = ("return", "length")  # what the history has of every episode; all els
 
 class Last(NamedTuple):
     """What training did last: a transition for each environment that it acts in (A2C has many, the
-    others one, behaviour cloning none), in the environment's units; and name -> loss.
+    others one, behaviour cloning none), in the environment's units, observations made flat where
+    they are no Box; and name -> loss.
     """
 
     transitions: list[Transition]
@@ -44,7 +55,8 @@ class Agent(ABC):
     and keeps in `obs` what it acts on next; None there means that an episode begins.
 
     Every setting is a keyword argument; all are remembered in `hyperparameters`. In which spaces it
-    can act is said by `action_kinds`, `needs_bounds` and `takes_images`.
+    can act is said by `action_kinds`, `needs_bounds` and `takes_images`. With `normalize=("obs",
+    "rewards")`, or one of both, these are brought to size 1, see `helpers.agents.normalize`.
 
     Attributes that lessons, curves and studies read:
     `steps`: environment steps learned from so far, over all calls of `learn`;
@@ -60,7 +72,7 @@ class Agent(ABC):
     needs_bounds: ClassVar[bool] = False
     takes_images: ClassVar[bool] = True
 
-    observation_space: spaces.Box
+    observation_space: spaces.Space  # the environment's
     action_space: Any  # one of `action_kinds`
     hyperparameters: dict[str, Any]
     critic: Any  # what many have, and some need not
@@ -73,15 +85,24 @@ class Agent(ABC):
         agent.hyperparameters = hyperparameters(cls, args, kwargs)
         return agent
 
-    def __init__(self, env: EnvLike, seed: int | None = None) -> None:
+    def __init__(
+        self, env: EnvLike, seed: int | None = None, normalize: Sequence[str] = ()
+    ) -> None:
         self.env_source = env
         self.observation_space, self.action_space = spaces_of(env)
         check_environment(type(self), self.observation_space, self.action_space)
         self.seed = int(np.random.default_rng().integers(2**31) if seed is None else seed)
         self.hyperparameters["seed"] = self.seed
-        self.obs_size = int(np.prod(self.observation_space.shape))
+        self.flat_space = observation_box(self.observation_space)  # what its networks get
+        self.obs_size = int(np.prod(self.flat_space.shape))
         # Two streams, so that an exploring `predict` between two `learn` calls changes no training.
         self.rng, self.predict_rng = np.random.default_rng(self.seed).spawn(2)
+        self.normalizer: Normalizer | None = None
+        if normalize:
+            settings = self.hyperparameters  # this class's own settings are not set yet
+            sizes = self.obs_size, settings.get("n_envs", 1), settings["gamma"]
+            self.normalizer = Normalizer(normalize, *sizes)
+            vars(self)["saved"] = (*self.saved, "normalizer")  # of this agent, not of its class
         self.steps = 0
         self.history: dict[str, list[tuple[int, float]]] = defaultdict(list)
         self.schedules: dict[
@@ -132,8 +153,10 @@ class Agent(ABC):
         getattr(callback, "start", _nothing)(self, total_steps)
         try:
             with one_thread():
+                self.watch()
                 while self.steps < goal:
                     self.train_step()
+                    self.watch()
                     if callback is not None and callback(self) is False:
                         break
         except KeyboardInterrupt:
@@ -146,7 +169,7 @@ class Agent(ABC):
         return self
 
     @explained
-    def predict(self, obs: np.ndarray, deterministic: bool = True) -> np.ndarray | int:
+    def predict(self, obs: Any, deterministic: bool = True) -> np.ndarray | int:
         """The action for one observation, or actions for a batch (B, *observation shape).
 
         The action alone, not the pair of Stable-Baselines3, in the units of the environment that
@@ -170,18 +193,22 @@ class Agent(ABC):
     def value(self, obs: torch.Tensor) -> torch.Tensor:
         """The critic's estimate of the return from flat observations (B, obs_size) on: (B,).
 
-        Discounted, and in the units that the critic learns in (see `reward_scale`).
+        Discounted, and in the units that the critic learns in (see `reward_factor`).
         """
         return self.critic(obs).squeeze(-1)
 
     @property
+    def reward_factor(self) -> float:
+        """What rewards are multiplied by before anything is learned from them."""
+        return self.reward_scale * (self.normalizer.reward_factor if self.normalizer else 1)
+
+    @property
     def last(self) -> Last:
         """The last step of training and the last losses, for callbacks to look at."""
-        envs = getattr(getattr(self, "envs", None), "envs", [self.env])
         logged = {name: values[-1][1] for name, values in self.history.items() if values}
         losses = {name: value for name, value in logged.items() if name not in EPISODE}
         losses |= {name: float(value) for name, value in self.losses.items()}
-        seen = [env.transition for env in envs if env is not None]
+        seen = [env.transition for env in self.training_envs()]
         return Last([each for each in seen if each is not None], losses)
 
     # ---- for its own training -------------------------------------------------------------------
@@ -227,8 +254,35 @@ class Agent(ABC):
         return env, obs
 
     def flat(self, obs: np.ndarray) -> torch.Tensor:
-        """A batch of observations (B, *shape) of any float type as float32 (B, obs_size)."""
+        """A batch of observations (B, *shape) as the networks take them: float32 (B, obs_size)."""
+        return self.normal(self.measured(obs))
+
+    def measured(self, obs: np.ndarray) -> torch.Tensor:
+        """The same before it is normalised."""
         return torch.as_tensor(np.asarray(obs, dtype=np.float32)).reshape(len(obs), self.obs_size)
+
+    def normal(self, obs: torch.Tensor) -> torch.Tensor:
+        """Observations (..., obs_size) normalised, if the agent does that."""
+        return obs if self.normalizer is None else self.normalizer.obs(obs)
+
+    def normal_batch(self, batch: Any) -> Any:
+        """A batch of a memory normalised, if the agent does that."""
+        return batch if self.normalizer is None else self.normalizer.batch(batch)
+
+    def training_envs(self) -> list[Resumable]:
+        """What it has made so far of the environments that it trains in."""
+        envs = getattr(self, "envs", None)
+        return envs.envs if envs is not None else [self.env] if self.env is not None else []
+
+    def measure(self, obs: np.ndarray) -> None:
+        """Let the normaliser, if there is one, learn from observations (N, *shape) of others."""
+        if self.normalizer is not None:
+            self.normalizer.of_obs.add(self.measured(obs))
+
+    def watch(self) -> None:
+        """Let the normaliser, if there is one, learn from what training has seen since."""
+        if self.normalizer is not None:
+            self.normalizer.learn_from(self.training_envs(), self.measured)
 
     def log(self, **values: float) -> None:
         """Append values to the history at the present step."""
@@ -240,9 +294,17 @@ class Agent(ABC):
         values = env.episode_return, env.episode_length
         self.log(**dict(zip(EPISODE, values, strict=True)))
 
-    def as_batch(self, asked: str, obs: np.ndarray) -> tuple[np.ndarray, bool]:
-        """Observations as a batch (B, *observation shape), and whether it was only one."""
-        obs, shape = np.asarray(obs), self.observation_space.shape
+    def as_batch(self, asked: str, obs: Any) -> tuple[np.ndarray, bool]:
+        """Observations as a batch (B, *shape of `flat_space`), and whether it was only one."""
+        if self.flat_space is not self.observation_space:
+            flat = flat_rows(self.observation_space, obs)
+            if flat is None:
+                raise ValueError(
+                    f"{asked} got no observation of {one_line(self.observation_space)} and no "
+                    "batch of them, in which each part has a row for each."
+                )
+            return flat
+        obs, shape = np.asarray(obs), self.flat_space.shape
         if obs.shape not in (shape, (len(obs) if obs.ndim else 0, *shape)):
             raise ValueError(
                 f"{asked} got an observation of shape {obs.shape}; this agent takes {shape}, "

@@ -49,6 +49,7 @@ class BehaviourCloning(OffPolicyAgent):
         """Put demonstrations into the memory. Returns the agent."""
         for step in zip(*as_stored(self, demos), strict=True):
             self.buffer.add(*step)
+        self.measure(demos.obs)
         return self
 
     def train_step(self) -> None:
@@ -161,6 +162,7 @@ def pretrain(
     network, own_optimizer = _policy_of(agent)
     rate = own_optimizer.param_groups[0]["lr"] if learning_rate is None else learning_rate
     optimizer = torch.optim.Adam(network.parameters(), rate)
+    agent.measure(demos.obs)
     # What to learn from, and what to be judged by.
     train, aside = (as_shown(agent, part) for part in split_episodes(demos, validation, rng))
     before = loss_on(agent, *train), loss_on(agent, *aside)
@@ -213,7 +215,7 @@ def as_shown(agent: Agent, demos: Demos) -> tuple[torch.Tensor, torch.Tensor]:
     """
     if isinstance(agent, OffPolicyAgent):
         obs, action, *_ = as_stored(agent, demos)
-        return torch.from_numpy(obs), torch.from_numpy(action)
+        return agent.normal(torch.from_numpy(obs)), torch.from_numpy(action)
     check_spaces(demos, agent)
     policy: Any = _policy_of(agent)[0]
     if isinstance(agent.action_space, spaces.Discrete):

@@ -16,6 +16,7 @@ from helpers.agents.off_policy import OffPolicyAgent, as_stored
 from helpers.demos.files import Demos
 from helpers.envs.make import EnvLike
 from helpers.memory.buffers import PrioritizedBatch, PrioritizedReplayBuffer
+from helpers.memory.pictures import keep_pictures_once
 
 
 @torch.no_grad()
@@ -108,6 +109,7 @@ class DDPGfD(OffPolicyAgent):
             alpha=alpha, beta=beta, beta_samples=beta_samples, n_steps=n_steps, gamma=self.gamma,
             obs_dtype=self.obs_dtype,
         )  # fmt: skip
+        keep_pictures_once(self.buffer, self.units.channels)
         for optimizer in (self.actor_optimizer, self.critic_optimizer):
             optimizer.param_groups[0]["weight_decay"] = weight_decay
 

@@ -5,6 +5,7 @@ builds when it is asked for anything else, `TD3(env, hidden=(400, 300), layer_no
 observations are pictures.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -13,7 +14,7 @@ from gymnasium import spaces
 from torch import nn
 
 from helpers.agents.networks import DeterministicActor, QNetwork, TwinQNetwork, start_small
-from helpers.envs.make import is_image, observation_size, one_line
+from helpers.envs.make import is_image, one_line, picture_shape
 
 
 def choose_networks(
@@ -29,8 +30,9 @@ def choose_networks(
 
     Where observations are pictures, an encoder sees for both.
     """
-    encoder = encoder_class(observation_space.shape) if is_image(observation_space) else None
-    n_inputs = encoder.features if encoder else observation_size(observation_space)
+    sees = is_image(observation_space)
+    encoder = encoder_class(picture_shape(observation_space)) if sees else None
+    n_inputs = encoder.features if encoder else math.prod(observation_space.shape)
     actor, critic = (
         build(kind, (n_inputs, action_size), hidden, layer_norm)
         for kind in (actor_class, critic_class)

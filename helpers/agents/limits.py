@@ -7,8 +7,9 @@ from numbers import Integral, Real
 from typing import Any
 
 from helpers.agents.noise import as_noise
+from helpers.agents.normalize import PARTS
 from helpers.agents.schedules import as_rate
-from helpers.envs.make import check_action_space, is_image, observation_size, one_line
+from helpers.envs.make import check_action_space, is_image, observation_box, one_line
 from helpers.envs.units import check_bounded
 
 Limit = Callable[[str, Any], object]  # of a setting's name and value; raises `ValueError`
@@ -73,6 +74,12 @@ def warm_up(name: str, value: Any) -> None:
     as_noise(value, name)
 
 
+def normalized(name: str, value: Any) -> None:
+    """What is normalised."""
+    if isinstance(value, str) or not isinstance(value, Sequence) or not set(value) <= set(PARTS):
+        raise refuse(name, f"() or some of {PARTS}", value)
+
+
 COUNT, SHARE = number(1, whole=True), number(0, 1)
 NOT_NEGATIVE = number(0, finite=True)
 # What a replay memory alone knows of, such as alpha and beta, that memory looks at itself.
@@ -100,6 +107,7 @@ LIMITS: Mapping[str, Limit] = {
     "noise": noise,
     "noise_clip": number(0),
     "policy_delay": COUNT,
+    "normalize": normalized,
     "pretraining": number(0, whole=True, finite=True),
     "warm_up_noise": warm_up,
     "reward_scale": number(finite=True),
@@ -154,11 +162,11 @@ def check_environment(kind: Any, observation_space: Any, action_space: Any) -> N
 
     `kind` says it in `action_kinds`, `needs_bounds` and `takes_images`.
     """
-    observation_size(observation_space)
+    box = observation_box(observation_space)
     check_action_space(kind.__name__, action_space, kind.action_kinds)
     if kind.needs_bounds:
         check_bounded(kind.__name__, action_space)
-    if is_image(observation_space) and not kind.takes_images:
+    if is_image(box) and not kind.takes_images:
         raise ValueError(
             f"{kind.__name__} takes no pictures, and the environment has some "
             f"({one_line(observation_space)}): flatten them with "

@@ -108,7 +108,7 @@ METHODS = [
     Name("set_env", "set_env"),
     Name("get_env", "env", "an attribute; `env_source` is what the agent was given"),
     Name("set_random_seed", "load", "`load(path, seed=1)`, or the seed of a new agent"),
-    Name("get_vec_normalize_env", "", "wrap the environment with a wrapper of gymnasium's"),
+    Name("get_vec_normalize_env", "", 'the setting `normalize=("obs", "rewards")`'),
     Name("logger", "history", "name -> list of (step, value)"),
     Name("set_logger", "", "`history` is there, and callbacks read it"),
     Name("dump_logs", "", "`history` is there, and callbacks read it"),

@@ -12,16 +12,17 @@ from helpers.demos.files import Demos, check_spaces
 from helpers.envs.make import EnvLike, check_finite
 from helpers.envs.resumable import Resumable
 from helpers.memory.buffers import Batch, ReplayBuffer
+from helpers.memory.pictures import keep_pictures_once
 
 
 class OffPolicyAgent(DeterministicAgent):
     """A deterministic actor that learns from a replay buffer: a subclass says how, in `update`.
 
-    For the first `learning_starts` steps `warm_up_noise` acts, afterwards the actor with
-    `noise` added, and every `train_freq` steps `gradient_steps` batches of `batch_size` transitions
-    are learned from. Rewards are multiplied by `reward_scale` before they are stored. The losses of
-    every `log_every`-th update go to the history: reading one out of torch costs time. What else
-    can be set, `networks`, is explained at `DeterministicAgent`.
+    For the first `learning_starts` steps `warm_up_noise` acts, afterwards the actor with `noise`
+    added, and every `train_freq` steps `gradient_steps` batches of `batch_size` transitions are
+    learned from. Rewards are multiplied by `reward_scale` before they are stored. Every
+    `log_every`-th update's losses go to the history. What else can be set, `networks`, is explained
+    at `DeterministicAgent`.
     """
 
     counted = ("updates",)
@@ -39,7 +40,7 @@ class OffPolicyAgent(DeterministicAgent):
         reward_scale: float = 1.0,
         noise: Noise | None = GaussianNoise(0.1),  # noqa: B008  (the agent works with a copy)
         warm_up_noise: Noise = UniformNoise(1.0),  # noqa: B008
-        log_every: int = 50,
+        log_every: int = 50,  # reading a loss out of torch costs time
         seed: int | None = None,
         **networks: Any,
     ) -> None:
@@ -50,9 +51,9 @@ class OffPolicyAgent(DeterministicAgent):
         self.noise = as_noise(noise, "noise", self.action_size)
         self.warm_up_noise = as_noise(warm_up_noise, "warm_up_noise", self.action_size)
         self.obs_dtype = torch.uint8 if self.units.images else torch.float32
-        kept_as: dict[str, Any] = {"obs_dtype": self.obs_dtype} if self.units.images else {}
         shapes = ((self.obs_size,), (self.action_size,))
-        self.buffer = ReplayBuffer(buffer_size, *shapes, self.rng, **kept_as)
+        self.buffer = ReplayBuffer(buffer_size, *shapes, self.rng, self.obs_dtype)
+        keep_pictures_once(self.buffer, self.units.channels)
         self.reward_scale, self.log_every, self.updates = reward_scale, log_every, 0
 
     @abstractmethod
@@ -70,7 +71,7 @@ class OffPolicyAgent(DeterministicAgent):
         """One update with a batch of stored transitions."""
         self.updates += 1
         self.follow_schedules()
-        losses = self.update(self.buffer.sample(self.batch_size))
+        losses = self.update(self.normal_batch(self.buffer.sample(self.batch_size)))
         self.losses |= {name: loss.detach() for name, loss in losses.items()}
         if self.updates % self.log_every == 0:
             self.log(**{name: loss.item() for name, loss in losses.items()})
@@ -99,7 +100,7 @@ class OffPolicyAgent(DeterministicAgent):
             action = self.warm_up_noise.at(self.steps).sample((self.action_size,), self.rng)
         else:
             with torch.no_grad():
-                action = self.actor(torch.from_numpy(obs)).numpy()
+                action = self.actor(self.normal(torch.from_numpy(obs))).numpy()
             if self.noise is not None:
                 action = action + self.noise.at(self.steps).sample(action.shape, self.rng)
         return np.clip(action, -1, 1)

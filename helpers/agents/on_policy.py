@@ -1,6 +1,7 @@
 """What agents share that learn from the present policy only: rollouts of many environments."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +44,7 @@ class OnPolicyAgent(Agent):
 
     A rollout has `n_steps` steps of each; a subclass says in `update` what is learned from it.
     Rewards are multiplied by `reward_scale` before: with 1 - gamma a value is a weighted mean of
-    rewards.
+    rewards. `normalize` is explained at `Agent`.
     """
 
     policy: Any  # draws with `sample`, converts with `to_env`
@@ -55,10 +56,11 @@ class OnPolicyAgent(Agent):
         n_envs: int = 16,
         n_steps: int = 32,
         reward_scale: float = 1.0,
+        normalize: Sequence[str] = (),
         seed: int | None = None,
     ) -> None:
         self.check_settings(locals())
-        super().__init__(env, seed)
+        super().__init__(env, seed, normalize)
         self.n_envs, self.n_steps, self.reward_scale = n_envs, n_steps, reward_scale
         self.envs: ResumableVector | None = None
 
@@ -95,7 +97,7 @@ class OnPolicyAgent(Agent):
         actions, rewards, terminated, truncated = map(np.array, zip(*steps, strict=True))
         check_finite(rewards, np.array(obs), self.steps)
         self.obs = obs[-1]
-        rewards = rewards.astype(np.float32) * self.reward_scale
+        rewards = rewards.astype(np.float32) * self.reward_factor
         learnable = learnable_rows(np.array(done[1:]), done_before=done[0])
         return Rollout(np.array(obs), actions, rewards, terminated, truncated, learnable)
 
@@ -109,4 +111,4 @@ class OnPolicyAgent(Agent):
         return envs, obs
 
     def go_on(self, envs: ResumableVector) -> None:
-        self.obs = np.array([env.obs for env in envs.envs], self.observation_space.dtype)
+        self.obs = np.array([env.obs for env in envs.envs], self.flat_space.dtype)

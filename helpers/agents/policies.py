@@ -73,6 +73,48 @@ class CategoricalPolicy(nn.Module):
         return log_prob(logits, actions), entropy(logits)
 
 
+class MultiCategoricalPolicy(nn.Module):
+    """pi(a|s) for several choices at once, MultiDiscrete or MultiBinary: a softmax for each.
+
+    The choices are independent of each other: log-probabilities and entropies add up.
+    """
+
+    def __init__(
+        self,
+        obs_size: int,
+        action_space: spaces.MultiDiscrete | spaces.MultiBinary,
+        hidden: int | Sequence[int] = 64,
+    ) -> None:
+        super().__init__()
+        self.shape, self.dtype = action_space.shape, action_space.dtype
+        self.start = getattr(action_space, "start", 0)
+        options = getattr(action_space, "nvec", np.full(self.shape, 2))
+        self.options = [int(n) for n in options.ravel()]  # how many each choice has
+        self.actor = of_depth(make_actor, obs_size, sum(self.options), hidden=hidden)
+
+    def logits(self, obs: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        """The logits of each choice, (B, its options)."""
+        return self.actor(obs).split(self.options, dim=-1)
+
+    def sample(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
+        """Indices (B, choices) for observations (B, obs_size); without `rng` the likeliest."""
+        parts = [each.numpy() for each in self.logits(obs)]
+        chosen = [each.argmax(-1) if rng is None else sample_actions(each, rng) for each in parts]
+        return np.stack(chosen, axis=-1)
+
+    def to_env(self, actions: np.ndarray) -> np.ndarray:
+        """Indices 0, 1, ... as the actions of the environment (B, *action shape)."""
+        return (actions.reshape(-1, *self.shape) + self.start).astype(self.dtype)
+
+    def evaluate(
+        self, obs: torch.Tensor, actions: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Log-probabilities of `actions` (B, choices) and entropies of the policy, both (B,)."""
+        parts = self.logits(obs)
+        log_probs = [log_prob(*pair) for pair in zip(parts, actions.unbind(-1), strict=True)]
+        return torch.stack(log_probs).sum(dim=0), torch.stack(list(map(entropy, parts))).sum(dim=0)
+
+
 # ---- continuous actions: a Gaussian distribution -------------------------------------------------
 
 

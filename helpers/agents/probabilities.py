@@ -64,6 +64,11 @@ def of_batch(
 
 def check_stochastic(agent: Any) -> None:
     """Raise `ValueError` if the agent's policy has no probabilities."""
+    if isinstance(agent.action_space, (spaces.MultiDiscrete, spaces.MultiBinary)):
+        raise ValueError(
+            "action_probability knows Discrete and Box actions, not several choices at once: ask "
+            "agent.policy.logits for those of each choice."
+        )
     discrete = isinstance(agent.action_space, spaces.Discrete)
     if not (discrete or isinstance(getattr(agent, "policy", None), GaussianPolicy)):
         raise ValueError(

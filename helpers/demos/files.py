@@ -245,7 +245,8 @@ def _check_arrays(demos: Demos) -> None:
 
 def check_spaces(demos: Demos, env: Any) -> None:
     """Raise `ValueError` unless the steps can have been taken in `env`, or by an agent."""
-    obs_space, space = env.observation_space, env.action_space
+    # Of an agent what its networks get.
+    obs_space, space = getattr(env, "flat_space", env.observation_space), env.action_space
     shapes = demos.obs.shape[1:], demos.action.shape[1:]
     whole = isinstance(space, spaces.Discrete)
     if shapes != (obs_space.shape, space.shape) or whole != (demos.action.dtype == np.int64):

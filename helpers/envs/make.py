@@ -1,5 +1,6 @@
 """Environments: made from an id or an instance, one or many, with errors that say what to do."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -8,9 +9,11 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.envs.registration import WrapperSpec
 
+from helpers.envs.flat import flat_space, flattened
 from helpers.envs.resumable import Resumable, ResumableVector
 
 EnvLike = str | gym.Env
+CHOICES = (spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
 TRANSLATOR = "gymnasium.wrappers.TransformAction"
 
 if "SparsePendulum-v0" not in gym.registry:  # the module may be imported again
@@ -80,8 +83,11 @@ def make_env(env: EnvLike, **kwargs) -> gym.Env:
 
 
 def make_training_env(env: EnvLike) -> Resumable:
-    """The environment that an agent trains in: made from an id, or the instance it was given."""
-    return Resumable(make_env(env) if isinstance(env, str) else env)
+    """The environment that an agent trains in: made from an id, or the instance it was given.
+
+    What it shows is a Box (`helpers.envs.flat`).
+    """
+    return Resumable(flattened(make_env(env) if isinstance(env, str) else env))
 
 
 def make_vector_env(env: EnvLike, n_envs: int) -> ResumableVector:
@@ -93,32 +99,55 @@ def make_vector_env(env: EnvLike, n_envs: int) -> ResumableVector:
     """
     if n_envs < 1:
         raise ValueError(f"n_envs must be at least 1, got {n_envs}.")
-    make: Callable[[], gym.Env] = lambda: Resumable(make_env(env))  # noqa: E731
+    make: Callable[[], gym.Env] = lambda: Resumable(flattened(make_env(env)))  # noqa: E731
     if n_envs == 1 and not isinstance(env, str) and _recipe(env) is None:
-        make = lambda: Resumable(env)  # noqa: E731  # no copies, and one is all we need
+        make = lambda: Resumable(flattened(env))  # noqa: E731  # no copies, and one is all we need
     return ResumableVector([make] * n_envs, autoreset_mode=gym.vector.AutoresetMode.NEXT_STEP)
 
 
-def observation_size(space: spaces.Space) -> int:
-    """How many numbers one observation has. Raises `ValueError` unless `space` is a Box."""
-    if not isinstance(space, spaces.Box):
+def observation_box(space: spaces.Space) -> spaces.Box:
+    """The Box of what networks get. Raises `ValueError` if `space` cannot be made one."""
+    box = flat_space(space)
+    if box is None:
         raise ValueError(
-            "The agents take Box observations (arrays of numbers), this environment has "
-            f"{one_line(space)}: wrap it in gymnasium.wrappers.FlattenObservation."
+            "The agents take Box observations (arrays of numbers) and what can be made one, this "
+            f"environment has {one_line(space)}: wrap it in gymnasium.wrappers.FlattenObservation."
         )
-    return int(np.prod(space.shape))
+    return box
 
 
 def is_image(space: spaces.Box) -> bool:
-    """Whether observations are pictures: uint8 (channels, height, width), 8 pixels and more."""
-    return space.dtype == np.uint8 and len(space.shape) == 3 and min(space.shape[1:]) >= 8
+    """Whether observations are pictures: uint8, of 8 pixels and more, see `picture_axes`."""
+    return picture_axes(space) is not None
+
+
+def picture_axes(space: spaces.Box) -> tuple[int, ...] | None:
+    """In which order the axes of pictures are (..., channels, height, width); None: no pictures.
+
+    Channels may come first, or last as most cameras have them, (96, 96, 3): they are fewer than
+    pixels. Before them a stack of several pictures may have an axis of its own, as gymnasium's
+    FrameStackObservation makes it.
+    """
+    stacks, shape = len(space.shape) - 3, space.shape[-3:]
+    if space.dtype != np.uint8 or stacks not in (0, 1):
+        return None
+    axes = (2, 0, 1) if shape[2] < shape[0] else (0, 1, 2)
+    if min(shape[axis] for axis in axes[1:]) < 8:
+        return None
+    return (*range(stacks), *(stacks + axis for axis in axes))
+
+
+def picture_shape(space: spaces.Box) -> tuple[int, int, int]:
+    """Channels, of all stacked pictures, height and width of what `picture_axes` knows."""
+    *stack, height, width = (space.shape[axis] for axis in picture_axes(space) or ())
+    return math.prod(stack), height, width
 
 
 def check_action_space(agent: str, space: spaces.Space, supported: tuple[type, ...]) -> None:
     """Raise `ValueError` unless `space` is one of the `supported` kinds; a Box must hold floats."""
     if not isinstance(space, supported):
         names = " or ".join(kind.__name__ for kind in supported)
-        simple = isinstance(space, spaces.Discrete) or _is_of_floats(space)
+        simple = isinstance(space, CHOICES) or _is_of_floats(space)
         advice = (
             "train A2C there" if simple else f"put {names} ones in their place with {TRANSLATOR}"
         )

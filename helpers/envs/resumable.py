@@ -47,6 +47,8 @@ class Resumable(gym.Wrapper):
         self.start: int | dict | None = None  # a seed, or a random state; None is an unknown way
         self.steps: deque[Any] = deque(maxlen=LONGEST)  # the actions of the episode
         self.last: tuple = (None, 0.0, True, True, {})  # what the last step gave
+        # Observation, reward and ends of all steps, if somebody watches (and empties it).
+        self.seen: list[tuple] | None = None
         self.last_step: tuple | None = None  # observation, action, and what came of them
         self.episode_return, self.episode_length = 0.0, 0
 
@@ -73,6 +75,8 @@ class Resumable(gym.Wrapper):
         start = seed if seed is not None else _random_state(self)
         obs, info = self.env.reset(seed=seed, options=options)
         self.start, self.last = start, (obs, 0.0, False, False, info)
+        if self.seen is not None:
+            self.seen.append((obs, None, False, False))
         self.steps.clear()
         self.episode_return, self.episode_length = 0.0, 0
         return obs, info
@@ -82,6 +86,8 @@ class Resumable(gym.Wrapper):
         kept = action.copy() if isinstance(action, np.ndarray) else action
         obs, self.last = self.last[0], self.env.step(action)
         self.last_step = obs, kept, self.last
+        if self.seen is not None:
+            self.seen.append(self.last[:4])
         self.steps.append(kept)
         self.episode_return += float(self.last[1])
         self.episode_length += 1

@@ -3,7 +3,7 @@
 import gymnasium as gym
 import numpy as np
 
-from helpers.envs.make import is_image, one_line
+from helpers.envs.make import one_line, picture_axes, picture_shape
 
 
 def to_env_units(action: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -38,20 +38,24 @@ class Units:
 
     Observations whose space names a range are brought to [-1, 1], and all are made flat; actions
     are brought to the bounds of their space, and into its shape. Pictures stay uint8, to take
-    little memory: their encoder brings them to a range.
+    little memory, their channels first: their encoder brings them to a range.
     """
 
     def __init__(self, observation_space: gym.spaces.Box, action_space: gym.spaces.Box) -> None:
         self.low, self.high = action_space.low, action_space.high
         self.obs_low, self.obs_high = observation_bounds(observation_space)
         self.obs_size, self.action_size = self.obs_low.size, self.low.size
-        self.images = is_image(observation_space)
+        self.axes, self.shape = picture_axes(observation_space), observation_space.shape
+        self.images = self.axes is not None
+        self.channels = picture_shape(observation_space)[0] if self.images else 0
 
     def scaled_obs(self, obs: np.ndarray, *batch: int) -> np.ndarray:
         """Observations (*batch, *shape) for networks: (*batch, obs_size), float32 or uint8."""
+        if self.axes is not None:
+            axes = (*range(len(batch)), *(len(batch) + axis for axis in self.axes))
+            obs = np.reshape(obs, (*batch, *self.shape)).transpose(axes)
+            return obs.reshape((*batch, self.obs_size))
         obs = np.reshape(obs, (*batch, self.obs_size))
-        if self.images:
-            return obs
         return to_scaled(obs, self.obs_low, self.obs_high).astype(np.float32)
 
     def scaled_action(self, action: np.ndarray, *batch: int) -> np.ndarray:

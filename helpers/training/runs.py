@@ -4,12 +4,11 @@
 """
 
 import argparse
-import ast
 import errno
 import shlex
 import textwrap
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -23,17 +22,13 @@ from filelock import FileLock, Timeout
 import helpers.agents
 from helpers.agents import checkpoint, earlier
 from helpers.agents.base import Agent
-from helpers.agents.noise import KINDS as NOISES
-from helpers.agents.schedules import KINDS as SCHEDULES
-from helpers.envs.make import one_line
 from helpers.evaluation import Evaluation
+from helpers.training.asked import ask, changes, lessons_own
 from helpers.training.callbacks import Evaluate
 from helpers.training.results import write_json
-from helpers.training.settings import LONG, MUJOCO, SETTINGS, Setting
+from helpers.training.settings import Setting
 from helpers.training.study import circumstances
 
-ALGORITHMS = {"a2c": "A2C", "a2c-by-the-book": "A2CByTheBook", "ddpg": "DDPG", "td3": "TD3"}
-OBJECTS = NOISES | SCHEDULES  # what a setting can be beside plain values
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)  # some network folders
 EVALUATE_EVERY = 5000  # steps, as the authors of TD3 do; more often where training is short
 
@@ -45,51 +40,31 @@ EVALUATE_EVERY = 5000  # steps, as the authors of TD3 do; more often where train
 class Plan:
     """One command line, understood."""
 
-    algorithm: str
-    env_id: str
-    steps: int
+    setting: Setting
     seed: int
     out: Path
-    params: dict[str, Any]
     every: int
     episodes: int
     minutes: float
 
     @property
     def kind(self) -> type[Agent]:
-        return getattr(helpers.agents, ALGORITHMS[self.algorithm])
-
-    def make(self) -> Agent:
-        """The untrained agent. Raises `ValueError` for settings that it cannot take."""
-        known = self.kind(self.env_id, seed=self.seed).hyperparameters.keys() - {"seed"}
-        for name in sorted(self.params.keys() - known):
-            raise ValueError(
-                f"{self.algorithm} has no setting '{name}'; there are: {', '.join(sorted(known))}."
-            )
-        try:
-            return self.kind(self.env_id, seed=self.seed, **self.params)
-        except Exception as error:  # a setting of the wrong kind may fail in any way
-            raise ValueError(
-                f"{self.algorithm} cannot take these settings ({one_line(error)})."
-            ) from error
+        return getattr(helpers.agents, self.setting.agent)
 
     @property
     def command(self) -> str:
         """The command line that trains this."""
-        words = ["python", "course.py", "train", self.algorithm, self.env_id]
-        words += ["--steps", str(self.steps), "--seed", str(self.seed), "--out", str(self.out)]
+        asked = self.setting
+        words = ["python", "course.py", "train", asked.algorithm, asked.env_id]
+        words += ["--steps", str(asked.steps), "--seed", str(self.seed), "--out", str(self.out)]
         words += ["--evaluate-every", str(self.every), "--episodes", str(self.episodes)]
-        usual = usual_params(self.algorithm, self.env_id)
-        for name, value in self.params.items():
-            if name not in usual or usual[name] != value:
-                words += ["--set", f"{name}={value}"]
-        return shlex.join(words)
+        return shlex.join([*words, *changes(asked)])
 
     def settings(self, agent: Agent) -> dict[str, Any]:
         """All that two trainings must have in common so that one can go on as the other."""
         return {
-            "algorithm": self.algorithm,
-            "environment": self.env_id,
+            "algorithm": self.setting.algorithm,
+            "environment": self.setting.env_id,
             "evaluate-every": self.every,
             "episodes": self.episodes,
             **checkpoint.plain_hyperparameters(agent),
@@ -98,73 +73,20 @@ class Plan:
 
 def make_plan(options: argparse.Namespace) -> Plan:
     """Raises `ValueError` for what cannot be."""
-    algorithm, env_id = options.algorithm, options.environment
-    if algorithm not in ALGORITHMS:
-        raise ValueError(f"There is no '{algorithm}' to train; there are: {', '.join(ALGORITHMS)}.")
-    setting = find_setting(algorithm, env_id)
-    steps = options.steps or (setting.steps if setting else None)
-    if steps is None:
-        raise ValueError(f"No lesson says how long to train on {env_id}: add --steps 100000.")
-    every = options.evaluate_every or EVALUATE_EVERY
-    if setting and not options.evaluate_every:
-        every = min(every, max(1, setting.steps // 20))
-    params = usual_params(algorithm, env_id) | parse_settings(options.set)
-    out = options.out or Path("runs") / f"{algorithm}_{env_id}_{options.seed}".replace("/", "_")
     for name in ("steps", "evaluate_every", "episodes", "checkpoint_minutes"):
         value = getattr(options, name)
         if value is not None and not value > 0:
             raise ValueError(f"--{name.replace('_', '-')} must be above 0, it cannot be {value}.")
     if options.seed < 0:
         raise ValueError(f"--seed counts from 0, it cannot be {options.seed}.")
-    return Plan(
-        algorithm, env_id, steps, options.seed, out, params, every,
-        options.episodes, options.checkpoint_minutes,
-    )  # fmt: skip
-
-
-def find_setting(algorithm: str, env_id: str) -> Setting | None:
-    """What a lesson trains so, if one does."""
-    return (SETTINGS | LONG).get((algorithm, env_id))
-
-
-def usual_params(algorithm: str, env_id: str) -> dict[str, Any]:
-    """What a lesson trains with; where none does, an agent's defaults, or those for robots."""
-    if setting := find_setting(algorithm, env_id):
-        return setting.params
-    spec = gym.registry.get(env_id)
-    is_robot = spec is not None and "mujoco" in str(spec.entry_point)
-    return MUJOCO if is_robot and algorithm in ("ddpg", "td3") else {}
-
-
-def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
-    """['tau=0.01', 'noise=OUNoise(0.3)'] -> {'tau': 0.01, 'noise': OUNoise(sigma=0.3)}."""
-    settings = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or not name.isidentifier() or name in ("env", "seed"):
-            raise ValueError(f"Settings are written as --set gamma=0.98, not as '{text}'.")
-        settings[name] = parse_value(value)
-    return settings
-
-
-def parse_value(text: str) -> Any:
-    """A number, None, True, or an object such as GaussianNoise(0.2); nothing is run."""
-    try:
-        return _value_of(ast.parse(text.strip(), mode="eval").body)
-    except Exception as error:  # whatever was written there
-        raise ValueError(
-            f"'{text}' is not a value that a setting can have: write a number, None, True, or an "
-            f"object such as GaussianNoise(0.1); there are: {', '.join(OBJECTS)}."
-        ) from error
-
-
-def _value_of(node: ast.expr) -> Any:
-    """What a literal says, or one of `OBJECTS`, whose arguments may be objects too."""
-    if not isinstance(node, ast.Call):
-        return ast.literal_eval(node)
-    arguments = [_value_of(each) for each in node.args]
-    named = {str(each.arg): _value_of(each.value) for each in node.keywords}
-    return OBJECTS[ast.unparse(node.func)](*arguments, **named)
+    setting = ask(options)
+    every = options.evaluate_every or EVALUATE_EVERY
+    own = lessons_own(setting)
+    if own and not options.evaluate_every:
+        every = min(every, max(1, own.steps // 20))
+    name = f"{setting.algorithm}_{setting.env_id}_{options.seed}".replace("/", "_")
+    out = options.out or Path("runs") / name
+    return Plan(setting, options.seed, out, every, options.episodes, options.checkpoint_minutes)
 
 
 # ---- what is written -----------------------------------------------------------------------------
@@ -219,7 +141,7 @@ class Run:
                 raise ValueError("it holds an agent and no training")
             self.check_settings(content["run"]["settings"])
             agent = checkpoint.agent_from(
-                self.plan.kind, content, self.plan.env_id, self.checkpoint
+                self.plan.kind, content, self.plan.setting.env_id, self.checkpoint
             )
             restore_evaluations(self.evaluations, content["run"]["evaluations"])
             self.seconds_before = float(content["run"]["seconds"])
@@ -239,7 +161,7 @@ class Run:
 
         What the version that wrote it could not set was as it is by default.
         """
-        usual = checkpoint.plain_hyperparameters(self.plan.kind(self.plan.env_id))
+        usual = checkpoint.plain_hyperparameters(self.plan.kind(self.plan.setting.env_id))
         here, there = self.settings, usual | earlier.renamed(there)
         differences = "; ".join(
             f"{name} is {there.get(name)} there, {here.get(name)} here"
@@ -275,7 +197,7 @@ class Run:
             "seconds": round(self.seconds, 1),
             "best": {"step": best[0], "mean": best[1].mean} if best else None,
             "evaluation": {"episodes": plan.episodes, "seed": self.evaluations.seed},
-            **circumstances(*extra_packages(plan.env_id)),
+            **circumstances(*extra_packages(plan.setting.env_id)),
         }
 
 

@@ -30,7 +30,7 @@ class Setting:
     bar: float
     seconds: float
     params: dict[str, Any] = field(default_factory=dict)
-    demos: str | None = None  # a file in data/demos, without its ending
+    demos: str | None = None  # a file in data/demos, without its ending, or a path to another .npz
     episodes: int | None = None  # so many of the demonstrations, from the first on; None for all
 
     def __str__(self) -> str:
@@ -45,7 +45,9 @@ class Setting:
 
     def load_demos(self) -> Demos:
         """The demonstrations that come with this setting."""
-        demos = load_demos(DEMOS / f"{self.demos}.npz", self.env_id)
+        assert self.demos is not None
+        is_path = self.demos.endswith(".npz")
+        demos = load_demos(self.demos if is_path else DEMOS / f"{self.demos}.npz", self.env_id)
         return demos if self.episodes is None else demos.first(self.episodes)
 
 

@@ -5,8 +5,10 @@
 
 import argparse
 import datetime
+import math
 import os
 import platform
+import shlex
 import signal
 import statistics
 import sys
@@ -21,8 +23,9 @@ import torch
 from joblib import Parallel, delayed
 
 from helpers.evaluation import evaluate
+from helpers.training.asked import add_arguments, ask, changes, has_usual_steps, make_agent
 from helpers.training.results import write_json
-from helpers.training.settings import Setting, get_setting
+from helpers.training.settings import Setting
 
 EPISODES = 20
 EVALUATION_SEED = 10_000  # far from the training's seeds
@@ -68,7 +71,7 @@ def run_seed(setting: Setting, seed: int) -> dict:
         "seconds": round(seconds, 3),
         "cpu_seconds": round(cpu_seconds, 3),
         "mean": round(float(result.mean), 3),
-        "passed": bool(result.mean >= setting.bar),
+        "passed": bool(result.mean >= setting.bar) if math.isfinite(setting.bar) else None,
         "returns": [round(float(value), 3) for value in result.returns],
     }
 
@@ -84,14 +87,16 @@ def run_seeds(setting: Setting, seeds: Sequence[int], jobs: int) -> Generator[di
 
 def header(setting: Setting, seeds: Sequence[int], jobs: int) -> dict:
     """What one needs to know to run it again: settings, versions, kind of machine."""
-    command = f"python course.py study {setting.algorithm} {setting.env_id}"
+    words = ["python", "course.py", "study", setting.algorithm, setting.env_id]
+    words += ["--seeds", spell_seeds(seeds), "--jobs", str(jobs), "--out", "FILE.json"]
+    words += [] if has_usual_steps(setting) else ["--steps", str(setting.steps)]
     return {
-        "command": f"{command} --seeds {spell_seeds(seeds)} --jobs {jobs} --out FILE.json",
+        "command": shlex.join([*words, *changes(setting)]),
         "settings": {
             "algorithm": setting.algorithm,
             "env_id": setting.env_id,
             "steps": setting.steps,
-            "bar": setting.bar,
+            "bar": setting.bar if math.isfinite(setting.bar) else None,
             "seconds": setting.seconds,
             "params": setting.params,
             "demos": setting.demos,
@@ -136,7 +141,7 @@ def save(path: Path, record: dict) -> None:
 
 def line_of(row: dict) -> str:
     """What is said of a seed."""
-    verdict = "passed" if row["passed"] else "not passed"
+    verdict = {True: "passed", False: "not passed", None: ""}[row["passed"]]
     return (
         f"seed {row['seed']:>3}  {row['steps']:,} steps  {row['seconds']:6.1f} s  "
         f"mean {row['mean']:8.1f}  {verdict}"
@@ -149,10 +154,13 @@ def describe(setting: Setting, rows: Sequence[dict]) -> str:
     if not rows:
         return f"{name}: no seed finished"
     seconds = [row["seconds"] for row in rows]
-    passed = sum(row["passed"] for row in rows)
+    if math.isfinite(setting.bar):
+        passed = sum(row["passed"] for row in rows)
+        reached = f"{passed}/{len(rows)} seeds >= {setting.bar:g}"
+    else:
+        reached = f"mean of {len(rows)} seeds {statistics.mean(row['mean'] for row in rows):.1f}"
     return (
-        f"{name}: {passed}/{len(rows)} seeds >= {setting.bar:g}, "
-        f"median {statistics.median(seconds):.1f} s, worst {max(seconds):.1f} s"
+        f"{name}: {reached}, median {statistics.median(seconds):.1f} s, worst {max(seconds):.1f} s"
     )
 
 
@@ -207,21 +215,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = Parser(
         prog="python course.py study",
         description="Train with the lesson's settings once for each seed and count how many seeds "
-        "reach the lesson's bar, the mean return of 20 evaluation episodes.",
+        "reach the lesson's bar, the mean return of 20 evaluation episodes. Any other environment "
+        "and other settings can be studied too.",
     )
-    parser.add_argument("algorithm", help="such as a2c")
-    parser.add_argument("environment", help="such as CartPole-v1")
+    add_arguments(parser)
     parser.add_argument("--seeds", default="0-4", help="0-9, 3 or 0-4,7; without it 0-4")
     parser.add_argument("--jobs", type=int, default=1, help="seeds trained side by side")
     parser.add_argument("--out", type=Path, help="a .json file for settings and results")
     options = parser.parse_args(arguments)
     try:
-        setting = get_setting(options.algorithm, options.environment)
+        setting = ask(options)
         seeds = parse_seeds(options.seeds)
         if options.jobs < 1:
             raise ValueError(f"--jobs counts from 1, it cannot be {options.jobs}.")
         if options.out and not options.out.absolute().parent.is_dir():
             raise ValueError(f"There is no folder '{options.out.parent}' to write --out to.")
+        make_agent(setting, seeds[0])  # what cannot be is said at once
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2

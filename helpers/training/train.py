@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from helpers.agents.base import Agent, Callback
+from helpers.training.asked import add_arguments, make_agent
 from helpers.training.callbacks import CallbackList, Checkpoint, Evaluate, TensorBoard
-from helpers.training.runs import ALGORITHMS, Plan, Run, claimed, make_plan
+from helpers.training.runs import Plan, Run, claimed, make_plan
 from helpers.training.study import Parser
 
 STOPPED = 130  # the exit status after Ctrl-C
@@ -176,13 +177,13 @@ class Interrupt:
 
 def train(plan: Plan) -> int:
     """Begin or go on; returns the exit status. Raises `ValueError` for what cannot be."""
-    run, interrupt = Run(plan, plan.make()), Interrupt()
+    run, interrupt = Run(plan, make_agent(plan.setting, plan.seed)), Interrupt()
     with claimed(plan.out), interrupt.listening():
         if run.checkpoint.exists():
             run.resume()
             if is_finished(run):
                 return say_finished(run)
-            print(f"Going on at step {run.agent.steps:,} of {plan.steps:,}.", flush=True)
+            print(f"Going on at step {run.agent.steps:,} of {plan.setting.steps:,}.", flush=True)
         else:
             begin(run)
         try:
@@ -205,16 +206,16 @@ def train(plan: Plan) -> int:
 
 def go_on(run: Run, interrupt: Interrupt) -> None:
     """Train to the end or until somebody asks to stop, and write the last checkpoint."""
-    progress = ProgressLine(run.plan.steps, run.evaluations)
+    progress = ProgressLine(run.plan.setting.steps, run.evaluations)
     results, run.began = Results(run, progress.say), time.monotonic()
-    if run.agent.steps < run.plan.steps:
+    if run.agent.steps < run.plan.setting.steps:
         # In this order: what a checkpoint holds comes before it.
         keep = Keep(run, progress.say)
         every: list[Callback] = [run.evaluations, results, *logs(run), keep, interrupt, progress]
-        run.agent.learn(run.plan.steps - run.agent.steps, CallbackList(*every))
+        run.agent.learn(run.plan.setting.steps - run.agent.steps, CallbackList(*every))
     if interrupt.forced:  # `learn` has answered it
         raise KeyboardInterrupt
-    if run.agent.steps >= run.plan.steps and not is_finished(run):
+    if run.agent.steps >= run.plan.setting.steps and not is_finished(run):
         run.evaluations.evaluate(run.agent)
         results(run.agent)
     run.save()
@@ -228,9 +229,10 @@ def begin(run: Run) -> None:
             "another --out."
         )
     run.save()
-    params = ", ".join(f"{name}={value}" for name, value in run.plan.params.items())
+    asked = run.plan.setting
+    params = ", ".join(f"{name}={value}" for name, value in asked.params.items())
     print(
-        f"Training {run.plan.algorithm} on {run.plan.env_id} for {run.plan.steps:,} steps, seed "
+        f"Training {asked.algorithm} on {asked.env_id} for {asked.steps:,} steps, seed "
         f"{run.plan.seed}; everything goes to {run.plan.out}.\n  {params or 'the usual settings'}",
         flush=True,
     )
@@ -247,7 +249,7 @@ def logs(run: Run) -> list[TensorBoard]:
 
 def is_finished(run: Run) -> bool:
     """Whether all steps are made, and the end is evaluated."""
-    curve, steps = run.evaluations.curve, run.plan.steps
+    curve, steps = run.evaluations.curve, run.plan.setting.steps
     return run.agent.steps >= steps and bool(curve) and curve[-1][0] >= steps
 
 
@@ -271,15 +273,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description="Train an agent, for hours if need be. Whatever stops it, the same command "
         "goes on from the last checkpoint as if nothing had happened.",
     )
-    parser.add_argument("algorithm", help=", ".join(ALGORITHMS))
-    parser.add_argument("environment", help="such as Walker2d-v5")
-    parser.add_argument("--steps", type=int, help="in all; without it what the lesson takes")
+    add_arguments(parser)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, help="a folder; without it one in runs/")
-    parser.add_argument(
-        "--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE",
-        help="settings other than the lesson's: --set tau=0.01 noise='OUNoise(0.3)'",
-    )  # fmt: skip
     parser.add_argument("--evaluate-every", type=int, help="steps; without it at most 5000")
     parser.add_argument("--episodes", type=int, default=10, help="of an evaluation")
     parser.add_argument("--checkpoint-minutes", type=float, default=5.0)

@@ -1,0 +1,143 @@
+"""What a command line asks to be trained: a lesson's setting, changed, or one of its own."""
+
+import argparse
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+from math import inf
+from typing import Any
+
+import gymnasium as gym
+
+from helpers.agents.noise import KINDS as NOISES
+from helpers.agents.schedules import KINDS as SCHEDULES
+from helpers.envs.make import one_line
+from helpers.training.settings import LONG, MUJOCO, SETTINGS, Setting, get_setting
+
+ALGORITHMS = {
+    "a2c": "A2C",
+    "a2c-by-the-book": "A2CByTheBook",
+    "ddpg": "DDPG",
+    "td3": "TD3",
+    "ddpgfd": "DDPGfD",
+    "bc": "BehaviourCloning",
+}
+TAUGHT = ("ddpgfd", "bc")  # by demonstrations
+OBJECTS = NOISES | SCHEDULES  # what a setting can be beside plain values
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What both `train` and `study` can be asked for."""
+    parser.add_argument("algorithm", help=", ".join(ALGORITHMS))
+    parser.add_argument("environment", help="such as Walker2d-v5")
+    parser.add_argument("--steps", type=int, help="in all; without it what the lesson takes")
+    parser.add_argument(
+        "--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE",
+        help="settings other than the lesson's: --set tau=0.01 noise='OUNoise(0.3)'",
+    )  # fmt: skip
+    parser.add_argument("--demos", metavar="FILE.npz", help="to learn from, with ddpgfd and bc")
+
+
+def ask(options: argparse.Namespace) -> Setting:
+    """What is to be trained. Raises `ValueError` for what cannot be.
+
+    Where no lesson trains it there is no bar (minus infinity), and `lesson` is empty.
+    """
+    algorithm, env_id = options.algorithm, options.environment
+    if algorithm not in ALGORITHMS:
+        raise ValueError(f"There is no '{algorithm}' to train; there are: {', '.join(ALGORITHMS)}.")
+    if (algorithm, env_id) in SETTINGS | LONG:
+        setting = get_setting(algorithm, env_id)
+    elif options.steps is None:
+        raise ValueError(f"No lesson says how long to train on {env_id}: add --steps 100000.")
+    else:
+        agent = ALGORITHMS[algorithm]
+        setting = Setting(algorithm, env_id, agent, lesson="", steps=0, bar=-inf, seconds=0)
+    params = usual_params(algorithm, env_id) | parse_settings(options.set)
+    setting = replace(setting, params=params, steps=options.steps or setting.steps)
+    if options.demos:
+        setting = replace(setting, demos=options.demos, episodes=None)
+    if (algorithm in TAUGHT) != (setting.demos is not None):
+        wanted = "needs demonstrations, --demos FILE.npz" if algorithm in TAUGHT else "takes none"
+        raise ValueError(f"{algorithm} {wanted}: they are for {' and '.join(TAUGHT)}.")
+    return setting
+
+
+def make_agent(setting: Setting, seed: int) -> Any:
+    """The untrained agent. Raises `ValueError` for settings that it cannot take."""
+    usual = replace(setting, params={}, demos=None).make(seed)
+    known = usual.hyperparameters.keys() - {"seed"}
+    for name in sorted(setting.params.keys() - known):
+        raise ValueError(
+            f"{setting.algorithm} has no setting '{name}'; there are: {', '.join(sorted(known))}."
+        )
+    try:
+        return setting.make(seed)
+    except Exception as error:  # a setting of the wrong kind may fail in any way
+        raise ValueError(
+            f"{setting.algorithm} cannot take these settings ({one_line(error)})."
+        ) from error
+
+
+def lessons_own(setting: Setting) -> Setting | None:
+    """What a lesson trains so, if one does."""
+    return (SETTINGS | LONG).get((setting.algorithm, setting.env_id))
+
+
+def has_usual_steps(setting: Setting) -> bool:
+    """Whether it trains as long as the lesson does."""
+    own = lessons_own(setting)
+    return own is not None and own.steps == setting.steps
+
+
+def changes(setting: Setting) -> list[str]:
+    """The words with which a command line asks for what differs from the lesson's setting."""
+    usual = usual_params(setting.algorithm, setting.env_id)
+    words = []
+    for name, value in setting.params.items():
+        if name not in usual or usual[name] != value:
+            words += ["--set", f"{name}={value}"]
+    own = lessons_own(setting)
+    if setting.demos is not None and (own is None or own.demos != setting.demos):
+        words += ["--demos", setting.demos]
+    return words
+
+
+def usual_params(algorithm: str, env_id: str) -> dict[str, Any]:
+    """What a lesson trains with; where none does, an agent's defaults, or those for robots."""
+    if setting := (SETTINGS | LONG).get((algorithm, env_id)):
+        return setting.params
+    spec = gym.registry.get(env_id)
+    is_robot = spec is not None and "mujoco" in str(spec.entry_point)
+    return MUJOCO if is_robot and algorithm in ("ddpg", "td3") else {}
+
+
+def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
+    """['tau=0.01', 'noise=OUNoise(0.3)'] -> {'tau': 0.01, 'noise': OUNoise(sigma=0.3)}."""
+    settings = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.isidentifier() or name in ("env", "seed"):
+            raise ValueError(f"Settings are written as --set gamma=0.98, not as '{text}'.")
+        settings[name] = parse_value(value)
+    return settings
+
+
+def parse_value(text: str) -> Any:
+    """A number, None, True, or an object such as GaussianNoise(0.2); nothing is run."""
+    try:
+        return _value_of(ast.parse(text.strip(), mode="eval").body)
+    except Exception as error:  # whatever was written there
+        raise ValueError(
+            f"'{text}' is not a value that a setting can have: write a number, None, True, or an "
+            f"object such as GaussianNoise(0.1); there are: {', '.join(OBJECTS)}."
+        ) from error
+
+
+def _value_of(node: ast.expr) -> Any:
+    """What a literal says, or one of `OBJECTS`, whose arguments may be objects too."""
+    if not isinstance(node, ast.Call):
+        return ast.literal_eval(node)
+    arguments = [_value_of(each) for each in node.args]
+    named = {str(each.arg): _value_of(each.value) for each in node.keywords}
+    return OBJECTS[ast.unparse(node.func)](*arguments, **named)

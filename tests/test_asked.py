@@ -1,0 +1,101 @@
+"""What `course.py train` and `study` can be asked for: every agent, every environment."""
+
+import json
+import shlex
+
+import pytest
+from sentences import assert_one_sentence
+
+import helpers.agents
+from helpers.training import study, train
+from helpers.training.asked import ALGORITHMS
+
+DEMOS = "data/demos/sparse_pendulum.npz"
+TINY = {
+    "a2c": ("Acrobot-v1", "n_envs=2", "n_steps=5", "hidden=4"),
+    "a2c-by-the-book": ("CartPole-v1", "hidden=4"),
+    "ddpg": ("MountainCarContinuous-v0", "hidden=4", "learning_starts=5", "batch_size=4"),
+    "td3": ("KnockedPendulum-v0", "hidden=(4, 3)", "noise=GaussianNoise([0.3])"),
+    "ddpgfd": ("SparsePendulum-v0", "hidden=4", "pretraining=5", "batch_size=4"),
+    "bc": ("SparsePendulum-v0", "hidden=4", "batch_size=4"),
+}
+EVERY = pytest.mark.parametrize("algorithm", ALGORITHMS)
+
+
+def line(algorithm, *more):
+    env, *settings = TINY[algorithm]
+    demos = ["--demos", DEMOS] if algorithm in ("ddpgfd", "bc") else []
+    return [algorithm, env, "--steps", "60", "--set", *settings, *demos, *map(str, more)]
+
+
+def refused(capsys, main, *words):
+    assert main([str(word) for word in words]) == 2
+    said = capsys.readouterr().err.strip()
+    assert_one_sentence(said)
+    return said
+
+
+def test_every_agent_can_be_asked_for():
+    assert set(ALGORITHMS.values()) == set(helpers.agents.__all__)
+
+
+@EVERY
+def test_every_agent_is_studied_by_the_command_that_is_written_down(algorithm, tmp_path, capsys):
+    records = []
+    words = line(algorithm, "--seeds", "3")
+    for name in ("one.json", "again.json"):
+        out = str(tmp_path / name)
+        assert study.main([*words, "--out", out]) == 0
+        records.append(json.loads((tmp_path / name).read_text()))
+        words = shlex.split(records[-1]["command"].replace("FILE.json", "X"))[3:]
+        words = [word for word in words if word not in ("--out", "X")]
+    one, again = records
+    assert one["results"][0]["returns"] == again["results"][0]["returns"]
+    assert one["settings"] == again["settings"]
+    assert one["command"] == again["command"]
+
+
+@EVERY
+def test_every_agent_is_trained_and_goes_on(algorithm, tmp_path, capsys):
+    words = line(algorithm, "--out", tmp_path / "run", "--episodes", "1")
+    assert train.main(words) == 0
+    more = ["90" if word == "60" else word for word in words]
+    assert train.main(more) == 0
+    assert "Going on at step" in capsys.readouterr().out
+    curve = json.loads((tmp_path / "run" / "evaluations.json").read_text())
+    assert curve["steps"] >= 90
+    assert ("--demos" in curve["command"]) == (algorithm in ("ddpgfd", "bc"))
+
+
+@pytest.mark.parametrize("main", [study.main, train.main], ids=["study", "train"])
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["sac", "Pendulum-v1"], "there are: a2c"),
+        (["td3", "Pendulum-v7", "--steps", "10"], "Pendulum-v7"),
+        (["td3", "KnockedPendulum-v0"], "--steps"),
+        (["td3", "Pendulum-v1", "--set", "speed=3"], "no setting 'speed'"),
+        (["td3", "Pendulum-v1", "--set", "tau=3"], "tau must be"),
+        (["bc", "Pendulum-v1", "--steps", "10"], "--demos FILE.npz"),
+        (["td3", "Pendulum-v1", "--demos", DEMOS], "takes none"),
+        (["bc", "Pendulum-v1", "--steps", "10", "--demos", "nowhere.npz"], "nowhere.npz"),
+    ],
+)
+def test_what_cannot_be_trained_is_one_sentence(main, words, told, tmp_path, capsys):
+    assert told in refused(capsys, main, *words, "--out", tmp_path / "out")
+
+
+def test_a_lessons_setting_is_changed_and_keeps_its_bar(tmp_path, capsys):
+    out = tmp_path / "a.json"
+    words = ["td3", "Pendulum-v1", "--steps", "30", "--set", "hidden=4", "--seeds", "0"]
+    assert study.main([*words, "--out", str(out)]) == 0
+    settings = json.loads(out.read_text())["settings"]
+    assert (settings["bar"], settings["steps"], settings["params"]["hidden"]) == (-200, 30, 4)
+    assert settings["params"]["tau"] == 0.02  # the lesson's
+
+
+def test_help_names_all_agents(capsys):
+    with pytest.raises(SystemExit):
+        study.main(["--help"])
+    told = capsys.readouterr().out
+    assert all(name in told for name in ALGORITHMS)

@@ -1,0 +1,207 @@
+"""Running normalisation: the statistics of what training saw, used as they are everywhere else."""
+
+import copy
+from functools import partial
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from environments import Probe
+from gymnasium import spaces
+from sentences import assert_one_sentence
+from wholes import AGENTS, everything, tiny
+
+from helpers.agents import A2C, DDPG, TD3, A2CByTheBook, BehaviourCloning
+from helpers.agents.cloning import pretrain
+from helpers.agents.normalize import Running
+from helpers.demos.files import load_demos
+from helpers.evaluation import evaluate
+
+BOTH = ("obs", "rewards")
+NAMES = ["ddpg-ou", "td3", "ddpgfd", "a2c", "gaussian", "book"]
+EVERY = pytest.mark.parametrize("name", NAMES)
+
+
+class Huge(Probe):
+    """Shows 5,000 give or take 3, and 0.001 or less; wants the sign of the first, at 1,000 each."""
+
+    observation_space = spaces.Box(-np.inf, np.inf, (2,), np.float64)
+    action_space = spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        gym.Env.reset(self, seed=seed)
+        self.draw()
+        return super().reset()
+
+    def draw(self):
+        self.sign = int(self.np_random.choice([-1, 1]))
+        self.small = float(self.np_random.normal()) / 1000
+
+    def observe(self):
+        return np.array([5000 + 3 * self.sign, self.small])
+
+    def play(self, action):
+        discrete = isinstance(self.action_space, spaces.Discrete)
+        near = float(action == (self.sign + 1) // 2) if discrete else 1 - abs(action[0] - self.sign)
+        self.draw()
+        return 1000 * float(near), False, self.t == 10
+
+
+SMALL = {"hidden": 16, "seed": 0}
+HUGE = {
+    "a2c": partial(A2C, "Huge-v0", n_envs=4, n_steps=10, learning_rate=1e-2, **SMALL),
+    "book": partial(A2CByTheBook, "Huge-v0", learning_rate=1e-2, **SMALL),
+}
+
+
+@pytest.mark.parametrize("name", HUGE)
+def test_what_is_large_or_tiny_is_learned_from(name):
+    """Without it the two signs are the same to a network, and so they stay."""
+    returns = [
+        evaluate(HUGE[name](normalize=normalize).learn(2500), episodes=5).mean
+        for normalize in (BOTH, ())
+    ]
+    assert returns[0] > 9500
+    assert returns[1] < 7500
+
+
+def watched(name, monkeypatch, normalize=BOTH):
+    """An agent, and all that its environments showed: first observations and steps."""
+    from helpers.envs.resumable import Resumable
+
+    shown = []
+    reset, step = Resumable.reset, Resumable.step
+
+    def seen_reset(self, **options):
+        result = reset(self, **options)
+        shown.append((id(self), np.array(result[0]), None, False))
+        return result
+
+    def seen_step(self, action):
+        result = step(self, action)
+        shown.append((id(self), np.array(result[0]), result[1], bool(result[2] or result[3])))
+        return result
+
+    monkeypatch.setattr(Resumable, "reset", seen_reset)
+    monkeypatch.setattr(Resumable, "step", seen_step)
+    return AGENTS[name](normalize=normalize), shown
+
+
+@pytest.mark.parametrize("name", ["td3", "a2c", "book"])
+def test_the_statistics_are_those_of_all_that_was_shown_once_it_was_watched(name, monkeypatch):
+    agent, shown = watched(name, monkeypatch)
+    agent.learn(1)  # makes the environments
+    shown.clear()
+    start = copy.deepcopy(agent.normalizer)
+    agent.learn(60)
+    rows = agent.measured(np.array([obs for _, obs, *_ in shown])).double()
+    stats = agent.normalizer.of_obs
+    assert stats.count == len(rows)
+    assert start.of_obs.count == 0
+    torch.testing.assert_close(stats.mean, rows.mean(dim=0))
+    torch.testing.assert_close(stats.variance, rows.var(dim=0, correction=0))
+    sums, totals = [], dict.fromkeys({env for env, *_ in shown}, 0.0)
+    for env, _, reward, over in shown:
+        if reward is None:
+            totals[env] = 0.0
+            continue
+        totals[env] = totals[env] * agent.gamma + reward
+        sums.append(totals[env])
+        if over:
+            totals[env] = 0.0
+    assert agent.normalizer.of_returns.count == len(sums)
+    assert agent.normalizer.of_returns.variance.item() == pytest.approx(np.var(sums))
+    assert agent.reward_factor == pytest.approx(agent.reward_scale / np.std(sums), rel=1e-4)
+
+
+@pytest.mark.parametrize("pieces", [[100], [1] * 100, [1, 98, 1], [30, 50, 20]])
+def test_running_is_what_all_rows_at_once_would_be(pieces):
+    rows = torch.from_numpy(np.random.default_rng(0).normal([5000, 1e-3], [3, 1e-4], (100, 2)))
+    running = Running(2)
+    for part in rows.split(pieces):
+        running.add(part)
+    torch.testing.assert_close(running.mean, rows.mean(dim=0), rtol=1e-9, atol=0)
+    torch.testing.assert_close(running.variance, rows.var(dim=0, correction=0), rtol=1e-6, atol=0)
+
+
+@EVERY
+def test_evaluation_and_predict_leave_the_statistics_alone(name):
+    agent = AGENTS[name](normalize=BOTH).learn(60)
+    before = everything(agent)
+    evaluate(agent, episodes=2)
+    agent.predict(agent.observation_space.sample(), deterministic=True)
+    assert everything(agent) == before
+
+
+@EVERY
+@pytest.mark.parametrize("normalize", [("obs",), ("rewards",), BOTH], ids=str)
+def test_going_on_equals_never_having_stopped(name, normalize, tmp_path):
+    whole, parts = (AGENTS[name](normalize=normalize) for _ in range(2))
+    whole.learn(47).learn(40)
+    parts.learn(47).save(tmp_path / "a.pt", replay=True)
+    loaded = type(parts).load(tmp_path / "a.pt")
+    assert loaded.hyperparameters["normalize"] == normalize
+    assert everything(loaded.learn(40)) == everything(whole)
+
+
+@EVERY
+def test_off_is_as_before_and_has_nothing_in_its_file(name):
+    agent = AGENTS[name]().learn(30)
+    assert agent.normalizer is None
+    assert "normalizer" not in agent.saved
+    assert agent.reward_factor == agent.reward_scale
+
+
+def test_the_memory_holds_what_the_environment_gave_and_batches_are_normalised():
+    drawn = []
+
+    class Keen(DDPG):
+        def update(self, batch):
+            drawn.append(batch)
+            return super().update(batch)
+
+    plain, keen = (
+        Keen("Short-v0", seed=0, normalize=normalize, noise=None, **tiny)
+        for normalize in ((), BOTH)
+    )
+    for agent in (plain, keen):
+        agent.learn(10)
+    np.testing.assert_array_equal(plain.buffer.arrays.obs[:10], keen.buffer.arrays.obs[:10])
+    np.testing.assert_array_equal(plain.buffer.arrays.reward[:10], keen.buffer.arrays.reward[:10])
+    raw, normal = drawn
+    stats = keen.normalizer
+    at_update = (normal.obs[0] != raw.obs[0]).any()
+    assert at_update
+    assert normal.obs.abs().max() <= 10
+    assert torch.equal(raw.action, normal.action)
+    assert torch.equal(normal.terminated, raw.terminated)
+    assert stats.of_obs.count == 9 + 1  # without the first step, with another first observation
+
+
+def test_demonstrations_are_measured_too():
+    demos = load_demos("data/demos/sparse_pendulum.npz", "SparsePendulum-v0")
+    cloned = BehaviourCloning("SparsePendulum-v0", seed=0, normalize=("obs",), hidden=4)
+    cloned.remember(demos)
+    assert cloned.normalizer.of_obs.count == len(demos)
+    rows = cloned.normal(cloned.measured(demos.obs))
+    torch.testing.assert_close(rows.mean(dim=0), torch.zeros(3), atol=1e-4, rtol=0)
+    torch.testing.assert_close(rows.std(dim=0), torch.ones(3), atol=1e-2, rtol=0)
+    agent = TD3("SparsePendulum-v0", seed=0, normalize=("obs",), hidden=4)
+    pretrain(agent, demos, epochs=2)
+    assert agent.normalizer.of_obs.count == len(demos)
+
+
+@pytest.mark.parametrize("wrong", ["obs", ("reward",), True, ("obs", 3), None], ids=str)
+@pytest.mark.parametrize("kind", [A2C, A2CByTheBook, TD3])
+def test_what_cannot_be_normalised_is_one_sentence(kind, wrong):
+    env = "CartPole-v1" if kind is A2CByTheBook else "Pendulum-v1"
+    with pytest.raises(ValueError, match="normalize must be") as error:
+        kind(env, normalize=wrong)
+    assert_one_sentence(error.value, "'obs', 'rewards'")
+
+
+def test_pictures_are_not_normalised():
+    with pytest.raises(ValueError, match="pictures") as error:
+        TD3("ShortPixels-v0", normalize=BOTH, **tiny)
+    assert_one_sentence(error.value, "normalize")
