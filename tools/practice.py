@@ -5,7 +5,6 @@
 """
 
 import argparse
-import json
 import time
 from collections.abc import Sequence
 
@@ -15,7 +14,7 @@ from helpers.agents.cloning import pretrain
 from helpers.demos.files import Demos, load_demos
 from helpers.evaluation import evaluate
 from helpers.training.probes import probe, quick
-from helpers.training.results import RESULTS
+from helpers.training.results import RESULTS, write_json
 from helpers.training.settings import DEMOS
 from helpers.training.study import circumstances, parse_seeds
 
@@ -93,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         **study(parse_seeds(options.seeds)),
     }
     path = RESULTS / f"05_{options.study}.json"
-    path.write_text(json.dumps(results) + "\n", encoding="utf-8", newline="\n")
+    write_json(path, results)
     print(f"Written to data/results/{path.name}.")
 
 

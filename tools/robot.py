@@ -17,6 +17,7 @@ from pathlib import Path
 from helpers.agents import TD3
 from helpers.evaluation import Evaluation, evaluate
 from helpers.show.video import record, side_by_side
+from helpers.training.results import write_json
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 # Starts: the evaluations in training take those from 10,000 on.
@@ -41,7 +42,7 @@ def main(folder: Path, others: Sequence[Path]) -> None:
         for path, score in scores.items()
     ]
     training["final"] = {"step": agent.steps, "seed": REPORTED, **summary(result)}
-    write(DATA / "results" / "05_walker.json", training)
+    write_json(DATA / "results" / "05_walker.json", training, rows="curve")
     untrained = TD3(env_id, seed=0, hidden=agent.hyperparameters["hidden"])
     recordings = [record(each, env_id, SEED_SHOWN, STEPS_SHOWN) for each in (untrained, agent)]
     video = side_by_side(recordings, ["before training", "after training"])
@@ -56,14 +57,6 @@ def summary(result: Evaluation) -> dict:
         "std": result.std,
         "returns": [round(float(value), 1) for value in result.returns],
     }
-
-
-def write(path: Path, content: dict) -> None:
-    """JSON with an evaluation a line."""
-    rows = ",\n".join("  " + json.dumps(row) for row in content["curve"])
-    text = json.dumps(content | {"curve": []}, indent=1)
-    text = text.replace('"curve": []', f'"curve": [\n{rows}\n ]')
-    path.write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
