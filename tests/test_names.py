@@ -3,6 +3,7 @@
 import inspect
 from pathlib import Path
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from sentences import assert_one_sentence
@@ -89,6 +90,27 @@ def test_a_missing_method_says_what_it_is_called(name, says):
         getattr(small(), name)
     assert says in str(error.value)
     assert not hasattr(small(), name)
+
+
+@pytest.mark.parametrize("env", [None, 3, [], ["CartPole-v1"]], ids=str)
+def test_what_is_no_environment_is_one_sentence(env):
+    with pytest.raises(ValueError, match="An environment is an id") as error:
+        A2C(env)
+    assert_one_sentence(error.value, type(env).__name__)
+
+
+def test_a_vector_environment_is_refused_since_copies_are_made():
+    envs = gym.vector.SyncVectorEnv([lambda: gym.make("CartPole-v1")] * 2)
+    with pytest.raises(ValueError, match="SyncVectorEnv") as error:
+        A2C(envs)
+    assert_one_sentence(error.value, "n_envs")
+
+
+@pytest.mark.parametrize("steps", ["10", None, 0, -3, float("nan"), True])
+def test_what_is_no_number_of_steps_is_one_sentence(steps):
+    with pytest.raises(ValueError, match="total_steps must be a number from 1 up") as error:
+        small().learn(steps)
+    assert_one_sentence(error.value)
 
 
 # ---- the tables ----------------------------------------------------------------------------------

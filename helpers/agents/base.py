@@ -15,7 +15,7 @@ from torch import nn
 
 from helpers.agents import checkpoint, parameters, probabilities
 from helpers.agents.hyperparameters import hyperparameters
-from helpers.agents.limits import check_callback, check_environment, check_limits
+from helpers.agents.limits import check_callback, check_environment, check_limits, number
 from helpers.agents.names import explained, missing_attribute
 from helpers.agents.normalize import Normalizer
 from helpers.agents.schedules import Rate, as_rate, rate_at
@@ -146,8 +146,7 @@ class Agent(ABC):
         never set back, since schedules and the warm-up go by it. Raises `TypeError` for what is no
         such callback.
         """
-        if total_steps < 1:
-            raise ValueError(f"total_steps must be at least 1, got {total_steps}.")
+        number(1)("total_steps", total_steps)
         check_callback(callback)
         goal = self.steps + total_steps
         getattr(callback, "start", _nothing)(self, total_steps)
@@ -410,7 +409,12 @@ def set_learning_rate(optimizer: torch.optim.Optimizer, learning_rate: float) ->
 
 
 def spaces_of(env: EnvLike) -> tuple[Any, Any]:
-    """The spaces of observations and of actions."""
+    """The spaces of observations and of actions. Raises `ValueError` for what is none of these."""
+    if not isinstance(env, (str, gym.Env)):
+        raise ValueError(
+            f"An environment is an id such as 'CartPole-v1', or one that gymnasium.make gave, not "
+            f"{type(env).__name__}: of many at once A2C makes its own copies, as n_envs says."
+        )
     opened = env if isinstance(env, gym.Env) else make_env(env)
     both = opened.observation_space, opened.action_space
     if opened is not env:
