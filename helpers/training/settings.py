@@ -243,6 +243,16 @@ LONG: dict[tuple[str, str], Setting] = {
         seconds=5500,
         params=MUJOCO,
     ),
+    ("td3", "InvertedDoublePendulum-v5"): Setting(
+        algorithm="td3",
+        env_id="InvertedDoublePendulum-v5",
+        agent="TD3",
+        lesson="03_td3",
+        steps=60_000,
+        bar=9100,  # gymnasium's own threshold
+        seconds=120,
+        params={"noise": GaussianNoise(0.1)},
+    ),
     ("td3", "PixelPendulum-v0"): Setting(
         algorithm="td3",
         env_id="PixelPendulum-v0",

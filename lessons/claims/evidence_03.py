@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from helpers.show.figures.td3_smoothing import smoothed
 from helpers.training.results import load_results
-from helpers.training.statistics import bootstrap_interval, interquartile_mean
+from helpers.training.statistics import bootstrap_interval, interquartile_mean, permutation_test
 from tools.claims import Evidence, Lab, alike, both, higher, near, p_is
 
 LAB = "helpers/labs/03_td3.md"
@@ -19,7 +19,7 @@ OURS, AS_SMALL, DEFAULTS = (
     "Stable-Baselines3, as small",
     "Stable-Baselines3, defaults",
 )
-lab = Lab("03_break_it")
+lab, robot = Lab("03_break_it"), Lab("03b_break_it")
 
 
 def on_pendulum() -> list[str]:
@@ -163,3 +163,32 @@ def left_of(peak: float) -> float:
 
 def worst_of_none() -> float:
     return float(lab.final("mountain, none of the three").min())
+
+
+def most_valued(name: str) -> NDArray[np.float64]:
+    """On the robot: the largest of the critic's 25 mean values, one number a seed."""
+    return np.array(robot.runs(name)["estimated"]).max(axis=1)
+
+
+def lowest_after_the_bar(name: str) -> NDArray[np.float64]:
+    """On the robot: the lowest stretch of training after the first one at the bar, for each seed.
+
+    A seed that never gets there has -inf.
+    """
+    runs = robot.runs(name)
+    returns = np.array(runs["returns"])
+    first = (returns >= runs["bar"]).argmax(axis=1)
+    there = (returns >= runs["bar"]).any(axis=1)
+    return np.array(
+        [row[i:].min() if ok else -np.inf for row, i, ok in zip(returns, first, there, strict=True)]
+    )
+
+
+def at_the_end(name: str, what: str) -> float:
+    """On the robot: the mean over seeds at the last measurement."""
+    return float(np.array(robot.runs(name)[what])[:, -1].mean())
+
+
+def smallest_p(seeds: int) -> float:
+    """What the permutation test gives if every run of one group is above every other."""
+    return permutation_test(np.arange(seeds) + 100.0, np.arange(seeds) + 0.0)

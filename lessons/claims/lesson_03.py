@@ -14,6 +14,7 @@ from lessons.claims.evidence_03 import (
     TAUGHT,
     all_alike_after,
     all_reach_the_bar,
+    at_the_end,
     better_by,
     bias,
     bias_is,
@@ -24,22 +25,26 @@ from lessons.claims.evidence_03 import (
     left_of,
     library,
     lower_bias,
+    lowest_after_the_bar,
+    most_valued,
     near_minus_ten,
     no_difference,
     p_after,
     p_training,
+    robot,
     same_after,
     same_bias,
     same_in_training,
     seconds_in_all,
     side,
+    smallest_p,
     still_learning,
     ten_seeds,
     worst_of_none,
 )
 from tools.claims import Claim, at_the_bar, both, higher, near, p_is
 
-NONE, MAX = "none of the three", "maximum for minimum"
+NONE, MAX, ROBOT = "none of the three", "maximum for minimum", "TD3"
 WITH_MINIMUM = (TAUGHT, "no delay", "no smoothing", "much smoothing", "one noise for the batch")
 
 CLAIMS = [
@@ -172,7 +177,7 @@ CLAIMS = [
         "without delay",
         source=f"{PAPER}, table 2",
     ),
-    Claim("its table 2, on robots, a million steps", source=f"{PAPER}, table 2"),
+    Claim("table 2, on robots, a million steps", source=f"{PAPER}, table 2"),
     *(
         Claim(row, source=f"{PAPER}, table 2, rounded")
         for row in (
@@ -307,6 +312,51 @@ CLAIMS = [
     Claim(
         "One of ten against none is no difference shown",
         no_difference("mountain, none of the three", taught=MOUNTAIN),
+    ),
+    # --- the robot
+    Claim("no state can be worth more than 1,000", near(lambda: 10 / (1 - 0.99), 1000, 0.5)),
+    Claim(
+        "TD3 with and without its three ideas, three seeds each:",
+        lambda: (str(n := [len(robot.final(name)) for name in (ROBOT, NONE)]), n == [3, 3]),
+    ),
+    Claim(
+        "they pass 1,000 in all three runs",
+        lambda: (str(top := most_valued(NONE)), top.min() > 1000),
+    ),
+    Claim(
+        "At the end they are 1,756 on average where 917 is obtained; TD3's are 415 where 927 is "
+        "obtained: far off as well, but too low",
+        both(
+            near(lambda: at_the_end(NONE, "estimated"), 1756, 0.5),
+            near(lambda: at_the_end(NONE, "obtained"), 917, 0.5),
+            near(lambda: at_the_end(ROBOT, "estimated"), 415, 0.5),
+            near(lambda: at_the_end(ROBOT, "obtained"), 927, 0.5),
+        ),
+    ),
+    Claim(
+        "each run without the three ideas has a stretch (one of 25) with a mean return below "
+        "2,000; TD3's lowest is above 7,000",
+        lambda: (
+            f"{(fell := lowest_after_the_bar(NONE))}, {(kept := lowest_after_the_bar(ROBOT))}",
+            -np.inf < fell.min() and fell.max() < 2_000 and kept.min() > 7_000,
+        ),
+    ),
+    Claim(
+        "(6,535 against TD3's 6,367) does not show these falls",
+        both(
+            near(lambda: robot.training(NONE).mean(), 6535, 0.5),
+            near(lambda: robot.training(ROBOT).mean(), 6367, 0.5),
+        ),
+    ),
+    Claim(
+        "Three seeds of each are too few for the course's rule: however far apart they lie, p is "
+        "0.1 at best",
+        near(lambda: smallest_p(3), 0.1, 1e-9),
+    ),
+    Claim(
+        "its values pass 1,000, which no state can be worth.",
+        lambda: (str(top := most_valued(NONE)), top.min() > 1000),
+        file="helpers/labs/03b_robot.md",
     ),
     # --- after it
     Claim(
