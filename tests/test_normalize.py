@@ -153,6 +153,16 @@ def test_off_is_as_before_and_has_nothing_in_its_file(name):
     assert agent.reward_factor == agent.reward_scale
 
 
+@pytest.mark.parametrize(("before", "now"), [((), BOTH), (BOTH, ()), (BOTH, ["obs"])], ids=str)
+def test_weights_go_with_the_normalisation_that_they_were_trained_with(before, now, tmp_path):
+    path = tmp_path / "a.pt"
+    AGENTS["td3"](normalize=before).learn(15).save(path)
+    assert TD3.load(path, normalize=list(before)).steps == 15
+    with pytest.raises(ValueError, match="normalize") as error:
+        TD3.load(path, normalize=now)
+    assert_one_sentence(error.value, str(before))
+
+
 def test_the_memory_holds_what_the_environment_gave_and_batches_are_normalised():
     drawn = []
 

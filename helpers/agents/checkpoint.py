@@ -77,6 +77,10 @@ def restore(agent: Any, content: dict, changes: Mapping[str, Any]) -> None:
 
     The agent was made with other settings, `changes`: what follows from these stays.
     """
+    settings = content["hyperparameters"], agent.hyperparameters
+    before, now = (tuple(each.get("normalize", ())) for each in settings)
+    if before != now:
+        raise ValueError(f"its weights go with normalize={before}, not with {now}")
     for name in agent.saved:
         _restore_state(name, getattr(agent, name), content["state"][name], bool(changes))
     if "seed" not in changes:
