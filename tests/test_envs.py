@@ -1,5 +1,9 @@
 """Making environments, and saying clearly why one cannot be made or used."""
 
+import os
+import subprocess
+import sys
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -20,6 +24,21 @@ class Uncopied(Probe):
 
 
 # ---- making them ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chosen", [{}, {"SDL_AUDIODRIVER": "disk"}])
+def test_drawing_looks_for_no_sound_card_unless_somebody_chose_one(chosen):
+    program = (
+        "import os; from helpers.envs.make import make_env; "
+        "env = make_env('CartPole-v1', render_mode='rgb_array'); env.reset(); env.render(); "
+        "print(os.environ['SDL_AUDIODRIVER'])"
+    )
+    variables = {k: v for k, v in os.environ.items() if k != "SDL_AUDIODRIVER"} | chosen
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=variables, capture_output=True, text=True
+    )
+    assert done.stdout.split()[-1] == chosen.get("SDL_AUDIODRIVER", "dummy")
+    assert done.stderr == ""
 
 
 def test_an_environment_is_made_from_an_id_with_arguments():

@@ -1,6 +1,8 @@
 """Environments: made from an id or an instance, one or many, with errors that say what to do."""
 
 import math
+import os
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -63,6 +65,7 @@ def make_env(env: EnvLike, **kwargs) -> gym.Env:
     """
     if isinstance(env, Missing):
         raise ValueError(env.reason)
+    without_screen()
     recipe = env if isinstance(env, str) else _recipe(env)
     if recipe is None:
         raise ValueError(
@@ -80,6 +83,19 @@ def make_env(env: EnvLike, **kwargs) -> gym.Env:
             f"gymnasium knows no environment {_name(recipe)!r} ({one_line(error)}): "
             "check the spelling and the version, for example 'CartPole-v1'."
         ) from error
+
+
+def without_screen() -> None:
+    """Let pygame and MuJoCo draw where there is no screen; leave pygame no signals and no sound.
+
+    SDL, which draws for it, would catch SIGTERM: `kill` could then not end a training. Where there
+    is no sound card (Colab), looking for one writes twenty lines to stderr.
+    """
+    os.environ.setdefault("SDL_NO_SIGNAL_HANDLERS", "1")
+    os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
+    if sys.platform == "linux" and not {"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys():
+        os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+        os.environ.setdefault("MUJOCO_GL", "egl")
 
 
 def make_training_env(env: EnvLike) -> Resumable:

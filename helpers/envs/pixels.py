@@ -1,7 +1,5 @@
 """Observations to look at: what a camera sees of an environment, in place of its numbers."""
 
-import os
-import sys
 from collections import deque
 from typing import Any
 
@@ -9,7 +7,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 
-from helpers.envs.make import one_line
+from helpers.envs.make import one_line, without_screen
 
 
 class Pixels(gym.Wrapper, RecordConstructorArgs):
@@ -71,17 +69,6 @@ class Pixels(gym.Wrapper, RecordConstructorArgs):
     def look(self) -> np.ndarray:
         """The environment as it is now: one small grey picture (size, size), uint8."""
         return small_grey(draw(self.env), self.size, self.crop)
-
-
-def without_screen() -> None:
-    """Let pygame and MuJoCo draw where there is no screen, and leave pygame no signals.
-
-    SDL, which draws for it, would catch SIGTERM: `kill` could then not end a training.
-    """
-    os.environ.setdefault("SDL_NO_SIGNAL_HANDLERS", "1")
-    if sys.platform == "linux" and not {"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys():
-        os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-        os.environ.setdefault("MUJOCO_GL", "egl")
 
 
 def draw(env: gym.Env) -> np.ndarray:

@@ -23,8 +23,8 @@ from matplotlib import get_data_path
 from numpy.typing import ArrayLike, NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from helpers.envs.make import make_env
-from helpers.envs.pixels import draw, without_screen
+from helpers.envs.make import make_env, without_screen
+from helpers.envs.pixels import draw
 from helpers.evaluation import as_function
 
 BOX = (480, 360)  # frames are scaled to fit: 400 frames of CartPole then take 180 MB, not 290
