@@ -102,6 +102,13 @@ COMMANDS = {
         False,
         list,
     ),
+    "pack": Command(
+        "pack FOLDER",
+        "Write every notebook, in both editions, with the course inside: each runs alone, offline.",
+        "tools.pack",
+        True,
+        list,
+    ),
     "study": Command(
         "study ALGORITHM ENVIRONMENT --seeds 100-119 [--jobs 2] [--out FILE.json]",
         "Train as the lesson does, once for each seed, and say how many seeds reach its bar.",

@@ -51,7 +51,7 @@ class NoBrowser(RuntimeError):
 def lab_server(folder: Path, dark: bool = False) -> Iterator[str]:
     """JupyterLab on `folder`, with settings of its own; yields its address."""
     with tempfile.TemporaryDirectory() as private:
-        port = _free_port()
+        port = free_port()
         url = f"http://127.0.0.1:{port}"
         command = [
             sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root",
@@ -64,7 +64,7 @@ def lab_server(folder: Path, dark: bool = False) -> Iterator[str]:
                 command, env=_environment(Path(private), dark), stdout=log, stderr=log
             )
             try:
-                _wait_for(url, server, Path(private, "log"))
+                wait_for(url, server, Path(private, "log"))
                 yield url
             finally:
                 server.terminate()
@@ -102,13 +102,13 @@ def _environment(private: Path, dark: bool) -> dict[str, str]:
     }
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return s.getsockname()[1]
 
 
-def _wait_for(url: str, server: subprocess.Popen, log: Path, seconds: float = 40) -> None:
+def wait_for(url: str, server: subprocess.Popen, log: Path, seconds: float = 40) -> None:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and server.poll() is None:
         with contextlib.suppress(OSError):
@@ -214,14 +214,21 @@ KERNEL = "window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel"
 
 
 @pytest.fixture(scope="session")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """A JupyterLab with its browser. Without a browser: skipped here, failed in CI."""
-    folder = tmp_path_factory.mktemp("lab")
+def browser() -> Iterator[Any]:
+    """One for all tests of a worker. Without any: skipped here, failed in CI."""
     try:
-        with open_browser() as browser, lab_server(folder) as url:
-            yield Lab(url, folder, browser)
+        with open_browser() as browser:
+            yield browser
     except NoBrowser as reason:
         (pytest.fail if os.environ.get("CI") else pytest.skip)(f"browser tests: {reason}")
+
+
+@pytest.fixture(scope="session")
+def lab(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """A JupyterLab with its page."""
+    folder = tmp_path_factory.mktemp("lab")
+    with lab_server(folder) as url:
+        yield Lab(url, folder, browser)
 
 
 # --- Looking ----------------------------------------------------------------------------------

@@ -124,7 +124,7 @@ class Course:
 
     def __init__(self, root: Path):
         self.root, self.exercises = root, advantage_exercise()
-        for folder in ("lessons", "helpers/agents", "data/results"):
+        for folder in ("lessons", "helpers/agents", "helpers/checks"):
             (root / folder).mkdir(parents=True)
         (root / "helpers/agents/agent.py").write_text(AGENT)
         self.repository("")

@@ -368,7 +368,9 @@ def test_no_lessons_at_all(shelf):
 
 
 def test_unknown_command_lists_the_known():
-    with pytest.raises(Problem, match="'tset'; there are: lab, test, build, study") as problem:
+    with pytest.raises(
+        Problem, match="'tset'; there are: lab, test, build, site, pack, study"
+    ) as problem:
         course.main(["tset"])
     assert problem.value.status == 2
 
@@ -382,6 +384,7 @@ def test_unknown_command_lists_the_known():
         (["lab", "exercises/1", "--no-browser"], "jupyterlab", False, "exercises/01_a2c.ipynb"),
         (["test", "-k", "gae"], "pytest", True, "-k gae"),
         (["build", "--check"], "tools.build", True, "--check"),
+        (["pack", "folder"], "tools.pack", True, "folder"),
         (["study", "a2c", "CartPole-v1"], "helpers.training.study", False, "a2c CartPole-v1"),
         (["train", "td3", "Walker2d-v5"], "helpers.training.train", False, "td3 Walker2d-v5"),
         (["bench", "ddpg", "--rounds", "3"], "benchmarks.bench", True, "ddpg --rounds 3"),

@@ -21,7 +21,7 @@ SOURCE = SETUP.read_text("utf-8").replace('= "", ""', '= "owner/name", "1.2"')
 UNPUBLISHED = SOURCE.replace("owner/name", "")
 FILES = {
     "helpers/agents/td3.py": "",
-    "data/results/td3.json": "{}",
+    "helpers/checks/core.py": "",
     "pyproject.toml": '[project]\nversion = "1.2"\n',
 }
 

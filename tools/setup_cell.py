@@ -7,7 +7,7 @@ from urllib.parse import unquote
 from urllib.request import urlopen
 
 REPOSITORY, VERSION = "", ""  # where it is published, and which one this notebook belongs to
-HERE, PARTS = Path.cwd(), ("helpers/agents", "data/results", "pyproject.toml")
+HERE, PARTS = Path.cwd(), ("helpers/agents", "helpers/checks", "pyproject.toml")
 
 def whole(folder):
     return all((folder / part).exists() for part in PARTS)

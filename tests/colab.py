@@ -1,0 +1,99 @@
+"""Like Colab, for tests: its Python packages, its module, an empty folder, no network."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import nbclient
+import pytest
+from filelock import FileLock
+from nbformat import NotebookNode
+
+from tools.environment import Environment
+
+ROOT = Path(__file__).resolve().parent.parent
+# What Colab has of what the course imports; PyTorch is the course's own version.
+PACKAGES = """
+numpy==2.0.2
+gymnasium[classic-control]==1.3.0
+matplotlib==3.10.0
+imageio==2.37.0
+imageio-ffmpeg==0.6.0
+pillow==11.3.0
+joblib==1.5.2
+filelock==3.20.0
+ipython==7.34.0
+ipykernel==6.17.1
+ipywidgets==7.7.1
+notebook==6.5.7
+"""
+MODULE = {
+    "google/__init__.py": "",
+    "google/colab/__init__.py": "",
+    "google/colab/_message.py": "def blocking_request(*_, **__): return None",
+    "google/colab/files.py": "def upload(): return {}",
+}
+SET_UP = "import sys; from tools.environment import *; Environment(sys.argv[1]).set_up(False)"
+HIDDEN = ("PYTHONPATH", "SDL_AUDIODRIVER", "SDL_VIDEODRIVER")  # what this machine may have set
+
+
+def build(folder: Path) -> Path:
+    """Colab's Python in `folder`, made once: its own version where there is one, else ours."""
+    torch = re.search(r"^torch==\S+", (ROOT / "requirements.txt").read_text("utf-8"), re.MULTILINE)
+    (folder / "requirements.txt").write_text(PACKAGES + torch[0])
+    for name, source in MODULE.items():
+        path = folder / "stand-in" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(source)
+    base = "python3.12" if _runs("python3.12") else sys.executable
+    done = subprocess.run([base, "-c", SET_UP, folder], cwd=ROOT, capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"Colab's packages cannot be installed here: {done.stderr.splitlines()[-1]}")
+    return Environment(folder).python
+
+
+def _runs(python: str) -> bool:
+    try:
+        return subprocess.run([python, "-c", "import venv"], capture_output=True).returncode == 0
+    except OSError:
+        return False
+
+
+@contextmanager
+def kernel(python: Path, place: Path, steps: int) -> Iterator[str]:
+    """The name of a kernel in Colab's Python, which has no network and trains for few steps."""
+    folder = place / "kernels" / "colab"
+    folder.mkdir(parents=True)
+    variables = {
+        "PYTHONPATH": str(python.parents[2] / "stand-in"),
+        "COURSE_TEST_STEPS": str(steps),
+        "HTTPS_PROXY": "http://127.0.0.1:9",  # nothing listens there
+    }
+    argv = [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    spec = {"argv": argv, "display_name": "Colab", "language": "python", "env": variables}
+    (folder / "kernel.json").write_text(json.dumps(spec))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JUPYTER_PATH", str(place))
+        for name in HIDDEN:
+            patch.delenv(name, raising=False)
+        yield "colab"
+
+
+def run(notebook: NotebookNode, name: str, folder: Path) -> None:
+    """Execute all cells in `folder`; an error in any of them is raised."""
+    where = {"metadata": {"path": str(folder)}}
+    nbclient.NotebookClient(notebook, timeout=300, kernel_name=name, resources=where).execute()
+
+
+@pytest.fixture(scope="session")
+def colab_python(request: pytest.FixtureRequest) -> Path:
+    """Its Python, kept in pytest's cache; without a network or a package the test is skipped."""
+    folder = request.config.cache.mkdir("colab")
+    with FileLock(folder / "lock"):  # several workers want it at once
+        return build(folder)

@@ -1,0 +1,121 @@
+"""Self-contained notebooks: what they hold, how large they are, and that they need nothing else."""
+
+import base64
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+from colab import colab_python, kernel, run  # noqa: F401
+from PIL import Image, ImageSequence
+
+from helpers.agents import TD3
+from tools.build import load_exercises
+from tools.editions import editions
+from tools.outputs import text_of
+from tools.pack import LARGE_PICTURE, MAX_ADDED, acting_only, main, pack, picture
+
+ROOT = Path(__file__).resolve().parent.parent
+LESSONS = sorted(path.stem for path in (ROOT / "lessons").glob("[0-9]*.md"))
+
+
+def packed(lesson: str, edition: int) -> tuple[nbformat.NotebookNode, int]:
+    """An edition as the builder writes it, without outputs, packed; and the bytes added."""
+    notebook = editions(ROOT, lesson, load_exercises(ROOT))[edition]
+    before = len(text_of(notebook).encode())
+    pack(ROOT, lesson, notebook)
+    return notebook, len(text_of(notebook).encode()) - before
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_packed_notebook_holds_all_that_it_imports(lesson, tmp_path):
+    """Its first cells run in an empty folder; exercises, labs and pictures are there."""
+    notebook, added = packed(lesson, 1)
+    nbformat.validate(notebook)
+    assert added <= MAX_ADDED
+    assert packed(lesson, 0)[1] <= MAX_ADDED
+    assert not any("/data/pictures" in cell.source for cell in notebook.cells)
+    cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"][:3]
+    cells += [f"load_lab('{lesson[:2]}')"] if "load_lab" in cells[2] else []
+    cells += ["from helpers.checks import exercises", "print(*[each.id for each in exercises()])"]
+    (tmp_path / "cells.py").write_text("\n".join(cells), encoding="utf-8")
+    command = [sys.executable, "cells.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"cells.py", "course"}
+    ours = {each.id for each in load_exercises(ROOT).values() if each.lesson == lesson}
+    assert ours <= set(done.stdout.split())
+
+
+def test_packing_the_same_gives_the_same_bytes():
+    assert packed("00_start_here", 0) == packed("00_start_here", 0)
+
+
+def test_a_packed_agent_acts_as_before(tmp_path):
+    path = ROOT / "data" / "weights" / "td3_PixelPendulum-v0.pt"
+    (tmp_path / "packed.pt").write_bytes(acting_only(path))
+    before, after = TD3.load(path), TD3.load(tmp_path / "packed.pt")
+    obs = np.random.default_rng(0).integers(0, 256, (20, 3, 16, 16), np.uint8)
+    np.testing.assert_array_equal(before.predict(obs), after.predict(obs))
+
+
+@pytest.mark.parametrize("name", ["a2c_cartpole", "td3_walker"])
+def test_a_packed_picture_moves_as_long_as_before(name):
+    path = ROOT / "data" / "pictures" / f"{name}.png"
+    content = base64.b64decode(picture(path).partition("base64,")[2])
+    assert len(content) <= LARGE_PICTURE
+
+    def seconds(file):
+        with Image.open(file) as image:
+            frames = [frame.copy().info for frame in ImageSequence.Iterator(image)]
+        return sum(info["duration"] for info in frames) / 1000
+
+    assert seconds(io.BytesIO(content)) == pytest.approx(seconds(path), abs=0.01)
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    """A course of one small notebook, in both editions."""
+    root = tmp_path / "course"
+    for name in ("notebooks/exercises", "helpers/exercises"):
+        (root / name).mkdir(parents=True)
+    (root / "pyproject.toml").write_text("")
+    (root / "helpers/exercises/messages.md").write_text("")
+    cell = nbformat.v4.new_code_cell("1", id="01-setup")
+    for place in ("notebooks", "notebooks/exercises"):
+        nbformat.write(nbformat.v4.new_notebook(cells=[cell]), root / place / "01_one.ipynb")
+    return root
+
+
+def test_both_editions_are_written_and_their_size_is_said(course, tmp_path, capsys):
+    folder = tmp_path / "an empty földer"
+    assert main([str(folder)], course) == 0
+    for name in ("01_one.ipynb", "exercises/01_one.ipynb"):
+        cells = nbformat.read(folder / name, as_version=4).cells
+        assert [cell.id for cell in cells] == ["01-packed", "01-setup"]
+    said = capsys.readouterr().out.splitlines()
+    assert [line.rpartition(": ")[2] for line in said] == ["1 KB added"] * 2
+
+
+def test_a_notebook_that_grows_too_much_is_named(course, tmp_path, capsys):
+    (course / "data" / "results").mkdir(parents=True)
+    noise = np.random.default_rng(0).bytes(800_000)
+    (course / "data" / "results" / "01_noise.json").write_bytes(noise)
+    assert main([str(tmp_path / "packed")], course) == 1
+    assert "01_one.ipynb: more than 700 KB added." in capsys.readouterr().err
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("edition", [0, 1], ids=["lesson", "exercises"])
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_packed_notebook_runs_on_colab_without_a_network(lesson, edition, tmp_path, colab_python):
+    notebook, _ = packed(lesson, edition)
+    folder = tmp_path / "empty é"
+    folder.mkdir()
+    with kernel(colab_python, tmp_path, steps=2000) as name:
+        run(notebook, name, folder)
+    streams = [out for cell in notebook.cells for out in cell.get("outputs", [])]
+    assert not [out.text for out in streams if out.get("name") == "stderr"]
