@@ -8,7 +8,7 @@ from torch import nn
 from torch.distributions import Normal
 
 from helpers.agents.networks import make_actor
-from helpers.checks import exercises, grade
+from helpers.checks import exercises, find, grade
 
 MINE = [exercise for exercise in exercises() if exercise.id[:2] in ("0.", "1.")]
 
@@ -62,7 +62,8 @@ def test_mistakes_of_any_function(exercise_id, written, diagnosis):
 
 
 def test_the_std_is_explained_as_exp_of_its_logarithm():
-    entries = [each for each in MINE[-1].mistakes if each.name.startswith("log_std taken")]
+    mistakes = find("1.10").mistakes
+    entries = [each for each in mistakes if each.name.startswith("log_std taken")]
     assert len(entries) == 4
     assert all("log_std.exp()" in each.message for each in entries)
 
