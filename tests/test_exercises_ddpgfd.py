@@ -15,7 +15,6 @@ from helpers.exercises.lesson_04_ddpgfd.losses import (
 )
 from helpers.exercises.lesson_04_ddpgfd.n_step import N_STEP_RETURN
 from helpers.exercises.lesson_04_ddpgfd.update import DDPGFD_UPDATE
-from helpers.memory import buffers
 
 
 def answers_to(*exercises):
@@ -69,27 +68,6 @@ def test_later_cells_get_arrays_from_whatever_was_written(exercise, answer):
         assert isinstance(part, np.ndarray)
         assert part.dtype.kind == wanted.dtype.kind
         np.testing.assert_allclose(part, wanted, rtol=1e-4)
-
-
-@pytest.mark.parametrize(("exercise", "answer"), RETURNS)
-def test_a_buffer_draws_the_same_batches_with_whatever_passes(exercise, answer, monkeypatch):
-    before = drawn_batches()
-    monkeypatch.setattr(buffers, exercise.name, judge(exercise, answer.function).version)
-    for batch, wanted in zip(drawn_batches(), before, strict=True):
-        for name, part, like in zip(batch._fields, batch, wanted, strict=True):
-            assert part.dtype == like.dtype, name
-            torch.testing.assert_close(part, like, msg=name)
-
-
-def drawn_batches():
-    memory = buffers.PrioritizedReplayBuffer(50, (1,), (1,), 0, n_steps=3, beta_samples=4)
-    for i in range(70):
-        memory.add(np.full(1, i), np.zeros(1), i % 7, np.full(1, i + 1), i % 9 == 8, False)
-    batches = []
-    for _ in range(5):
-        batches.append(memory.sample(16))
-        memory.update_priorities(batches[-1].indices, batches[-1].n_reward.abs() + 0.1)
-    return batches
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Exercises 4.1 to 4.7: what values cannot show, and that what passes works in the lesson."""
+"""Exercises 4.1 to 4.7 and 4.9: what values cannot show; what passes works in the lesson."""
 
 import inspect
 from pathlib import Path
@@ -12,6 +12,7 @@ from helpers.checks.edits import Edit, edited
 from helpers.demos.files import ARRAYS, load_demos, read_episodes
 from helpers.exercises.lesson_04_ddpgfd import sampling, trees
 from helpers.exercises.lesson_04_ddpgfd.demonstrations import RAISED, READ_EPISODES
+from helpers.exercises.lesson_04_ddpgfd.n_step import N_STEP_RETURN
 from helpers.exercises.lesson_04_ddpgfd.trees import SEGMENT_TREE, SUM_TREE
 from helpers.memory import buffers, segment_tree
 from helpers.memory.segment_tree import MinTree, SumTree
@@ -115,7 +116,9 @@ def test_later_cells_get_float_arrays_whatever_was_written(exercise, answer):
     np.testing.assert_allclose(got, wanted, rtol=1e-4)
 
 
-@answers(sampling.IMPORTANCE_WEIGHTS, sampling.LINEAR_SCHEDULE, SEGMENT_TREE, SUM_TREE)
+@answers(
+    sampling.IMPORTANCE_WEIGHTS, sampling.LINEAR_SCHEDULE, SEGMENT_TREE, SUM_TREE, N_STEP_RETURN
+)
 @pytest.mark.parametrize("top", [1, 3, None])
 def test_a_buffer_draws_with_whatever_passes(exercise, answer, top, monkeypatch):
     """The same batches as the course's own, with one piece replaced; a top level of any width."""
@@ -129,7 +132,7 @@ def test_a_buffer_draws_with_whatever_passes(exercise, answer, top, monkeypatch)
         monkeypatch.setattr(buffers, name, own)
     for batch, wanted in zip(drawn_batches(), before, strict=True):
         for part, like in zip(batch, wanted, strict=True):
-            torch.testing.assert_close(part, like)
+            torch.testing.assert_close(part, like)  # and of the same dtype
 
 
 def drawn_batches():
