@@ -80,7 +80,7 @@ def test_load_says_so_too(tmp_path, change, says):
     [
         ("set_random_seed", "is called load here (load(path, seed=1), or"),
         ("num_timesteps", "is called steps here"),
-        ("get_vec_normalize_env", "There is no get_vec_normalize_env here: the setting `normalize"),
+        ("get_vec_normalize_env", "There is no get_vec_normalize_env here: the setting normalize="),
         ("select_action", "is called predict here"),
         ("nonsense", "has no attribute 'nonsense'"),
     ],
