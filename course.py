@@ -109,6 +109,13 @@ COMMANDS = {
         True,
         list,
     ),
+    "assignment": Command(
+        "assignment FOLDER",
+        "Write the exercise editions as assignments for nbgrader: see INSTRUCTORS.md.",
+        "tools.assignment",
+        True,
+        list,
+    ),
     "study": Command(
         "study ALGORITHM ENVIRONMENT --seeds 100-119 [--jobs 2] [--out FILE.json]",
         "Train as the lesson does, once for each seed, and say how many seeds reach its bar.",

@@ -2,6 +2,7 @@
 
 import re
 import signal
+import sys
 import time
 
 import numpy as np
@@ -27,6 +28,7 @@ from helpers.checks import (
     CheckFailed,
     Property,
     check,
+    checker,
     core,
     grade,
 )
@@ -353,13 +355,37 @@ def test_an_unknown_exercise_is_one_clear_sentence():
         check("9.99", discounted_returns)
 
 
+def mine(rewards, gamma):
+    """A right answer with a line on stderr, which nbgrader takes for a failure."""
+    print("careful", file=sys.stderr)
+    return discounted_returns(rewards, gamma)
+
+
+def test_an_autograder_sees_no_stderr(capsys):
+    assert checker("0.1", {})("0.1", mine) is mine
+    assert capsys.readouterr() == ("", "")
+
+
+def test_an_autograder_takes_no_version_of_the_course():
+    with pytest.raises(CheckFailed, match="brings no points"):
+        checker("0.1", {})("0.1", discounted_returns)
+
+
+def test_after_a_failure_later_cells_of_a_graded_notebook_get_the_course_s_version():
+    names = {}
+    with pytest.raises(CheckFailed) as failure:
+        checker("0.1", names)("0.1", EXERCISES[0].mistakes[0].function)
+    assert names == {"discounted_returns": discounted_returns}
+    assert failure.value._render_traceback_() == str(failure.value).splitlines()
+
+
 def test_an_autograder_gets_an_error(monkeypatch, capsys):
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     wrong = EXERCISES[0].mistakes[0]
     with pytest.raises(CheckFailed, match="without discounting") as failure:
         check("0.1", wrong.function)
     assert isinstance(failure.value, AssertionError)
-    assert check("0.1", discounted_returns) is discounted_returns
+    assert check("0.1", mine) is mine
     monkeypatch.setenv("NBGRADER_EXECUTION", "")
     capsys.readouterr()
     assert check("0.1", wrong.function) is discounted_returns

@@ -50,7 +50,8 @@ class Notebook:
         self.web: dict[str, bytes] = {}
         folder.mkdir()
         monkeypatch.chdir(folder)
-        monkeypatch.setattr(sys, "path", list(sys.path))
+        elsewhere = [path for path in sys.path if not (Path(path) / "helpers").is_dir()]
+        monkeypatch.setattr(sys, "path", elsewhere)
         monkeypatch.setattr(urllib.request, "urlopen", self.urlopen)
 
     def urlopen(self, url: str, timeout: float) -> io.BytesIO:
@@ -108,6 +109,11 @@ def test_it_finds_the_course_around_it(notebook):
     notebook.patch.chdir(nested)
     assert notebook.run() == notebook.folder
     assert not notebook.asked
+
+
+def test_it_finds_a_course_that_python_finds(notebook, tmp_path):
+    sys.path.append(str(make_course(tmp_path / "srv")))
+    assert notebook.run() == tmp_path / "srv"
 
 
 def test_it_finds_an_unpacked_zip_beside_it(notebook):

@@ -3,7 +3,7 @@
 import copy
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -229,6 +229,11 @@ def _under_title(cell: NotebookNode, file: str, folder: str, repository: str) ->
 
 def _one_folder_down(text: str) -> str:
     """Adjust relative links to notebooks/exercises/; links to notebooks stay in the edition."""
-    parts = re.split(r"(?s)(```.*?```|`[^`]*`|\$[^$]*\$)", text)  # odd parts: code and formulas
     link = r"(\]\(|(?:src|href)=\")(?![a-z]+:|[#/])(?![^)\"\s]*\.ipynb)"
-    return "".join(p if i % 2 else re.sub(link, r"\1../", p) for i, p in enumerate(parts))
+    return in_prose(text, lambda part: re.sub(link, r"\1../", part))
+
+
+def in_prose(text: str, change: Callable[[str], str]) -> str:
+    """Markdown with its prose changed, and neither its code nor its formulas."""
+    parts = re.split(r"(?s)(```.*?```|`[^`]*`|\$[^$]*\$)", text)  # odd parts: code and formulas
+    return "".join(part if i % 2 else change(part) for i, part in enumerate(parts))

@@ -46,8 +46,8 @@ def unpack(archive):
                 for folder in filter(whole, [Path(part, "course"), *Path(part).glob("*/*/")]):
                     return folder.replace(HERE / "course")
 
-places = [HERE, *HERE.parents, *HERE.glob("*/"), *Path("/kaggle/input").glob("*/*/")]
-course = next(filter(whole, places), None)
+near = [*HERE.glob("*/"), *Path("/kaggle/input").glob("*/*/")]
+course = next(filter(whole, [HERE, *HERE.parents, *map(Path, sys.path), *near]), None)
 if course is None and (HERE / "course").exists():
     raise FileExistsError(f"'{HERE / 'course'}' is half a course: delete it and run this again.")
 course = course or next(filter(None, map(unpack, archives())), None)

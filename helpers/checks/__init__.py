@@ -11,7 +11,7 @@ runs a function, `compare` compares what it gave, `diagnose` names the mistake, 
 exercise's own, then by `rules` for any function, last by `repair`; `display` shows the verdict.
 """
 
-from helpers.checks.core import CheckFailed, Result, check, grade
+from helpers.checks.core import CheckFailed, Result, check, checker, grade
 from helpers.checks.exercise import (
     Card,
     Case,
@@ -33,6 +33,7 @@ __all__ = [
     "Result",
     "call",
     "check",
+    "checker",
     "exercises",
     "find",
     "grade",

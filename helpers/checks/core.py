@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+import io
 import os
 from collections.abc import Callable
+from contextlib import redirect_stderr
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,10 +21,17 @@ from helpers.show.notebook import in_kernel
 MINE = "Later cells use your version."
 PATIENCE = 40  # seconds for all cases of an exercise; the course's versions take up to three
 FALLBACK = "Later cells use the course's version until yours passes."
+NOT_YOURS = (
+    "This is the course's version, which brings no points: write yours into the exercise's cell."
+)
 
 
 class CheckFailed(AssertionError):
     """Raised instead of shown under an autograder."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What Jupyter prints of it, and nbgrader's feedback: the verdict, none of our lines."""
+        return str(self).splitlines()
 
 
 @dataclass(frozen=True)
@@ -67,9 +76,9 @@ def check(exercise_id: str, candidate: Callable) -> Callable:
         ValueError: no exercise has this id.
         CheckFailed: not passed, under an autograder (`NBGRADER_EXECUTION` is set and not empty).
     """
+    if os.environ.get("NBGRADER_EXECUTION"):
+        return checker(exercise_id, {})(exercise_id, candidate)
     result = grade(exercise_id, candidate)
-    if os.environ.get("NBGRADER_EXECUTION") and not result.passed:
-        raise CheckFailed(as_text(result, footer=False))
     if in_kernel():
         from IPython.display import display
 
@@ -77,6 +86,28 @@ def check(exercise_id: str, candidate: Callable) -> Callable:
     else:
         print(result)
     return result.version
+
+
+def checker(exercise_id: str, namespace: dict[str, Any]) -> Callable[[str, Callable], Callable]:
+    """`check` for an autograder: it raises `CheckFailed` where the exercise is not passed.
+
+    Before it does, it puts the course's version into `namespace`, so that a mistake costs the
+    points of its own exercise and of no later one. All that it needs is loaded already now: the
+    hidden lines of an assignment call this while nobody's changes to the modules are in force.
+    """
+    exercise = find(exercise_id)
+
+    def check(_: str, candidate: Callable) -> Callable:
+        with redirect_stderr(io.StringIO()):  # nbgrader takes a warning for a failure
+            result = judge(exercise, candidate)
+        if result.passed and str(getattr(candidate, "__module__", "")).startswith("helpers."):
+            result = _failed(exercise, "not yours", NOT_YOURS)
+        if not result.passed:
+            namespace[exercise.name] = exercise.reference
+            raise CheckFailed(as_text(result, footer=False))
+        return result.version
+
+    return check
 
 
 def grade(exercise_id: str, candidate: Callable) -> Result:

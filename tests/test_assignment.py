@@ -1,0 +1,145 @@
+"""The notebooks that `course.py assignment` writes; test_nbgrader.py has them graded."""
+
+import re
+
+import nbclient
+import nbformat
+import pytest
+
+from helpers.checks import exercises
+from helpers.checks.edits import source_of_reference
+from tools import assignment
+from tools.editions import editions
+
+ALL = {exercise.id: exercise for exercise in exercises()}
+LESSONS = sorted({exercise.lesson for exercise in ALL.values()})
+REGION = r"\n?### BEGIN {0}\n(.*?)### END {0}\n?"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("course")
+    assert assignment.main([str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture(params=LESSONS)
+def lesson(folder, request):
+    """A lesson's exercises, the source notebook, and the exercise edition that it comes from."""
+    name = request.param
+    path = folder / "source" / name / f"{name}.ipynb"
+    own = [exercise for exercise in ALL.values() if exercise.lesson == name]
+    return own, nbformat.read(path, as_version=4), editions(assignment.ROOT, name, ALL)[1]
+
+
+def marks(cell):
+    return cell.metadata.get("nbgrader", {})
+
+
+def released(cell, mark):
+    """What a student gets of a cell: nbgrader takes the marked lines out."""
+    return re.sub(REGION.format(mark), "", cell.source, flags=re.S)
+
+
+def test_it_is_valid_and_each_grade_id_stands_once(lesson):
+    _, notebook, _ = lesson
+    nbformat.validate(notebook)
+    marked = [marks(cell) for cell in notebook.cells if marks(cell)]
+    ids = [mark["grade_id"] for mark in marked]
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch(r"[\w-]+", each) for each in ids)
+    assert {mark["schema_version"] for mark in marked} == {3}
+
+
+def test_checks_are_locked_and_worth_what_the_cards_say(lesson):
+    own, notebook, _ = lesson
+    checks = [cell for cell in notebook.cells if marks(cell).get("grade")]
+    for cell, exercise in zip(checks, own, strict=True):
+        name = exercise.name
+        assert released(cell, "HIDDEN TESTS") == f'{name} = check("{exercise.id}", {name})'
+        assert marks(cell)["points"] == exercise.card.difficulty
+        assert marks(cell)["locked"]
+        assert not marks(cell)["solution"]
+    points = sum(exercise.card.difficulty for exercise in own)
+    assert re.search(
+        rf"Graded: {len(own)} exercises?, {points} points?\.", notebook.cells[0].source
+    )
+
+
+def test_an_answer_is_the_blank_and_then_the_solution(lesson):
+    own, notebook, edition = lesson
+    answers = [cell for cell in notebook.cells if marks(cell).get("solution")]
+    blanks = {cell.id: cell.source for cell in edition.cells}
+    for cell, exercise in zip(answers, own, strict=True):
+        assert released(cell, "SOLUTION").strip() == blanks[cell.id]
+        [solution] = re.findall(REGION.format("SOLUTION"), cell.source, flags=re.S)
+        assert solution == source_of_reference(exercise.reference)
+
+
+def test_no_solution_and_no_way_out_stands_in_the_text(lesson):
+    _, notebook, edition = lesson
+    texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    assert len(texts) == sum(cell.cell_type == "markdown" for cell in edition.cells)
+    assert not any("<summary>Solution" in text for text in texts)
+    assert sum("<summary>Hint 2" in text for text in texts) == len(lesson[0])
+    links = [link for text in texts for link in re.findall(r"\]\(([^)]+)\)", in_prose_only(text))]
+    assert links
+    assert all(re.match(r"https?:|#|data:image/png;base64,", link) for link in links)
+
+
+def in_prose_only(text):
+    return re.sub(r"(?s)```.*?```|`[^`]*`|\$[^$]*\$", "", text)
+
+
+def test_the_same_lesson_gives_the_same_file(folder, tmp_path):
+    assert assignment.main([str(tmp_path)]) == 0
+    for path in folder.rglob("*.*"):
+        assert path.read_bytes() == (tmp_path / path.relative_to(folder)).read_bytes()
+
+
+def test_the_instructors_table_is_the_cards(lesson):
+    own, _, _ = lesson
+    page = (assignment.ROOT / "INSTRUCTORS.md").read_text("utf-8")
+    [row] = re.findall(rf"^\| {own[0].lesson} \| (\d+) \| (\d+) \| (\d+) \|", page, re.M)
+    cards = [exercise.card for exercise in own]
+    sums = len(own), sum(card.difficulty for card in cards), sum(card.minutes for card in cards)
+    assert tuple(map(int, row)) == sums
+
+
+def run(notebook, folder, monkeypatch):
+    """Run a notebook as nbgrader's autograde does; returns the cells where an error came."""
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    monkeypatch.setenv("PYTHONPATH", str(assignment.ROOT))
+    resources = {"metadata": {"path": str(folder)}}
+    nbclient.NotebookClient(notebook, allow_errors=True, resources=resources).execute()
+    return [
+        (cell.id, output.ename)
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+        if output.output_type == "error" or output.get("name") == "stderr"
+    ]
+
+
+def test_the_solutions_pass_and_experiments_are_not_run(folder, tmp_path, monkeypatch):
+    path = folder / "source" / "00_start_here" / "00_start_here.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    assert not run(notebook, tmp_path, monkeypatch)
+    ran = {cell.id for cell in notebook.cells if cell.get("execution_count")}
+    assert ran == {"00-setup", "00-imports", "00-return-and-the-discount-3", "00-ex-0-1-check"}
+
+
+def test_a_check_does_not_ask_the_modules_in_memory(folder, tmp_path, monkeypatch):
+    path = folder / "source" / "00_start_here" / "00_start_here.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    [answer] = [cell for cell in notebook.cells if marks(cell).get("solution")]
+    answer.source = FREE_FOR_ALL
+    assert run(notebook, tmp_path, monkeypatch) == [("00-ex-0-1-check", "CheckFailed")]
+
+
+FREE_FOR_ALL = """\
+import helpers.agents.returns
+import helpers.checks
+
+discounted_returns = helpers.agents.returns.discounted_returns = lambda rewards, gamma: rewards
+helpers.checks.checker = lambda *_: check
+check = lambda key, function: function"""

@@ -1,0 +1,245 @@
+"""The assignments, through nbgrader itself: generated, submitted, graded, with feedback."""
+
+import copy
+import html
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import textwrap
+import venv
+
+import nbformat
+import pytest
+from filelock import FileLock
+
+from helpers.checks import exercises, find
+from helpers.checks.edits import Code, apply, source_of_reference
+from tools import assignment
+
+pytestmark = pytest.mark.long
+NBGRADER = "nbgrader==0.9.6"
+LESSONS = sorted({exercise.lesson for exercise in exercises()})
+WRONG = ["0.1", "1.3", "1.8", "2.3", "2.6", "3.2", "3.4", "4.6", "4.9", "5.2", "5.7"]
+SCORES = """\
+import json, sys
+from nbgrader.api import Gradebook
+with Gradebook("sqlite:///gradebook.db", "actor-critic") as book:
+    print(json.dumps({
+        submission.student.id: {
+            grade.name: [grade.auto_score, grade.max_score]
+            for notebook in submission.notebooks for grade in notebook.grades
+        }
+        for submission in book.assignment_submissions(sys.argv[1])
+    }))
+"""
+
+
+@pytest.fixture(scope="session")
+def bin_folder(pytestconfig):
+    """nbgrader's commands, in an environment of their own that sees our packages."""
+    place = pytestconfig.cache.mkdir(f"nbgrader-{sys.version_info[0]}.{sys.version_info[1]}")
+    scripts, site = (
+        sysconfig.get_path(kind, "venv", {"base": place, "platbase": place})
+        for kind in ("scripts", "purelib")
+    )
+    with FileLock(place / "lock"):
+        if not (place / "installed").exists():
+            venv.create(place, clear=False, with_pip=True)
+            with open(os.path.join(site, "ours.pth"), "w", encoding="utf-8") as file:
+                file.write(sysconfig.get_path("purelib"))
+            command = [os.path.join(scripts, "python"), "-m", "pip", "install", "-q", NBGRADER]
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode:
+                pytest.skip(f"{NBGRADER} cannot be installed: {done.stderr[-300:]}")
+            (place / "installed").touch()
+    return scripts
+
+
+class Course:
+    """An nbgrader course in a folder, with one lesson's assignment made for its students."""
+
+    def __init__(self, folder, scripts, lesson):
+        self.folder, self.scripts, self.lesson = folder, scripts, lesson
+        assert assignment.main([str(folder)]) == 0
+        self.run("nbgrader", "generate_assignment", lesson)
+        self.release = nbformat.read(self.notebook("release"), as_version=4)
+
+    def run(self, *command):
+        path = self.scripts + os.pathsep + os.environ["PATH"]
+        share = os.path.join(sysconfig.get_path("data"), "share", "jupyter")
+        environ = {**os.environ, "PATH": path, "JUPYTER_PATH": share}
+        done = subprocess.run(
+            [os.path.join(self.scripts, command[0]), *command[1:]],
+            cwd=self.folder,
+            env=environ,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def notebook(self, step, student=".", ending="ipynb"):
+        return self.folder / step / student / self.lesson / f"{self.lesson}.{ending}"
+
+    def submit(self, student, change):
+        """Hand in what `change` makes of the notebook that the students got."""
+        notebook = copy.deepcopy(self.release)
+        path = self.notebook("submitted", student)
+        path.parent.mkdir(parents=True)
+        change(notebook.cells, path.parent)
+        nbformat.write(notebook, path)
+
+    def grades(self):
+        """Student -> exercise -> what was earned, and what could be."""
+        self.run("nbgrader", "autograde", self.lesson)
+        self.run("nbgrader", "generate_feedback", self.lesson)
+        found = json.loads(self.run("python", "-c", SCORES, self.lesson))
+        return {
+            student: {cell[6:-6].replace("-", "."): tuple(score) for cell, score in cells.items()}
+            for student, cells in found.items()
+        }
+
+    def feedback(self, student):
+        return html.unescape(self.notebook("feedback", student, "html").read_text("utf-8"))
+
+
+def graded_id(cell):
+    return cell.metadata.get("nbgrader", {}).get("grade_id", "")
+
+
+def answers(cells):
+    """Exercise -> the cell where its answer goes."""
+    part = {graded_id(cell): cell for cell in cells}
+    return {
+        cell_id[6:-7].replace("-", "."): cell
+        for cell_id, cell in part.items()
+        if cell_id.endswith("-answer")
+    }
+
+
+def solve(cells, _):
+    for key, cell in answers(cells).items():
+        cell.source = source_of_reference(find(key).reference)
+
+
+def mistake(key):
+    """A mistake of an exercise that can be written down without the course's version."""
+    return next(
+        mistake
+        for mistake in find(key).mistakes
+        if not any(isinstance(edit, Code) for edit in mistake.spellings[0])
+    )
+
+
+def err(cells, _):
+    solve(cells, _)
+    for key, cell in answers(cells).items():
+        if key in WRONG:
+            cell.source = apply(cell.source, mistake(key).spellings[0])
+
+
+@pytest.mark.parametrize(
+    "lesson",
+    [pytest.param(lesson, marks=pytest.mark.xdist_group(f"graded {lesson}")) for lesson in LESSONS],
+)
+def test_each_answer_earns_its_own_points(tmp_path, bin_folder, lesson):
+    course = Course(tmp_path, bin_folder, lesson)
+    course.submit("solved", solve)
+    course.submit("untouched", lambda cells, _: None)
+    course.submit("wrong", err)
+    grades = course.grades()
+    points = {each.id: each.card.difficulty for each in exercises() if each.lesson == lesson}
+    full = {key: (value, value) for key, value in points.items()}
+    nothing = {key: (0, value) for key, value in points.items()}
+    missed = [key for key in WRONG if key in points]
+    assert missed
+    assert grades["solved"] == full
+    assert grades["untouched"] == nothing
+    assert grades["wrong"] == full | {key: nothing[key] for key in missed}
+    for key in missed:
+        assert mistake(key).message in course.feedback("wrong")
+        assert mistake(key).message not in course.feedback("solved")
+    assert "not started yet" in course.feedback("untouched")
+
+
+# What a student may try instead of writing `discounted_returns`. Code stands in a cell of its own.
+
+CODE = {
+    "defines check": "def check(key, function):\n    return function",
+    "changes the module": """
+        import helpers.checks, helpers.checks.core as core
+        for module in (helpers.checks, core):
+            module.check = lambda key, function: function
+            module.checker = lambda key, names: module.check
+        core.Result.passed = True
+        core.judge = core.grade = lambda *_: None""",
+    "puts a module in its place": """
+        import sys, types
+        free = lambda key, function: function
+        sys.modules["helpers.checks"] = types.SimpleNamespace(
+            check=free, checker=lambda key, names: free)""",
+    "changes the course's version": """
+        import helpers.agents.returns as module
+        module.discounted_returns = lambda rewards, gamma: rewards
+        discounted_returns = lambda rewards, gamma: rewards""",
+    "says that nobody grades": "import os\nos.environ.pop('NBGRADER_EXECUTION')",
+    "takes the course's": "from helpers.agents.returns import discounted_returns",
+}
+
+
+def the_check(cells):
+    return next(i for i, cell in enumerate(cells) if graded_id(cell) == "00-ex-0-1-check")
+
+
+def edit(cells, _):
+    cells[the_check(cells)].source = "discounted_returns"
+
+
+def delete(cells, _):
+    del cells[the_check(cells)]
+
+
+def tag(cells, _):
+    cells[the_check(cells)].metadata["tags"] = ["skip-execution"]
+
+
+def give_points(cells, _):
+    cells[the_check(cells)].metadata["nbgrader"]["points"] = 100
+
+
+def double(cells, _):
+    cells.append(copy.deepcopy(cells[the_check(cells)]))
+    cells[-1].source = "discounted_returns"
+
+
+def bring_a_course(cells, folder):
+    for name in ("__init__", "checks", "agents/__init__", "agents/returns"):
+        path = folder / "helpers" / f"{name}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("check = lambda key, function: function\nchecker = lambda *_: check")
+
+
+def warn(cells, _):
+    """No trick: a right answer, with lines on stderr, which nbgrader takes for a failure."""
+    solve(cells, _)
+    cell = answers(cells)["0.1"]
+    cell.source = cell.source.replace(
+        "    # 1.", "    import warnings\n    warnings.warn('careful')\n    # 1.", 1
+    )
+
+
+@pytest.mark.xdist_group("graded tricks")
+def test_tricks_gain_nothing(tmp_path, bin_folder):
+    course = Course(tmp_path, bin_folder, "00_start_here")
+    tricks = [edit, delete, tag, give_points, double, bring_a_course]
+    for trick in [*tricks, warn]:
+        course.submit(trick.__name__, trick)
+    for name, code in CODE.items():
+        cell = nbformat.v4.new_code_cell(textwrap.dedent(code))
+        course.submit(name, lambda cells, _, new=cell: cells.insert(the_check(cells), new))
+    grades = course.grades()
+    assert grades.pop("warn") == {"0.1": (1, 1)}
+    students = [*(trick.__name__ for trick in tricks), *CODE]
+    assert grades == {student: {"0.1": (0, 1)} for student in students}

@@ -1,0 +1,127 @@
+"""Graded notebooks for nbgrader: `python course.py assignment FOLDER`.
+
+FOLDER becomes an nbgrader course: its `nbgrader_config.py`, and for each lesson an assignment,
+`source/NN_x/NN_x.ipynb`: the exercise edition without its folded solutions. An exercise's cell
+holds the blank and, between nbgrader's marks, the solution. Its check is locked, and worth as many
+points as the card says that it is difficult. INSTRUCTORS.md says how to go on from there.
+"""
+
+import argparse
+import base64
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nbformat import NotebookNode
+
+from tools.build import ROOT, load_exercises
+from tools.editions import editions, in_prose, read_lesson
+from tools.outputs import text_of
+from tools.sources import definition
+
+CONFIG = Path(__file__).with_name("nbgrader_config.py")
+GRADED = """\
+**Graded: {exercises}, {points}.** Write each answer into its exercise's cell; what it needs
+(functions of your own, constants) goes there too, or into a new cell. The checks are put back as
+they were before they are graded, and the experiments between them are not run then."""
+SOLUTION = """\
+{blank}
+### BEGIN SOLUTION
+{solution}
+### END SOLUTION"""
+# What a student does not see, but the grader runs: `check` from the course's files, and nothing of
+# what was done to the modules in memory. Those come back, since later cells hold objects of theirs.
+CHECK = """\
+### BEGIN HIDDEN TESTS
+import importlib, sys
+_ours = [name for name in sys.modules if name.split(".")[0] == "helpers"]
+_held = {{name: sys.modules.pop(name) for name in _ours}}
+check = importlib.import_module("helpers.checks").checker("{key}", globals())
+sys.modules.update(_held)
+### END HIDDEN TESTS
+{check}"""
+
+
+def main(argv: list[str] | None = None, root: Path = ROOT) -> int:
+    """Write an nbgrader course; what is in the folder already but these files stays."""
+    parser = argparse.ArgumentParser(prog="assignment", description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path, help="nbgrader's course; made if it is missing")
+    folder = parser.parse_args(argv).folder
+    exercises = load_exercises(root)
+    for name in sorted({exercise.lesson for exercise in exercises.values()}):
+        notebook = assignment(root, name, exercises)
+        path = folder / "source" / name / f"{name}.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text_of(notebook), encoding="utf-8", newline="\n")
+        print(path, flush=True)
+    config = CONFIG.read_text("utf-8").replace('COURSE = ""', f"COURSE = {str(root)!r}")
+    (folder / CONFIG.name).write_text(config, encoding="utf-8", newline="\n")
+    return 0
+
+
+def assignment(root: Path, name: str, exercises: Mapping[str, Any]) -> NotebookNode:
+    """The exercise edition of a lesson as nbgrader's source notebook."""
+    _, notebook = editions(root, name, exercises)
+    number, points = name[:2], []
+    bare = {f"{number}-{slug}" for slug in ("setup", "imports")}
+    needed = bare | {cell.id for cell in read_lesson(root, name) if "include" in cell.metadata}
+    for place, cell in enumerate(notebook.cells):
+        if found := re.fullmatch(r"\d\d-ex-(\d+)-(\d+)-check", cell.id):
+            exercise = exercises[".".join(found.groups())]
+            points.append(exercise.card.difficulty)
+            _grade(root, exercise, notebook.cells[place - 2 : place + 2])
+        elif cell.cell_type == "markdown":
+            cell.source = _standing_alone(root, cell.source)
+        elif cell.id in bare:
+            cell.metadata["nbgrader"] = _marks(cell.id, locked=True)
+        elif cell.id not in needed:
+            cell.metadata["tags"] = ["skip-execution"]  # nbclient's word
+    said = GRADED.format(
+        exercises=_count(len(points), "exercise"), points=_count(sum(points), "point")
+    )
+    title, _, rest = notebook.cells[0].source.split("\n\n", 2)  # between them: the other edition
+    notebook.cells[0].source = f"{title}\n\n{said}\n\n{rest}"
+    return notebook
+
+
+def _grade(root: Path, exercise: Any, cells: list[NotebookNode]) -> None:
+    """Turn an exercise's four cells into nbgrader's."""
+    card, answer, check, hints = cells
+    points, spec = exercise.card.difficulty, "{0.__module__}:{0.__qualname__}"
+    card.source += f" · {_count(points, 'point')}"
+    solution = definition(root, spec.format(exercise.reference))
+    answer.source = SOLUTION.format(blank=answer.source, solution=solution)
+    answer.metadata["nbgrader"] = _marks(check.id.replace("check", "answer"), solution=True)
+    check.source = CHECK.format(key=exercise.id, check=check.source)
+    check.metadata["nbgrader"] = _marks(check.id, grade=True, locked=True) | {"points": points}
+    hints.source = hints.source.partition("\n\n<details>\n<summary>Solution")[0]
+
+
+def _marks(grade_id: str, **what: bool) -> dict[str, Any]:
+    """What nbgrader wants to know of a cell."""
+    marks = {"grade": False, "solution": False, "locked": False, "task": False, **what}
+    return {"schema_version": 3, "grade_id": grade_id, **marks}
+
+
+def _standing_alone(root: Path, text: str) -> str:
+    """A text whose pictures stand in it, and whose links lead to the web or to itself."""
+
+    def picture(link: re.Match) -> str:
+        content = base64.b64encode((root / link[2]).read_bytes()).decode()
+        return f"{link[1]}(data:image/png;base64,{content})"
+
+    def change(prose: str) -> str:
+        prose = re.sub(r"(!\[[^]]*\])\((?:\.\./)+(data/pictures/[^)]+)\)", picture, prose)
+        return re.sub(r"\[([^]]+)\]\((?![a-z]+:|#)[^)]+\)", r"\1", prose)
+
+    return in_prose(text, change)
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'s' * (number != 1)}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
