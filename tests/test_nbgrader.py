@@ -3,23 +3,18 @@
 import copy
 import html
 import json
-import os
-import subprocess
-import sys
-import sysconfig
+import shutil
 import textwrap
-import venv
 
 import nbformat
 import pytest
-from filelock import FileLock
+from graders import commands_of, mistake, run
 
 from helpers.checks import exercises, find
-from helpers.checks.edits import Code, apply, source_of_reference
+from helpers.checks.edits import apply, source_of_reference
 from tools import assignment
 
 pytestmark = pytest.mark.long
-NBGRADER = "nbgrader==0.9.6"
 LESSONS = sorted({exercise.lesson for exercise in exercises()})
 WRONG = ["0.1", "1.3", "1.8", "2.3", "2.6", "3.2", "3.4", "4.6", "4.9", "5.2", "5.7"]
 SCORES = """\
@@ -37,48 +32,29 @@ with Gradebook("sqlite:///gradebook.db", "actor-critic") as book:
 
 
 @pytest.fixture(scope="session")
-def bin_folder(pytestconfig):
-    """nbgrader's commands, in an environment of their own that sees our packages."""
-    place = pytestconfig.cache.mkdir(f"nbgrader-{sys.version_info[0]}.{sys.version_info[1]}")
-    scripts, site = (
-        sysconfig.get_path(kind, "venv", {"base": place, "platbase": place})
-        for kind in ("scripts", "purelib")
-    )
-    with FileLock(place / "lock"):
-        if not (place / "installed").exists():
-            venv.create(place, clear=False, with_pip=True)
-            with open(os.path.join(site, "ours.pth"), "w", encoding="utf-8") as file:
-                file.write(sysconfig.get_path("purelib"))
-            command = [os.path.join(scripts, "python"), "-m", "pip", "install", "-q", NBGRADER]
-            done = subprocess.run(command, capture_output=True, text=True)
-            if done.returncode:
-                pytest.skip(f"{NBGRADER} cannot be installed: {done.stderr[-300:]}")
-            (place / "installed").touch()
-    return scripts
+def scripts(pytestconfig):
+    return commands_of("nbgrader==0.9.6", pytestconfig.cache)
+
+
+@pytest.fixture(scope="session")
+def source(tmp_path_factory):
+    """What `course.py assignment` writes."""
+    folder = tmp_path_factory.mktemp("assignments")
+    assert assignment.main([str(folder)]) == 0
+    return folder
 
 
 class Course:
     """An nbgrader course in a folder, with one lesson's assignment made for its students."""
 
-    def __init__(self, folder, scripts, lesson):
+    def __init__(self, source, folder, scripts, lesson):
         self.folder, self.scripts, self.lesson = folder, scripts, lesson
-        assert assignment.main([str(folder)]) == 0
+        shutil.copytree(source, folder, dirs_exist_ok=True)
         self.run("nbgrader", "generate_assignment", lesson)
         self.release = nbformat.read(self.notebook("release"), as_version=4)
 
     def run(self, *command):
-        path = self.scripts + os.pathsep + os.environ["PATH"]
-        share = os.path.join(sysconfig.get_path("data"), "share", "jupyter")
-        environ = {**os.environ, "PATH": path, "JUPYTER_PATH": share}
-        done = subprocess.run(
-            [os.path.join(self.scripts, command[0]), *command[1:]],
-            cwd=self.folder,
-            env=environ,
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        return run(self.scripts, self.folder, *command)
 
     def notebook(self, step, student=".", ending="ipynb"):
         return self.folder / step / student / self.lesson / f"{self.lesson}.{ending}"
@@ -124,15 +100,6 @@ def solve(cells, _):
         cell.source = source_of_reference(find(key).reference)
 
 
-def mistake(key):
-    """A mistake of an exercise that can be written down without the course's version."""
-    return next(
-        mistake
-        for mistake in find(key).mistakes
-        if not any(isinstance(edit, Code) for edit in mistake.spellings[0])
-    )
-
-
 def err(cells, _):
     solve(cells, _)
     for key, cell in answers(cells).items():
@@ -144,8 +111,8 @@ def err(cells, _):
     "lesson",
     [pytest.param(lesson, marks=pytest.mark.xdist_group(f"graded {lesson}")) for lesson in LESSONS],
 )
-def test_each_answer_earns_its_own_points(tmp_path, bin_folder, lesson):
-    course = Course(tmp_path, bin_folder, lesson)
+def test_each_answer_earns_its_own_points(source, tmp_path, scripts, lesson):
+    course = Course(source, tmp_path, scripts, lesson)
     course.submit("solved", solve)
     course.submit("untouched", lambda cells, _: None)
     course.submit("wrong", err)
@@ -231,8 +198,8 @@ def warn(cells, _):
 
 
 @pytest.mark.xdist_group("graded tricks")
-def test_tricks_gain_nothing(tmp_path, bin_folder):
-    course = Course(tmp_path, bin_folder, "00_start_here")
+def test_tricks_gain_nothing(source, tmp_path, scripts):
+    course = Course(source, tmp_path, scripts, "00_start_here")
     tricks = [edit, delete, tag, give_points, double, bring_a_course]
     for trick in [*tricks, warn]:
         course.submit(trick.__name__, trick)

@@ -1,4 +1,4 @@
-"""Graded notebooks for nbgrader: `python course.py assignment FOLDER`.
+"""Graded notebooks, for nbgrader or otter-grader: `python course.py assignment FOLDER`.
 
 FOLDER becomes an nbgrader course: its `nbgrader_config.py`, and for each lesson an assignment,
 `source/NN_x/NN_x.ipynb`: the exercise edition without its folded solutions. An exercise's cell
@@ -18,6 +18,7 @@ from nbformat import NotebookNode
 
 from tools.build import ROOT, load_exercises
 from tools.editions import editions, in_prose, read_lesson
+from tools.otter import master
 from tools.outputs import text_of
 from tools.sources import definition
 
@@ -45,19 +46,24 @@ sys.modules.update(_held)
 
 
 def main(argv: list[str] | None = None, root: Path = ROOT) -> int:
-    """Write an nbgrader course; what is in the folder already but these files stays."""
+    """Write the assignments; all else that is in the folder stays."""
     parser = argparse.ArgumentParser(prog="assignment", description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, help="nbgrader's course; made if it is missing")
-    folder = parser.parse_args(argv).folder
+    parser.add_argument("folder", type=Path, help="where they go; made if it is missing")
+    parser.add_argument("--otter", action="store_true", help="for otter-grader, not nbgrader")
+    args = parser.parse_args(argv)
+    source = args.folder if args.otter else args.folder / "source"
     exercises = load_exercises(root)
     for name in sorted({exercise.lesson for exercise in exercises.values()}):
         notebook = assignment(root, name, exercises)
-        path = folder / "source" / name / f"{name}.ipynb"
+        if args.otter:
+            notebook = master(name, notebook)
+        path = source / name / f"{name}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text_of(notebook), encoding="utf-8", newline="\n")
         print(path, flush=True)
-    config = CONFIG.read_text("utf-8").replace('COURSE = ""', f"COURSE = {str(root)!r}")
-    (folder / CONFIG.name).write_text(config, encoding="utf-8", newline="\n")
+    if not args.otter:
+        config = CONFIG.read_text("utf-8").replace('COURSE = ""', f"COURSE = {str(root)!r}")
+        (args.folder / CONFIG.name).write_text(config, encoding="utf-8", newline="\n")
     return 0
 
 

@@ -1,0 +1,59 @@
+"""Graders in environments of their own, and what students hand in to them."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+
+import pytest
+from filelock import FileLock
+
+from helpers.checks import find
+from helpers.checks.edits import Code
+
+SHARE = os.path.join(sysconfig.get_path("data"), "share", "jupyter")  # nbconvert's templates
+
+
+def commands_of(package, cache):
+    """The folder with a package's commands, in an environment that sees our packages as well."""
+    version = "{}.{}".format(*sys.version_info)
+    place = cache.mkdir(f"{package.partition('==')[0].partition('[')[0]}-{version}")
+    scripts, site = (
+        sysconfig.get_path(kind, "venv", {"base": place, "platbase": place})
+        for kind in ("scripts", "purelib")
+    )
+    with FileLock(place / "lock"):
+        if not (place / package).exists():
+            venv.create(place, with_pip=True)
+            with open(os.path.join(site, "ours.pth"), "w", encoding="utf-8") as file:
+                file.write(sysconfig.get_path("purelib"))
+            command = [os.path.join(scripts, "python"), "-m", "pip", "install", "-q", package]
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode:
+                pytest.skip(f"{package} cannot be installed: {done.stderr[-300:]}")
+            (place / package).touch()
+    return scripts
+
+
+def run(scripts, folder, *command):
+    """Run a command of such an environment in a folder; returns what it prints."""
+    path = scripts + os.pathsep + os.environ["PATH"]
+    done = subprocess.run(
+        [os.path.join(scripts, command[0]), *command[1:]],
+        cwd=folder,
+        env=os.environ | {"PATH": path, "JUPYTER_PATH": SHARE},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def mistake(key):
+    """A mistake of an exercise that can be written down without the course's version."""
+    return next(
+        mistake
+        for mistake in find(key).mistakes
+        if not any(isinstance(edit, Code) for edit in mistake.spellings[0])
+    )
