@@ -110,8 +110,9 @@ COMMANDS = {
         list,
     ),
     "assignment": Command(
-        "assignment FOLDER",
-        "Write the exercise editions as assignments for nbgrader: see INSTRUCTORS.md.",
+        "assignment FOLDER [--otter]",
+        "Write the exercise editions as assignments for nbgrader or otter-grader;\n"
+        "INSTRUCTORS.md says how to go on.",
         "tools.assignment",
         True,
         list,

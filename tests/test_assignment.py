@@ -25,11 +25,12 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(params=LESSONS)
 def lesson(folder, request):
-    """A lesson's exercises, the source notebook, and the exercise edition that it comes from."""
+    """A lesson's exercises as they stand in it, the notebook, and the edition it comes from."""
     name = request.param
-    path = folder / "source" / name / f"{name}.ipynb"
-    own = [exercise for exercise in ALL.values() if exercise.lesson == name]
-    return own, nbformat.read(path, as_version=4), editions(assignment.ROOT, name, ALL)[1]
+    notebook = nbformat.read(folder / "source" / name / f"{name}.ipynb", as_version=4)
+    keys = [key for cell in notebook.cells for key in re.findall(r'= check\("(.+?)"', cell.source)]
+    assert set(keys) == {exercise.id for exercise in exercises(name)}
+    return [ALL[key] for key in keys], notebook, editions(assignment.ROOT, name, ALL)[1]
 
 
 def marks(cell):
