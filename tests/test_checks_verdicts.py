@@ -379,6 +379,16 @@ def test_after_a_failure_later_cells_of_a_graded_notebook_get_the_course_s_versi
     assert failure.value._render_traceback_() == str(failure.value).splitlines()
 
 
+def test_so_they_do_where_the_answer_s_cell_failed():
+    names = {}
+    check_it = checker("0.1", names)
+    with pytest.raises(CheckFailed, match="brings no points"):
+        check_it("0.1", names["discounted_returns"])
+    mine_stays = {"discounted_returns": mine}
+    checker("0.1", mine_stays)
+    assert mine_stays == {"discounted_returns": mine}
+
+
 def test_an_autograder_gets_an_error(monkeypatch, capsys):
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     wrong = EXERCISES[0].mistakes[0]
