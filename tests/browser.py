@@ -1,4 +1,4 @@
-"""A real JupyterLab in a real browser: for tests, and to look at notebooks.
+"""A real JupyterLab or Notebook 7 in a real browser: for tests, and to look at notebooks.
 
     python -m tests.browser notebooks/00_start_here.ipynb /tmp/pictures --run --dark
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib.util
 import json
 import os
 import shutil
@@ -48,13 +49,13 @@ class NoBrowser(RuntimeError):
 
 
 @contextlib.contextmanager
-def lab_server(folder: Path, dark: bool = False) -> Iterator[str]:
-    """JupyterLab on `folder`, with settings of its own; yields its address."""
+def lab_server(folder: Path, dark: bool = False, module: str = "jupyterlab") -> Iterator[str]:
+    """JupyterLab, or `notebook`, on `folder`, with settings of its own; yields its address."""
     with tempfile.TemporaryDirectory() as private:
         port = free_port()
         url = f"http://127.0.0.1:{port}"
         command = [
-            sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root",
+            sys.executable, "-m", module, "--no-browser", "--allow-root",
             "--expose-app-in-browser", "--ip=127.0.0.1", f"--port={port}",
             "--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}",
             f"--ServerApp.root_dir={folder}",
@@ -115,7 +116,7 @@ def wait_for(url: str, server: subprocess.Popen, log: Path, seconds: float = 40)
             urllib.request.urlopen(f"{url}/api", timeout=1)
             return
         time.sleep(0.1)
-    raise RuntimeError(f"JupyterLab did not start:\n{log.read_text()[-2000:]}")
+    raise RuntimeError(f"Jupyter did not start:\n{log.read_text()[-2000:]}")
 
 
 # --- The browser ------------------------------------------------------------------------------
@@ -141,10 +142,13 @@ def open_browser() -> Iterator[Any]:
 
 
 class Lab:
-    """One JupyterLab seen through one browser. `page` is playwright's `Page`."""
+    """One JupyterLab seen through one browser. `page` is playwright's `Page`.
 
-    def __init__(self, url: str, folder: Path, browser: Any) -> None:
-        self.url, self.folder = url, folder
+    `place` is where it opens a notebook alone: Notebook 7 has another one.
+    """
+
+    def __init__(self, url: str, folder: Path, browser: Any, place: str = "doc/tree") -> None:
+        self.url, self.folder, self.place = url, folder, place
         self.page = browser.new_page(viewport={"width": 1180, "height": 1400})
         self.page.set_default_timeout(20_000)
 
@@ -161,13 +165,13 @@ class Lab:
             shutil.copy(path, target)
         for needed in ("data", "helpers") if course else ():
             shutil.copytree(ROOT / needed, self.folder / needed, dirs_exist_ok=True)
-        self.page.goto(f"{self.url}/doc/tree/{place.as_posix()}?token={TOKEN}")
+        self.page.goto(f"{self.url}/{self.place}/{place.as_posix()}?token={TOKEN}")
         self.page.wait_for_selector(".jp-Notebook .jp-Cell")
         self.page.wait_for_function(
             "() => window.jupyterapp?.shell.currentWidget?.context?.isReady"
         )
         if kernel:
-            self.page.wait_for_function(f"() => {KERNEL}?.status === 'idle'", timeout=60_000)
+            self.idle()
         return self.page
 
     def run_all(self, timeout: float = 600) -> None:
@@ -180,6 +184,10 @@ class Lab:
         self.page.wait_for_function(
             f"() => window.ran && {KERNEL}.status === 'idle'", timeout=timeout * 1000
         )
+
+    def idle(self, timeout: float = 60) -> None:
+        """Wait until the kernel has nothing more to do."""
+        self.page.wait_for_function(f"() => {KERNEL}?.status === 'idle'", timeout=timeout * 1000)
 
     def cell(self, index: int) -> Any:
         """The cell with that number, as a playwright locator."""
@@ -229,6 +237,17 @@ def lab(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]
     folder = tmp_path_factory.mktemp("lab")
     with lab_server(folder) as url:
         yield Lab(url, folder, browser)
+
+
+@pytest.fixture(scope="session")
+def notebook7(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """A Notebook 7 with its page. Where it is not installed: skipped here, failed in CI."""
+    if importlib.util.find_spec("notebook") is None:
+        reason = "browser tests: notebook is not installed"
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
+    folder = tmp_path_factory.mktemp("notebook")
+    with lab_server(folder, module="notebook") as url:
+        yield Lab(url, folder, browser, "notebooks")
 
 
 # --- Looking ----------------------------------------------------------------------------------

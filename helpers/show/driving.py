@@ -13,7 +13,7 @@ import imageio.v3 as iio
 import numpy as np
 from numpy.typing import NDArray
 
-from helpers.show.notebook import in_kernel, png_bundle, publish, view
+from helpers.show.notebook import in_kernel, picture_widget, png_bundle, publish, view
 from helpers.show.video import render, rgb_env
 
 PICTURES_PER_SECOND = 25
@@ -100,7 +100,8 @@ class Drive:
     def build(self, frame: NDArray) -> None:
         import ipywidgets as w
 
-        self.image = w.Image(value=_jpeg(frame), format="jpeg")
+        self.image = picture_widget()(value=_jpeg(frame), format="jpeg")
+        self.image.tooltip = f"{self.id or 'The environment'} as it is now; in words below."
         self.image.layout = w.Layout(width=f"{frame.shape[1]}px", border="1px solid #D0D7DE")
         self.inputs = self.make_sliders(frame.shape[1])
         names = list(SPEEDS)

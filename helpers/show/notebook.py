@@ -6,6 +6,7 @@ import base64
 import sys
 import time
 from collections.abc import Iterable, Iterator
+from functools import cache
 from html import escape
 from typing import Any, TypeVar
 
@@ -52,6 +53,20 @@ def view(widget: Any) -> dict[str, Any]:
             "model_id": widget.model_id,
         }
     }
+
+
+@cache
+def picture_widget() -> Any:
+    """`ipywidgets.Image` with a text: its `tooltip`, which a screen reader says.
+
+    The page reads a tooltip beside a description, which a plain Image has not. Raises `ImportError`
+    where there are no widgets.
+    """
+    from ipywidgets import Image
+    from traitlets import Unicode
+
+    texts = {name: Unicode("").tag(sync=True) for name in ("description", "tooltip")}
+    return type("Picture", (Image,), texts)
 
 
 def publish(data: dict[str, Any], metadata: dict[str, Any], handle: Any = None) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from helpers.show.notebook import in_kernel, png_bundle, publish, view
+from helpers.show.notebook import in_kernel, picture_widget, png_bundle, publish, view
 from helpers.show.plotting import DPI, VERMILLION, describe, to_png
 
 
@@ -110,13 +110,18 @@ def explore(
     if not in_kernel():
         return
     png, width = to_png(figure), round(figure.get_figwidth() * DPI)
-    data, metadata = png_bundle(png, alt or describe(figure), width)
+    said = alt or describe(figure)
+    data, metadata = png_bundle(png, said, width)
     with contextlib.suppress(ImportError):  # without ipywidgets the picture is all there is
-        data |= view(_controlled(draw, controls, png, width))
+        image = picture_widget()(value=png, format="png", tooltip=said)
+        image.layout.width, image.layout.max_width = f"{width}px", "100%"
+        data |= view(_controlled(draw, alt, controls, image, width))
     publish(data, metadata)
 
 
-def _controlled(draw: Callable[..., Figure], controls: Mapping, png: bytes, width: int) -> Any:
+def _controlled(
+    draw: Callable[..., Figure], alt: str, controls: Mapping, image: Any, width: int
+) -> Any:
     """Controls in one or two columns above an image that follows them."""
     import ipywidgets
 
@@ -130,9 +135,6 @@ def _controlled(draw: Callable[..., Figure], controls: Mapping, png: bytes, widt
         )
         for name, control in controls.items()
     }
-    image = ipywidgets.Image(
-        value=png, format="png", layout=ipywidgets.Layout(width=f"{width}px", max_width="100%")
-    )
     problem = ipywidgets.HTML()
 
     def redraw(_: Any) -> None:
@@ -141,6 +143,7 @@ def _controlled(draw: Callable[..., Figure], controls: Mapping, png: bytes, widt
         try:
             figure = draw(**{name: w.value for name, w in inputs.items()})
             image.value = to_png(figure, compress_level=1)
+            image.tooltip = alt or describe(figure)
             problem.value = ""
         except Exception as error:
             text = escape(f"{type(error).__name__}: {error}")

@@ -1,0 +1,127 @@
+"""Beside running a notebook: a stopped training, Notebook 7, a keyboard, a screen reader."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import nbformat
+import pytest
+
+if TYPE_CHECKING:
+    from tests.browser import Lab
+
+pytest_plugins = ("tests.browser",)
+
+KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
+CELLS = {
+    "imports": (
+        "from helpers.agents import DDPG\n"
+        "from helpers.show.driving import drive\n"
+        "from helpers.show.figures.discount import discount_explorer\n"
+        "from helpers.show.plotting import LiveCurves\n"
+        "from helpers.show.video import Video, record"
+    ),
+    "agent": 'agent = DDPG("Pendulum-v1", seed=0, hidden=32, learning_starts=100)',
+    "training": "agent.learn(1_000_000, callback=LiveCurves(bar=-200)).steps",
+    "after": "stopped = agent.steps\nagent.learn(300).steps - stopped",
+    "slider": "discount_explorer()",
+    "video": 'Video(record(lambda obs: int(obs[2] > 0), "CartPole-v1"))',
+    "drive": 'game = drive("CartPole-v1", seed=0)',
+}
+STOP = "button[data-command='notebook:interrupt-kernel'], jp-button[data-command*='interrupt']"
+
+
+@pytest.fixture(scope="module", params=["lab", "notebook7"])
+def front_end(request: pytest.FixtureRequest) -> Lab:
+    """The small notebook, opened and not run, in JupyterLab and in Notebook 7."""
+    lab: Lab = request.getfixturevalue(request.param)
+    cells = [nbformat.v4.new_code_cell(source) for source in CELLS.values()]
+    notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
+    path = lab.folder / "front_end.ipynb"
+    nbformat.write(notebook, path)
+    lab.open_notebook(path)
+    start(lab, "imports")
+    lab.idle()
+    return lab
+
+
+def start(lab: Lab, name: str) -> Any:
+    """Run a cell without waiting for it; its output."""
+    index = list(CELLS).index(name)
+    lab.page.evaluate(
+        "index => { const app = window.jupyterapp;"
+        " app.shell.currentWidget.content.activeCellIndex = index;"
+        " app.commands.execute('notebook:run-cell'); }",
+        index,
+    )
+    return lab.cell(index).locator(".jp-OutputArea").first
+
+
+def test_the_stop_button_keeps_the_agent_and_training_goes_on(front_end: Lab) -> None:
+    page = front_end.page
+    start(front_end, "agent")
+    output = start(front_end, "training")
+    output.locator("progress").wait_for()
+    page.wait_for_function(
+        "e => Number(e.value) > 500", arg=output.locator("progress").element_handle()
+    )
+    page.locator(STOP).first.click()
+    output.get_by_text("call learn again to go on").wait_for()
+    front_end.idle()
+    assert output.locator("[data-mime-type*=error]").count() == 0
+    assert "stopped at 0 %" in output.inner_text()
+    after = start(front_end, "after")
+    front_end.idle()
+    assert after.inner_text().split()[-1] == "300"
+
+
+def test_outputs_show_and_play(front_end: Lab) -> None:
+    video = start(front_end, "video").locator("video")
+    front_end.page.wait_for_function(
+        "e => e.readyState >= 2 && e.videoWidth > 0", arg=video.element_handle()
+    )
+    slider = start(front_end, "slider")
+    slider.locator("img").wait_for()
+    assert front_end.page.locator("[data-mime-type*=stderr]").count() == 0
+
+
+# --- Without eyes, without a mouse --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["slider", "drive"])
+def test_every_control_is_reached_with_the_tab_key_and_has_a_name(
+    front_end: Lab, name: str
+) -> None:
+    area = start(front_end, name)
+    area.locator("img").wait_for()
+    controls = area.locator("button:visible, select:visible, [role=slider]:visible")
+    count = controls.count()
+    assert count >= {"slider": 1, "drive": 5}[name]
+    controls.first.focus()
+    names = []
+    for _ in range(count):
+        assert area.evaluate("e => e.contains(document.activeElement)"), names
+        names.append(front_end.page.evaluate(NAME))
+        front_end.page.keyboard.press("Tab")
+    assert len(names) == count
+    assert all(names), names
+
+
+# What a screen reader says of the element with the keyboard's focus.
+NAME = """() => {
+    const e = document.activeElement;
+    const by = e.getAttribute('aria-labelledby');
+    return e.getAttribute('aria-label') || e.title || e.innerText
+        || (by && document.getElementById(by).innerText)
+        || (e.labels && e.labels[0] && e.labels[0].innerText) || '';
+}"""
+
+
+@pytest.mark.parametrize("name", ["slider", "video", "drive"])
+def test_every_picture_says_what_is_to_be_seen(front_end: Lab, name: str) -> None:
+    area = start(front_end, name)
+    picture = area.locator("img, video").first
+    picture.wait_for()
+    text = picture.evaluate("e => e.alt || e.getAttribute('aria-label')")
+    assert text
+    assert len(text) > 20
