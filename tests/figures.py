@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
@@ -85,11 +85,19 @@ def tick_labels(ax: Axes) -> list[Text]:
     ]
 
 
+def contrast(text: Text) -> float:
+    """Of a text's colour on white, as WCAG 2 counts it: 1 is nothing to be seen, 4.5 reads well."""
+    parts = np.array(to_rgb(text.get_color()))
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return 1.05 / (linear @ [0.2126, 0.7152, 0.0722] + 0.05)
+
+
 def apart(fig: Figure) -> None:
-    """No text leaves the figure or touches another."""
+    """No text leaves the figure, touches another or is too pale (white stands on dark boxes)."""
     fig.draw_without_rendering()  # legends and ticks find their places
     renderer, boxes = FigureCanvasAgg(fig).get_renderer(), []
     for text in texts(fig):
+        assert contrast(text) >= 4.5 or contrast(text) < 1.1, (sentence(fig), text)
         box = text.get_window_extent(renderer)
         assert fig.bbox.x0 <= box.x0, (sentence(fig), text)
         assert box.x1 <= fig.bbox.x1 + 1, (sentence(fig), text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
+from helpers.show.figures.drawing import DARK
 from helpers.show.figures.explore import Slider, explore
 from helpers.show.plotting import BLUE, INK, VERMILLION, label, legend_above, margins, new_figure
 
@@ -35,7 +36,7 @@ def plot_gae_weights(gamma: float = 0.99, lam: float = 0.9, n: int = 5, steps: i
     mean = "all weight on n → ∞" if lam == 1 else f"mean n = 1 / (1 − λ) = {1 / (1 - lam):.1f}"
     for y, text, colour in (
         (0.9, mean, INK),
-        (0.79, f"n = {n} has {100 * (1 - lam) * lam ** (n - 1):.1f} %", VERMILLION),
+        (0.79, f"n = {n} has {100 * (1 - lam) * lam ** (n - 1):.1f} %", DARK[VERMILLION]),
     ):
         right.text(0.97, y, text, transform=right.transAxes, ha="right", fontsize=9.5, color=colour)
     return fig

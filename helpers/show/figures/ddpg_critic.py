@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from helpers.envs.units import to_env_units
 from helpers.show.figures.drawing import (
+    DARK,
     DIVERGING,
     headline,
     minus,
@@ -180,7 +181,8 @@ def _draw_pendulum(ax: Axes, angle: float, speed: float, action: float) -> None:
     _arc(ax, 1.22, angle, 70 * speed / SPEED, INK, 1.6)
     _arc(ax, 0.5, angle, 150 * torque / TORQUE, VERMILLION, 2.4)
     ax.set(xlim=(-1.45, 1.45), ylim=(-1.95, 1.95))
-    ax.text(0, 1.9, f"torque {signed(torque, 1)} N m", color=VERMILLION, fontsize=9, ha="center")
+    said = f"torque {signed(torque, 1)} N m"
+    ax.text(0, 1.9, said, color=DARK[VERMILLION], fontsize=9, ha="center")
     state = minus(f"angle {angle:g}°\nspeed {speed:g} rad/s")
     ax.text(0, -2.4, state, color=INK, fontsize=9, ha="center", linespacing=1.35)
 

@@ -9,7 +9,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from helpers.memory.buffers import n_step_return
-from helpers.show.figures.drawing import DARK_ORANGE, headline, name_columns, place_panel, say, tint
+from helpers.show.figures.drawing import headline, name_columns, place_panel, say, tint
 from helpers.show.figures.explore import Choice, Slider, explore
 from helpers.show.plotting import (
     BLUE,
@@ -118,7 +118,7 @@ def _draw_windows(ax: Axes, last: NDArray, colours: NDArray) -> None:
     name_columns(ax, dict(enumerate(names)))
     ax.set_yticks([0, 3, 6, 9, 11])
     title = "each target: the rewards along the line, then the value at the ring"
-    say(ax, STATES - 0.5, -1.25, "reward 1", 8.5, DARK_ORANGE)
+    say(ax, STATES - 0.5, -1.25, "reward 1", 8.5, ORANGE)
     label(ax, title, "state", "target of state", size=9.5)
 
 

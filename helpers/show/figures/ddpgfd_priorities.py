@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from helpers.memory.buffers import importance_weights, sampling_probabilities
 from helpers.show.figures.drawing import (
-    DARK_GREEN,
-    DARK_ORANGE,
     headline,
     name_columns,
     note,
@@ -84,9 +82,9 @@ def _note_extremes(axes: Sequence[Axes], p: NDArray, weights: NDArray, shares: N
     """In each panel, how large its largest and its smallest bar are."""
     note(axes[0], 0.99, 0.86, _extremes(p), BLUE, ha="right")
     mean = f"the largest {weights[0]:.2g}, on average {p @ weights:.2g}"
-    note(axes[1], 0.01, 0.9, mean, DARK_ORANGE)
+    note(axes[1], 0.01, 0.9, mean, ORANGE)
     both = f"{_extremes(shares)}; dashed: uniform sampling, {_percent(1 / len(p))}"
-    note(axes[2], 0.99, 0.86, both, DARK_GREEN, ha="right")
+    note(axes[2], 0.99, 0.86, both, GREEN, ha="right")
 
 
 def _extremes(shares: NDArray) -> str:

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from helpers.memory.segment_tree import SumTree
-from helpers.show.figures.drawing import DARK_ORANGE, headline, round_box, say, tint
+from helpers.show.figures.drawing import headline, round_box, say, tint
 from helpers.show.figures.explore import Slider, explore
 from helpers.show.plotting import BLUE, FAINT, GREY, INK, ORANGE, VERMILLION, WIDTH, new_figure
 
@@ -220,7 +220,7 @@ def _draw_questions(ax: Axes, draw: Draw) -> None:
             question += " yes" if right else " no"
             subtracted = f"{_number(rest)} − {_number(left)} = {_number(rest - left)}"
             answer = f"right: {subtracted}" if right else f"left: {_number(rest)} stays"
-            say(ax, ASIDE, y - 0.13, answer, 9, DARK_ORANGE if right else BLUE, "left")
+            say(ax, ASIDE, y - 0.13, answer, 9, ORANGE if right else BLUE, "left")
         say(ax, ASIDE, y + 0.07, question, 10, INK, "left")
     if draw.step == depth:
         place, share = draw.places()[0], tree.nodes[draw.now] / tree.total

@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from helpers.show.figures.drawing import DARK
 from helpers.show.figures.explore import Slider, explore
 from helpers.show.plotting import BLUE, DASHES, SKY, VERMILLION, WIDTH, label, margins, new_figure
 
@@ -47,8 +48,8 @@ def _name_the_horizon(ax: Axes, exact: float, horizon: int) -> None:
         text += ", beyond the right edge"
     left = far < 0.55 * horizon
     ax.text(
-        far + 0.2 if left else min(far, horizon) - 1.5, 1.03, text, color=VERMILLION, fontsize=9.5,
-        ha="left" if left else "right", va="top",
+        far + 0.2 if left else min(far, horizon) - 1.5, 1.03, text,
+        color=DARK[VERMILLION], fontsize=9.5, ha="left" if left else "right", va="top",
         bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 2},
     )  # fmt: skip
 

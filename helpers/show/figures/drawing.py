@@ -17,12 +17,29 @@ from matplotlib.patches import BoxStyle
 from matplotlib.path import Path
 from numpy.typing import NDArray
 
-from helpers.show.plotting import DASHES, GREY, INK, VERMILLION, margins
+from helpers.show.plotting import (
+    DASHES,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILLION,
+    margins,
+)
 
 TOP = 0.6  # inches above a panel: the headline, and a legend or a title
 SHORT = (0, (3, 1.6))  # dashes, shorter than DASHES
 DIVERGING = LinearSegmentedColormap.from_list("torque", ["#5B3A8E", "#FFFFFF", VERMILLION])
-DARK_ORANGE, DARK_GREEN = "#8F6200", "#00704F"  # for text: the palette's own are too light
+# For text on white, where the palette's own are too light to read (a contrast under 4.5).
+DARK = {
+    ORANGE: "#8F6200",
+    GREEN: "#00704F",
+    VERMILLION: "#B85100",
+    PURPLE: "#A8527F",
+    SKY: "#1B75A8",
+}
 
 
 def headline(fig: Figure, sentence: str) -> None:
@@ -62,15 +79,16 @@ def note(ax: Axes, x: float, y: float, text: str, colour: str = INK, ha: str = "
     """A line of text at a place given in parts of the panel, readable above lines."""
     box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1.5}
     ax.text(
-        x, y, text, transform=ax.transAxes, ha=ha, va="center", fontsize=9, color=colour, bbox=box
-    )
+        x, y, text, transform=ax.transAxes, ha=ha, va="center", fontsize=9,
+        color=DARK.get(colour, colour), bbox=box,
+    )  # fmt: skip
 
 
 def say(
     ax: Axes, x: float, y: float, text: str, size: float, colour: str = INK, ha: str = "center"
 ) -> None:
     """A line of text with its middle at that height of the panel, in the panel's own units."""
-    ax.text(x, y, text, fontsize=size, color=colour, ha=ha, va="center")
+    ax.text(x, y, text, fontsize=size, color=DARK.get(colour, colour), ha=ha, va="center")
 
 
 def name_columns(ax: Axes, names: Mapping[int, Any]) -> None:

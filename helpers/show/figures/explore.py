@@ -147,7 +147,8 @@ def _controlled(
             problem.value = ""
         except Exception as error:
             text = escape(f"{type(error).__name__}: {error}")
-            problem.value = f'<span style="color: {VERMILLION}">{text}</span>'
+            mark = f"border-left: 4px solid {VERMILLION}; padding-left: .6em"
+            problem.value = f'<div style="{mark}">{text}</div>'
 
     for control in inputs.values():
         control.observe(redraw, names="value")

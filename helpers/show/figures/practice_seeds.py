@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
-from helpers.show.figures.drawing import bar_line, headline, with_commas
+from helpers.show.figures.drawing import DARK, bar_line, headline, with_commas
 from helpers.show.figures.explore import Choice, Slider, explore
 from helpers.show.figures.practice_imaginary_studies import (
     IMAGINED,
@@ -168,7 +168,7 @@ def _draw_differences(
     colours = np.where(np.arange(BINS) < BINS // 2, VERMILLION, BLUE)
     _draw_shares(ax, differences, edges, colours)
     ax.axvline(0, color=INK, lw=1.2, ls=DASHES)
-    for x, text, colour in ((0.02, loser, VERMILLION), (0.98, winner, BLUE)):
+    for x, text, colour in ((0.02, loser, DARK[VERMILLION]), (0.98, winner, BLUE)):
         ax.text(
             x, 1.4, f"{text}\nlooks better", transform=ax.get_yaxis_transform(), fontsize=9.5,
             color=colour, ha="left" if x < 0.5 else "right", va="center",

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from helpers.show.figures.drawing import TOP, headline, place_panel, signed
+from helpers.show.figures.drawing import DARK, TOP, headline, place_panel, signed
 from helpers.show.figures.explore import Slider, explore
 from helpers.show.plotting import (
     BLUE,
@@ -178,7 +178,7 @@ def _draw_distributions(
     ax.set_xticks(range(3), names, fontsize=8.5)
     ax.grid(axis="x", visible=False)
     for tick, colour in zip(ax.get_xticklabels(), ESTIMATORS.values(), strict=True):
-        tick.set_color(colour)
+        tick.set_color(DARK.get(colour, colour))
     label(ax, f"{DRAWS:,} draws, and the means", size=9.5)
 
 
