@@ -20,6 +20,7 @@ from gymnasium import spaces
 from sentences import assert_one_sentence
 from test_agents import AGENTS, EVERY, weights
 
+from helpers import __version__
 from helpers.agents import A2C, DDPG, TD3, A2CByTheBook
 from helpers.agents.off_policy import OffPolicyAgent
 
@@ -237,7 +238,9 @@ def changed(path, **changes):
 
 def test_a_newer_version_is_one_sentence(path):
     changed(path, version=99)
-    assert "update the course" in refused(path)
+    assert f"({__version__}, format 99, this one, {__version__}, reads up to" in refused(path)
+    changed(path, course="; rm -rf /")
+    assert "(format 99, this one" in refused(path)
 
 
 ENTRIES = [
@@ -254,7 +257,7 @@ UNUSED = {("described_spaces", "{'a': 1}"), ("env_id", "nonsense"), ("env_id", "
 @pytest.mark.parametrize("name", ENTRIES)
 @SAVED_KINDS
 def test_entries_that_are_missing_or_wrong_are_one_sentence(path, kind, name, value):
-    assert set(torch.load(path)) == set(ENTRIES)
+    assert set(torch.load(path)) == {*ENTRIES, "course"}
     changed(path, **{name: value})
     if (name, str(value)) in UNUSED:
         assert kind.load(path).steps == 0

@@ -1,6 +1,7 @@
 """An agent's file: what is in it, how it is written and read, how an agent goes on from it."""
 
 import os
+import re
 import textwrap
 import warnings
 from collections.abc import Collection, Mapping
@@ -10,6 +11,7 @@ from typing import Any, TypeVar
 import torch
 from gymnasium import spaces
 
+from helpers import __version__
 from helpers.agents import distrust, earlier
 from helpers.agents.hyperparameters import as_plain, check_own, same_kind, settings_of
 from helpers.agents.names import check_names
@@ -51,6 +53,7 @@ def contents(agent: Any, replay: bool) -> dict:
     content = {
         "format": FORMAT,
         "version": VERSION,
+        "course": __version__,  # for people; nothing depends on it
         "agent": type(agent).__name__,
         "env_id": env_id(agent.env_source),
         "spaces": in_words(agent.observation_space, agent.action_space),
@@ -234,8 +237,8 @@ def read(path: str | os.PathLike) -> dict:
     version = content.get("version")
     if type(version) is int and VERSION < version < 10**9:
         raise ValueError(
-            f"{path} was written by a newer version of this course (format {version}, "
-            f"this one reads up to {VERSION}): update the course."
+            f"{path} was written by a newer version of this course ({_course(content)}format "
+            f"{version}, this one, {__version__}, reads up to {VERSION}): update the course."
         )
     content = earlier.completed(content)
     kinds = ENTRIES | ({"under_way": dict} if "under_way" in content else {})
@@ -250,6 +253,12 @@ def read(path: str | os.PathLike) -> dict:
         raise ValueError(
             f"{path} holds what no agent can have ({reason}): do not use it."
         ) from error
+
+
+def _course(content: dict) -> str:
+    """The course's version in a file, "0.2.0, ", if it is one; a file may say anything."""
+    said = str(content.get("course"))
+    return f"{said}, " if re.fullmatch(r"\d[\d.]{0,19}", said) else ""
 
 
 def _unpacked(path: Path) -> dict:
