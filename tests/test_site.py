@@ -18,10 +18,10 @@ from urllib.parse import unquote, urlparse
 
 import pytest
 
-from tests.browser import NoBrowser, open_browser
 from tools.site import MATHJAX
 from tools.site_pages import notebooks
 
+pytest_plugins = ("tests.browser",)
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("site")]
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -110,15 +110,6 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tarfile.TarF
     folder = tmp_path_factory.mktemp("npm")
     subprocess.run([npm, "pack", *PACKED], cwd=folder, check=True, capture_output=True)
     return {path.name.rpartition("-")[0]: tarfile.open(path) for path in folder.glob("*.tgz")}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    try:
-        with open_browser() as found:
-            yield found
-    except NoBrowser as reason:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"browser tests: {reason}")
 
 
 @pytest.fixture(scope="module")
