@@ -4,17 +4,23 @@
 import os
 
 from nbgrader.converters import Autograde
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.preprocessors import DeduplicateIds, NbGraderPreprocessor
 
 COURSE = ""  # the folder of the course
 
 
-class OwnTags(NbGraderPreprocessor):
-    """Take the tags off what is graded: a check that was tagged to be skipped counts as passed."""
+class Tidy(NbGraderPreprocessor):
+    """What nbgrader trusts, or stumbles over: tags of graded cells, and copies of graded cells.
+
+    A check that was tagged to be skipped would count as passed. Of a copied cell's metadata
+    nbgrader leaves an empty dict, in which it then looks for an id.
+    """
 
     def preprocess_cell(self, cell, resources, index):
         if "nbgrader" in cell.metadata:
             cell.metadata.pop("tags", None)
+        if not cell.metadata.get("nbgrader", True):
+            del cell.metadata["nbgrader"]
         return cell, resources
 
 
@@ -28,6 +34,8 @@ c.CourseDirectory.ignore = [
     *("helpers", "*.toml", "*.py", "*.pyc", "*.so", "*.pyd", "*.zip", "*.pth"),
 ]
 c.ClearSolutions.code_stub = {"python": ""}  # the blank stands above the solution already
-c.Autograde.sanitize_preprocessors = [*Autograde.sanitize_preprocessors.default(), OwnTags]
+steps = Autograde.sanitize_preprocessors.default()
+steps.insert(steps.index(DeduplicateIds) + 1, Tidy)
+c.Autograde.sanitize_preprocessors = steps
 c.OverwriteCells.add_missing_cells = True  # a check that was deleted
 c.Execute.timeout = 120  # seconds for one cell; a check gives up after 40
