@@ -14,6 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from helpers.agents import DDPG
+from helpers.show.figures.drawing import tint
+from helpers.show.plotting import GREY
 
 
 @cache
@@ -85,6 +87,9 @@ def tick_labels(ax: Axes) -> list[Text]:
     ]
 
 
+AHEAD = tint(GREY, 0.4)  # steps of the data flow that are yet to come: not to be read now
+
+
 def contrast(text: Text) -> float:
     """Of a text's colour on white, as WCAG 2 counts it: 1 is nothing to be seen, 4.5 reads well."""
     parts = np.array(to_rgb(text.get_color()))
@@ -97,7 +102,8 @@ def apart(fig: Figure) -> None:
     fig.draw_without_rendering()  # legends and ticks find their places
     renderer, boxes = FigureCanvasAgg(fig).get_renderer(), []
     for text in texts(fig):
-        assert contrast(text) >= 4.5 or contrast(text) < 1.1, (sentence(fig), text)
+        pale = contrast(text) < 4.5 and contrast(text) >= 1.1 and text.get_color() != AHEAD
+        assert not pale, (sentence(fig), text)
         box = text.get_window_extent(renderer)
         assert fig.bbox.x0 <= box.x0, (sentence(fig), text)
         assert box.x1 <= fig.bbox.x1 + 1, (sentence(fig), text)

@@ -202,7 +202,7 @@ def _draw_map(ax: Axes, values: NDArray, shows: str) -> None:
     if shows == "policy":
         colours, low, high = DIVERGING, -1.0, 1.0
         title, names = "actor:", (f"■ −{TORQUE:g}", f"■ +{TORQUE:g} N m")
-        inks: tuple = colours(0.0), colours(1.0)
+        inks: tuple = colours(0.0), DARK[VERMILLION]
     else:
         colours, low, high = RISING, float(values.min()), float(values.max())
         title, names = "critic:", (f"□ {short(low)}", f"■ {short(high)}")
