@@ -6,6 +6,7 @@ import functools
 import inspect
 import io
 import os
+import sys
 from collections.abc import Callable
 from contextlib import redirect_stderr
 from dataclasses import dataclass, replace
@@ -96,6 +97,7 @@ def checker(exercise_id: str, namespace: dict[str, Any]) -> Callable[[str, Calla
     hidden lines of an assignment call this while nobody's changes to the modules are in force.
     """
     exercise = find(exercise_id)
+    _renew(namespace)
     namespace.setdefault(exercise.name, exercise.reference)  # the answer's cell may have failed
 
     def check(_: str, candidate: Callable) -> Callable:
@@ -109,6 +111,17 @@ def checker(exercise_id: str, namespace: dict[str, Any]) -> Callable[[str, Calla
         return result.version
 
     return check
+
+
+def _renew(namespace: dict[str, Any]) -> None:
+    """Let names of the course's functions and classes mean those of the modules loaded now.
+
+    An answer that makes a `Demos` would else make another class than the one its check knows.
+    """
+    for name, value in list(namespace.items()):
+        module = str(getattr(value, "__module__", ""))
+        if module.startswith("helpers.") and module in sys.modules and hasattr(value, "__name__"):
+            namespace[name] = getattr(sys.modules[module], value.__name__, value)
 
 
 def grade(exercise_id: str, candidate: Callable) -> Result:
