@@ -15,6 +15,7 @@ import nbformat
 import pytest
 
 from helpers.checks import exercises
+from tests.conftest import FEW_STEPS
 
 ROOT = Path(__file__).resolve().parent.parent
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -129,6 +130,24 @@ def solve(notebook, lesson):
     return names
 
 
+# Cells that train what no bar asks for, with the course's own agents or for the pleasure of it. In
+# nbval's run they are executed like all others.
+LIBRARY_TRAINS = {"03-ddpg", "04-ddpg-alone"}
+LEFT_OUT = {"now-you", "patient-a"}
+
+
+def leave_aside(notebook):
+    """Of a solved edition: train at full scale what the student's functions are for, no more."""
+    cells = []
+    for cell in notebook.cells:
+        if cell.id in LIBRARY_TRAINS:
+            few = f"os.environ['COURSE_TEST_STEPS'] = '{FEW_STEPS}'"
+            cell.source = f"import os\n{few}\n{cell.source}\ndel os.environ['COURSE_TEST_STEPS']"
+        if cell.id[3:] not in LEFT_OUT:
+            cells.append(cell)
+    notebook.cells = cells
+
+
 def run(notebook, folder):
     """Execute all cells where the notebook lies; an error in any of them is raised."""
     client = nbclient.NotebookClient(
@@ -152,6 +171,7 @@ def test_solved_exercises_reach_the_bar(path):
     """The cell that asks whether the agent learned raises when it did not."""
     notebook = nbformat.read(path, as_version=4)
     names = solve(notebook, path.stem)
+    leave_aside(notebook)
     own = "\n".join(f"assert {name}.__module__ == '__main__', '{name}'" for name in names)
     notebook.cells.append(nbformat.v4.new_code_cell(own))
     run(notebook, path.parent)
