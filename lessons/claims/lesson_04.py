@@ -72,12 +72,12 @@ CLAIMS = [
         says(lambda: seconds(f"bc_{SPARSE}"), lambda found: found < 2),
     ),
     Claim(
-        "A teacher that is only late gets 40, and all ten copies of it get 120 or more.",
+        "A teacher that is only late gets 40, and all ten copies of it get more than 119.",
         both(
             near(lambda: teacher(True, False, False)["teacher"].mean(), 40, 0.5),
             says(
                 lambda: teacher(True, False, False)["copies"],
-                lambda found: found.round().min() >= 120 and len(found) == 10,
+                lambda found: found.min() > 119 and len(found) == 10,
             ),
         ),
     ),
@@ -90,6 +90,18 @@ CLAIMS = [
             ),
             near(lambda: teacher(True, False, True)["copies"].mean(), 73, 0.5),
             near(lambda: teacher(True, False, False)["copies"].mean(), 131, 0.5),
+        ),
+    ),
+    Claim(
+        "where the teacher is not late no copies are shown to be better",
+        says(
+            lambda: [
+                higher(found["copies"], found["teacher"])
+                for few in (False, True)
+                for slips in (False, True)
+                for found in [teacher(False, few, slips)]
+            ],
+            lambda found: not any(better for _, better in found),
         ),
     ),
     Claim(
