@@ -167,7 +167,7 @@ def collapse() -> tuple[str, bool]:
     steps, _, returns = walk()
     there = returns[steps == 1_290_000][0]
     return f"{there.round(1)}, mean {there.mean():.1f}", bool(
-        there.max() < 16 and round(there.mean()) == 7
+        there.max() < 15.5 and round(there.mean()) == 7
     )
 
 
@@ -318,7 +318,7 @@ CLAIMS = [
     Claim("an evaluation above 1,000 was followed nine times by one of less than half its return",
           halved),
     Claim("At step 1,285,000 the mean is 3,733", near(lambda: at(1_285_000), 3733, 0.5)),
-    Claim("At step 1,290,000 all ten episodes return about 7", collapse),
+    Claim("At step 1,290,000 all ten episodes return 15 or less, 7 on average", collapse),
     Claim("5,000 steps later stands the best evaluation of all, 4,039",
           near(lambda: at(1_295_000), best_until(1_300_000), 0)),
     Claim("at step 1,300,000 they have 3,672", near(lambda: at(1_300_000), 3672, 0.5)),
@@ -346,7 +346,7 @@ CLAIMS = [
     Claim("Whether our TD3 is worse than the paper's, nobody can say from one seed",
           source=ADVICE),
     # --- appendix -----------------------------------------------------------------------------
-    Claim("With equal settings no difference over steps is shown (p = 0.83)", beside_a_library),
+    Claim("no difference over steps is shown (p = 0.83)", beside_a_library),
     Claim("with the same number of steps, ten seeds each",
           lambda: (str(n := len(of_learner("the course's TD3"))), n == 10)),
 ]  # fmt: skip
