@@ -145,7 +145,7 @@ CLAIMS = [
         lambda: alike(first_times(BOOK), first_times(TAUGHT)),
     ),
     Claim(
-        "after 66,000 steps by the book and after 76,000 here ($p = 0.08$)",
+        "after 66,000 steps by the book and after 76,000 here ($p = 0.08$; means over the seeds)",
         both(
             near(lambda: first_times(BOOK).mean(), 66_000, 500),
             near(lambda: first_times(TAUGHT).mean(), 76_000, 500),
