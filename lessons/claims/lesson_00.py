@@ -1,11 +1,11 @@
-"""Claims of lesson 00: hand-written rules, so each is computed anew, in under a second."""
+"""Claims of lesson 00: hand-written rules, so each is computed anew, in a second or two."""
 
 import gymnasium as gym
 import numpy as np
 
 from helpers.evaluation import evaluate
 from helpers.training.results import load_results
-from tools.claims import Claim, Evidence, at_the_bar, higher, near
+from tools.claims import Claim, Evidence, at_the_bar, near
 
 CARTPOLE = "a2c_CartPole-v1"
 
@@ -22,9 +22,9 @@ def lengths(rule: str, episodes: int = 20) -> np.ndarray:
     return evaluate(rules[rule], "CartPole-v1", episodes=episodes).lengths
 
 
-def more_than_twice() -> tuple[str, bool]:
-    said, holds = higher(lengths("lean"), 2 * lengths("random"))
-    return f"{said} (twice random)", holds
+def times_as_long(episodes: int = 1000) -> float:
+    """The lean's mean length over that of random pushes. Of twenty starts it is 1.4 to 2.6."""
+    return float(lengths("lean", episodes).mean() / lengths("random", episodes).mean())
 
 
 def longer(weights: list[float]) -> float:
@@ -48,7 +48,7 @@ CLAIMS = [
         "With random pushes the pole falls after about 20 steps",
         near(lambda: lengths("random", 100).mean(), 22, 4),
     ),
-    Claim("That lasts more than twice as long as random pushes", more_than_twice),
+    Claim("That lasts about twice as long as random pushes", near(times_as_long, 1.9, 0.1)),
     Claim(
         "took us from about 20 steps to 500", near(lambda: lengths("look ahead").mean(), 500, 0.5)
     ),
