@@ -84,6 +84,13 @@ def test_only_false_ends_training(answer):
     assert agent.learn(5, CallbackList(lambda agent: answer)).steps == 5
 
 
+@pytest.mark.parametrize("together", [lambda callback: callback, CallbackList])
+@pytest.mark.parametrize("no", [False, np.float32(1) > 2], ids=["Python's", "numpy's"])
+def test_false_ends_training_as_numpy_compares_numbers_too(no, together):
+    agent = DDPG("Pendulum-v1", seed=0, **tiny)
+    assert agent.learn(5, together(lambda agent: no)).steps == 1
+
+
 def test_milestones_are_multiples_however_many_steps_come_at_once():
     milestones = Milestones(10)
     milestones.start(0)
@@ -249,6 +256,11 @@ def test_checkpoints_that_cannot_be_are_one_sentence(settings):
     with pytest.raises(ValueError, match=r"\.$") as error:
         Checkpoint("a.pt", **settings)
     assert_one_sentence(error.value)
+
+
+def test_a_checkpoint_without_a_time_says_how_it_is_written():
+    with pytest.raises(ValueError, match=r"Checkpoint\(path, steps=10_000\)"):
+        Checkpoint("a.pt")
 
 
 # ---- an early end --------------------------------------------------------------------------------

@@ -15,7 +15,9 @@ from helpers.agents.noise import GaussianNoise, UniformNoise
 GOOD = {
     "gamma": [0, 1, 0.99, np.float32(0.5)],
     "tau": [1, 1e-9],
-    "batch_size": [1, 1e4, np.int64(3)],
+    "batch_size": [1, np.int64(3)],
+    "learning_starts": [1, 1e4, np.int64(3)],
+    "seed": [None, 0, 7, np.int64(3), 2**40],
     "eps": [1e-9, 3],
     "pretraining": [0, 1e4],
     "noise_clip": [0, math.inf],
@@ -29,7 +31,9 @@ GOOD = {
 BAD = {
     "gamma": [-0.1, 1.01, math.nan, "0.9", None, True],
     "tau": [0, -0.5, 1.1, math.nan],
-    "batch_size": [0, -3, 1.5, math.nan, math.inf, "8", False],
+    "batch_size": [0, -3, 1.5, 8.0, math.nan, math.inf, "8", False],
+    "buffer_size": [1e6],
+    "seed": [-1, 1.5, 3.0, "0", True],
     "eps": [0, -1, math.inf, math.nan],
     "pretraining": [-1, 0.5, math.inf],
     "noise_clip": [-1e-9, math.nan],
@@ -75,7 +79,7 @@ def test_what_is_not_in_the_table_may_be_anything():
 
 def test_every_number_that_an_agent_takes_is_in_the_table():
     """Except for what its replay memory checks, and what is true or false."""
-    elsewhere = {"seed", "alpha", "beta", "beta_samples", "layer_norm", "env", "self"}
+    elsewhere = {"alpha", "beta", "beta_samples", "layer_norm", "env", "self"}
     kinds = [getattr(helpers.agents, name) for name in helpers.agents.__all__]
     owners = {owner for kind in kinds for owner in kind.__mro__ if issubclass(owner, Agent)}
     for owner in owners:

@@ -10,9 +10,11 @@ from sentences import assert_one_sentence
 from wholes import tiny
 
 import helpers.agents
-from helpers.agents import A2C, DDPG, TD3, DDPGfD
+from helpers.agents import A2C, DDPG, TD3, DDPGfD, layers, noise
 from helpers.agents.hyperparameters import settings_of
-from helpers.agents.names import ELSEWHERE, METHODS, NAMES, SETTINGS, as_markdown
+from helpers.agents.names import AROUND, ELSEWHERE, METHODS, NAMES, SETTINGS, as_markdown
+from helpers.evaluation import evaluate
+from helpers.training import callbacks
 
 AGENTS = [getattr(helpers.agents, name) for name in helpers.agents.__all__]
 README = Path("README.md").read_text(encoding="utf-8")
@@ -40,12 +42,19 @@ def small():
         (lambda: A2C("CartPole-v1", action_noise=None), "A2C takes no action_noise, which is"),
         (lambda: DDPG("Pendulum-v1", memory_size=9), "memory_size is called buffer_size here"),
         (lambda: DDPGfD("SparsePendulum-v0", lambda1=1), "lambda1 is called n_step_weight here"),
+        (lambda: TD3("Pendulum-v1", n_envs=4), "TD3 takes no n_envs, others here do (of A2C"),
+        (lambda: TD3("Pendulum-v1", n_steps=4), "TD3 takes no n_steps, others here do (of a"),
+        (lambda: A2C("CartPole-v1", tau=0.01), "A2C takes no tau, others here do."),
+        (lambda: A2C("CartPole-v1", net_arch=[8]), "net_arch is called hidden here (one width"),
         (lambda: A2C("MlpPolicy", "CartPole-v1"), "A2C takes the environment, and then settings"),
         (lambda: small().learn(total_timesteps=9), "total_timesteps is called total_steps here"),
         (lambda: small().learn(9, log_interval=4), "log_interval, which is called log_every"),
         (lambda: small().learn(9, reset_num_timesteps=False), "steps goes on counting"),
         (lambda: small().predict(observation=[0, 0, 0]), "observation is called obs here"),
-        (lambda: small().predict([0, 0, 0], state=None), "predict takes no state: no policy"),
+        (
+            lambda: small().predict([0, 0, 0], state=None),  # as evaluate_policy does
+            "evaluate_policy is helpers.evaluation.evaluate",
+        ),
         (lambda: small().set_parameters({}, exact_match=True), "exact_match is called exact"),
         (lambda: small().save("x.pt", exclude=["buffer"]), "save takes no exclude"),
         (lambda: small().set_env("Pendulum-v1", force_reset=True), "set_env takes no force_reset"),
@@ -82,6 +91,9 @@ def test_load_says_so_too(tmp_path, change, says):
         ("num_timesteps", "is called steps here"),
         ("get_vec_normalize_env", "There is no get_vec_normalize_env here: the setting normalize="),
         ("select_action", "is called predict here"),
+        ("critic_target", "is called target_critic here"),
+        ("learning_rate", "is called actor_learning_rate and critic_learning_rate here"),
+        ("hidden", "hidden is a setting: agent.hyperparameters['hidden'] holds it."),
         ("nonsense", "has no attribute 'nonsense'"),
     ],
 )
@@ -117,7 +129,7 @@ def test_what_is_no_number_of_steps_is_one_sentence(steps):
 
 
 def test_no_name_stands_twice_and_none_is_left_open():
-    names = [each.name for each in (*SETTINGS, *METHODS, *ELSEWHERE)]
+    names = [each.name for each in (*SETTINGS, *METHODS, *AROUND, *ELSEWHERE)]
     assert len(names) == len(set(names))
     assert all(each.here or each.words for each in NAMES.values())
     assert "ignored" not in as_markdown()
@@ -130,6 +142,8 @@ def test_what_a_name_is_called_here_is_there():
     methods = (TD3.learn, TD3.predict, TD3.save, TD3.load, TD3.set_parameters, TD3.set_env)
     for method in (*methods, TD3.action_probability):
         known |= set(inspect.signature(method).parameters)
+    known |= set(inspect.signature(evaluate).parameters) | {"evaluate"}
+    known |= {name for module in (callbacks, layers, noise) for name in vars(module)}
     for each in NAMES.values():
         assert set(each.here.split()) <= known, each
 
@@ -140,14 +154,32 @@ def test_every_name_of_the_peers_agents_has_a_line():
     for kind in (sb3.TD3, sb3.A2C):
         public = [name for name in dir(kind) if not name.startswith("_")]
         assert set(public) <= lines
-        for name in ("__init__", "learn", "predict", "save", "load", "set_parameters", "set_env"):
-            asked = inspect.signature(getattr(kind, name)).parameters
+        for name in ("__init__", *public):
+            method = getattr(kind, name)
+            asked = inspect.signature(method).parameters if inspect.isroutine(method) else {}
             found = {each for each in asked if each != "self" and not each.startswith("_")}
             assert found <= lines, name
 
 
 def test_the_readme_shows_the_tables():
     assert as_markdown() in README
+
+
+def test_what_the_readme_does_with_callbacks_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    [code] = [part for part in README.split("```") if "CallbackList(evaluations" in part]
+    names = {"TD3": TD3}
+    few = code.removeprefix("python\n").replace("20_000", "300").replace("5_000", "200")
+    exec(few, names)
+    assert [step for step, _ in names["evaluations"].curve] == [200]
+    assert TD3.load("all.pt").steps == 300
+
+
+def test_what_gymnasium_gives_at_reset_is_no_observation():
+    env = gym.make("Pendulum-v1")
+    with pytest.raises(ValueError, match="obs, info = env") as error:
+        small().predict(env.reset(seed=0))
+    assert_one_sentence(error.value, "predict")
 
 
 # ---- callbacks, widths, ranges -------------------------------------------------------------------

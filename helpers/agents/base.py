@@ -15,7 +15,14 @@ from torch import nn
 
 from helpers.agents import checkpoint, parameters, probabilities
 from helpers.agents.hyperparameters import hyperparameters
-from helpers.agents.limits import check_callback, check_environment, check_limits, number
+from helpers.agents.limits import (
+    as_array,
+    check_callback,
+    check_environment,
+    check_limits,
+    number,
+    says_stop,
+)
 from helpers.agents.names import explained, missing_attribute
 from helpers.agents.normalize import Normalizer
 from helpers.agents.schedules import Rate, as_rate, rate_at
@@ -119,7 +126,8 @@ class Agent(ABC):
     if not TYPE_CHECKING:  # for a type checker, what is not there is not there
 
         def __getattr__(self, name: str) -> Any:
-            raise missing_attribute(type(self).__name__, name)
+            settings = vars(self).get("hyperparameters", ())
+            raise missing_attribute(type(self).__name__, name, settings)
 
     # ---- what a subclass brings -----------------------------------------------------------------
 
@@ -156,7 +164,7 @@ class Agent(ABC):
                 while self.steps < goal:
                     self.train_step()
                     self.watch()
-                    if callback is not None and callback(self) is False:
+                    if callback is not None and says_stop(callback(self)):
                         break
         except KeyboardInterrupt:
             print(
@@ -303,7 +311,7 @@ class Agent(ABC):
                     "batch of them, in which each part has a row for each."
                 )
             return flat
-        obs, shape = np.asarray(obs), self.flat_space.shape
+        obs, shape = as_array(asked, obs), self.flat_space.shape
         if obs.shape not in (shape, (len(obs) if obs.ndim else 0, *shape)):
             raise ValueError(
                 f"{asked} got an observation of shape {obs.shape}; this agent takes {shape}, "

@@ -159,6 +159,8 @@ DEEPER: dict[type[nn.Module], Any] = {
 class Encoder(nn.Module):
     """Eyes: pictures, flat (..., channels x height x width) in 0 to 255, to (..., features).
 
+    One picture alone, without a batch, is among them: (size,) to (features,).
+
     Small 3 x 3 filters slide over the picture and look for the same thing everywhere. Stacked
     pictures are its channels, so a filter compares a place now with the same place before: that is
     how speed is seen. After Yarats et al. 2021, "Improving Sample Efficiency in Model-Free

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 from helpers.agents.noise import as_noise
 from helpers.agents.normalize import PARTS
 from helpers.agents.schedules import as_rate
@@ -27,11 +29,15 @@ def number(
     *,
     above: float = -math.inf,
     whole: bool = False,
+    integer: bool = False,
     finite: bool = False,
     optional: bool = False,
 ) -> Limit:
-    """A number from `least` to `most`, and larger than `above`; NaN never is. Perhaps None."""
-    words = "a whole number" if whole else "a finite number" if finite else "a number"
+    """A number from `least` to `most`, and larger than `above`; NaN never is. Perhaps None.
+
+    With `integer` it also is an int: 8.0 and 1e6 are no size of an array.
+    """
+    words = "a whole number" if whole or integer else "a finite number" if finite else "a number"
     words += f" above {above:g}" if above > -math.inf else ""
     if most < math.inf:
         words += f", at most {most:g}" if above > -math.inf else f" from {least:g} to {most:g}"
@@ -48,6 +54,8 @@ def number(
         # 1e4 is a whole number too.
         if (finite and abs(value) == math.inf) or (whole and value % 1 != 0):
             raise refuse(name, words, value)
+        if integer and not isinstance(value, Integral):
+            raise refuse(name, words.replace("a whole number", "an int"), value)
 
     return limit
 
@@ -80,20 +88,20 @@ def normalized(name: str, value: Any) -> None:
         raise refuse(name, f"() or some of {PARTS}", value)
 
 
-COUNT, SHARE = number(1, whole=True), number(0, 1)
+COUNT, SIZE, SHARE = number(1, whole=True), number(1, integer=True), number(0, 1)
 NOT_NEGATIVE = number(0, finite=True)
 # What a replay memory alone knows of, such as alpha and beta, that memory looks at itself.
 LIMITS: Mapping[str, Limit] = {
     "actor_learning_rate": as_rate,
-    "batch_size": COUNT,
-    "buffer_size": COUNT,
+    "batch_size": SIZE,
+    "buffer_size": SIZE,
     "critic_learning_rate": as_rate,
-    "critic_steps": COUNT,
+    "critic_steps": SIZE,
     "demo_bonus": NOT_NEGATIVE,
     "entropy_coef": number(finite=True),
     "eps": number(above=0, finite=True),
     "gamma": SHARE,
-    "gradient_steps": COUNT,
+    "gradient_steps": SIZE,
     "gradient_weight": NOT_NEGATIVE,
     "hidden": widths,
     "lam": SHARE,
@@ -101,9 +109,9 @@ LIMITS: Mapping[str, Limit] = {
     "learning_starts": COUNT,
     "log_every": COUNT,
     "max_grad_norm": number(above=0, optional=True),
-    "n_envs": COUNT,
+    "n_envs": SIZE,
     "n_step_weight": NOT_NEGATIVE,
-    "n_steps": COUNT,
+    "n_steps": SIZE,
     "noise": noise,
     "noise_clip": number(0),
     "policy_delay": COUNT,
@@ -111,6 +119,7 @@ LIMITS: Mapping[str, Limit] = {
     "pretraining": number(0, whole=True, finite=True),
     "warm_up_noise": warm_up,
     "reward_scale": number(finite=True),
+    "seed": number(0, integer=True, optional=True),
     "target_noise": number(0),
     "tau": number(above=0, most=1),
     "train_freq": COUNT,
@@ -155,6 +164,25 @@ def check_callback(callback: Any) -> None:
         raise TypeError(f"callback must be {words}, but it takes other arguments.") from error
     except ValueError:  # of a function written in C nobody knows
         pass
+
+
+def says_stop(answer: object) -> bool:
+    """Whether a callback's answer ends training: False, also as comparing numpy's numbers gives it.
+
+    Any other answer, such as None or 0, lets it go on.
+    """
+    return isinstance(answer, (bool, np.bool_)) and not answer
+
+
+def as_array(asked: str, obs: Any) -> np.ndarray:
+    """`obs` as one array. Raises `ValueError` for what is none."""
+    try:
+        return np.asarray(obs)
+    except ValueError as error:
+        raise ValueError(
+            f"{asked} takes an observation, which is one array, or a batch of them: env.reset() "
+            "gives a pair, obs, info = env.reset()."
+        ) from error
 
 
 def check_environment(kind: Any, observation_space: Any, action_space: Any) -> None:

@@ -36,10 +36,14 @@ class Name:
         return f"{here or 'none'}{': ' if self.words else ''}{self.words}"
 
 
+CALLBACKS = "of `helpers.training.callbacks`"
 SETTINGS = [
     Name("policy", "", "`hidden` and `layer_norm` choose the networks, or a subclass does"),
     Name("env", "env", "an id or an environment"),
-    Name("learning_rate", "actor_learning_rate critic_learning_rate", "in A2C `learning_rate`"),
+    Name("n_envs", "n_envs", "of A2C: it makes the copies, the other agents train in one"),
+    Name("learning_rate", "actor_learning_rate critic_learning_rate",
+        "in A2C `learning_rate`; a function gets the steps so far, not the progress that remains",
+    ),
     Name("buffer_size", "buffer_size"),
     Name("learning_starts", "learning_starts"),
     Name("batch_size", "batch_size"),
@@ -47,7 +51,9 @@ SETTINGS = [
     Name("gamma", "gamma"),
     Name("train_freq", "train_freq", "a number of steps"),
     Name("gradient_steps", "gradient_steps"),
-    Name("action_noise", "noise", "such as `GaussianNoise(0.1)`, in units of [-1, 1]"),
+    Name("action_noise", "noise",
+        "such as `GaussianNoise(0.1)` of `helpers.agents.noise`, in units of [-1, 1]",
+    ),
     Name("replay_buffer_class", "", "a subclass sets `buffer`, as DDPGfD does"),
     Name("replay_buffer_kwargs", "", "a subclass sets `buffer`, as DDPGfD does"),
     Name("optimize_memory_usage", "", "pictures are kept as whole numbers anyway"),
@@ -70,9 +76,11 @@ SETTINGS = [
     Name("rollout_buffer_kwargs", "", "a rollout is the dataclass `Rollout`"),
     Name("normalize_advantage", "", "A2C always does it"),
     Name("stats_window_size", "", '`history["return"]` holds every episode'),
-    Name("tensorboard_log", "", "the callback `TensorBoard(folder)`"),
+    Name("tensorboard_log", "", f"the callback `TensorBoard(folder)` {CALLBACKS}"),
     Name("policy_kwargs", "", "`hidden` and `layer_norm`, or a subclass's own networks"),
-    Name("verbose", "", "the callback `Print(every=1000)`"),
+    Name("net_arch", "hidden", "one width, or one for each layer"),
+    Name("features_extractor_class", "", "a subclass's `encoder_class`"),
+    Name("verbose", "", f"the callback `Print(every=1000)` {CALLBACKS}"),
     Name("seed", "seed"),
     Name("device", "", "everything runs on the CPU"),
 ]  # fmt: skip
@@ -84,10 +92,15 @@ METHODS = [
     Name("log_interval", "log_every", "a setting, in updates; A2C logs them all"),
     Name("tb_log_name", "", "the callback `TensorBoard(folder)`"),
     Name("reset_num_timesteps", "", "`steps` goes on counting, since schedules go by it"),
-    Name("progress_bar", "", "a callback such as `LiveCurves()` shows one"),
+    Name("progress_bar", "", "the callback `LiveCurves()` of `helpers.show.plotting` shows one"),
     Name("predict", "predict", "**it gives the action alone, no pair**, greedy unless told"),
     Name("observation", "obs", "of `predict` and `action_probability`", (SB3, SB2)),
-    Name("state", "", "no policy here has a memory", (SB3, SB2)),
+    Name(
+        "state",
+        "",
+        "no policy here has a memory; `evaluate_policy` is `helpers.evaluation.evaluate`",
+        (SB3, SB2),
+    ),
     Name("episode_start", "", "no policy here has a memory"),
     Name("deterministic", "deterministic", "True unless you say otherwise"),
     Name("save", "save", "`save(path, replay=False)`"),
@@ -101,6 +114,7 @@ METHODS = [
     Name("kwargs", "settings", "of `load`, by name"),
     Name("save_replay_buffer", "save", "`save(path, replay=True)`"),
     Name("load_replay_buffer", "load", "of what `save(path, replay=True)` wrote"),
+    Name("truncate_last_traj", "", "the episode under way is saved too, and goes on"),
     Name("get_parameters", "get_parameters"),
     Name("set_parameters", "set_parameters"),
     Name("load_path_or_dict", "states", "of `set_parameters`; for a path there is `load`"),
@@ -112,11 +126,37 @@ METHODS = [
     Name("logger", "history", "name -> list of (step, value)"),
     Name("set_logger", "", "`history` is there, and callbacks read it"),
     Name("dump_logs", "", "`history` is there, and callbacks read it"),
+    Name("iteration", "", "`history` counts environment steps"),
     Name("num_timesteps", "steps"),
     Name("replay_buffer", "buffer"),
+    Name("rollout_buffer", "", "a rollout is what `collect` of A2C gives"),
+    Name("n_rollout_steps", "n_steps", "a setting of A2C"),
+    Name("ep_info_buffer", "history", '`history["return"]` holds every episode'),
+    Name("actor_target", "target_actor"),
+    Name("critic_target", "target_critic"),
     Name("policy_aliases", "", "networks are not chosen by a name"),
     Name("collect_rollouts", "collect"),
     Name("train", "train_step", "collects experience and learns from it"),
+]
+
+AROUND = [
+    Name(
+        "evaluate_policy", "evaluate", "of `helpers.evaluation`; the result has `.mean` and `.std`"
+    ),
+    Name("n_eval_episodes", "episodes", "of `evaluate` and `Evaluate`"),
+    Name(
+        "BaseCallback", "", "a function of the agent, or an object with `__call__`, `start`, `stop`"
+    ),
+    Name("CallbackList", "CallbackList", f"`CallbackList(one, other)` {CALLBACKS}"),
+    Name("EvalCallback", "Evaluate", f"`Evaluate(every, episodes, env, path=path)` {CALLBACKS}"),
+    Name("CheckpointCallback", "Checkpoint", f"`Checkpoint(path, steps=10_000)` {CALLBACKS}"),
+    Name("StopTrainingOnRewardThreshold", "StopAtReturn", f"`StopAtReturn(target)` {CALLBACKS}"),
+    Name("NormalActionNoise", "GaussianNoise", "`GaussianNoise(sigma)`, no mean"),
+    Name("OrnsteinUhlenbeckActionNoise", "OUNoise", "`OUNoise(sigma, theta, dt)`"),
+    Name("make_vec_env", "n_envs", "a setting of A2C, which makes its copies itself"),
+    Name("VecNormalize", "normalize", 'the setting `normalize=("obs", "rewards")`'),
+    Name("NatureCNN", "NatureEncoder", "of `helpers.agents.layers`: a subclass's `encoder_class`"),
+    Name("Monitor", "history", '`history["return"]` and `history["length"]`, no wrapper'),
 ]
 
 ELSEWHERE = [
@@ -165,7 +205,7 @@ ELSEWHERE = [
     Name("mask", "", "no policy here has a memory", (SB2,)),
 ]
 
-NAMES = {each.name: each for each in (*SETTINGS, *METHODS, *ELSEWHERE)}
+NAMES = {each.name: each for each in (*SETTINGS, *METHODS, *AROUND, *ELSEWHERE)}
 
 
 def unknown(taker: str, name: str, known: Collection[str]) -> str:
@@ -174,10 +214,12 @@ def unknown(taker: str, name: str, known: Collection[str]) -> str:
     if there is not None and not there.here:
         return f"{taker} takes no {name}: {there.words.replace('`', '')}."
     if there is not None:
-        here = there.here.replace(" ", " and ")
+        here = _joined(there.here)
         also = f" ({there.words})".replace("`", "") if there.words else ""
         if set(there.here.split()) <= set(known):
             return f"{name} is called {here} here{also}."
+        if here == name:
+            return f"{taker} takes no {name}, others here do{also}."
         return f"{taker} takes no {name}, which is called {here} here{also}."
     near = difflib.get_close_matches(name, known, n=1)
     if near:
@@ -208,7 +250,11 @@ def explained(method: Callable[Given, Result]) -> Callable[Given, Result]:
 def as_markdown() -> str:
     """README's tables: the names of Stable-Baselines3, then those of others."""
     lines: list[str] = []
-    heads = {"settings": SETTINGS, "methods, their parameters, attributes": METHODS}
+    heads = {
+        "settings": SETTINGS,
+        "methods, their parameters, attributes": METHODS,
+        "functions and classes around an agent": AROUND,
+    }
     lines += ["| Stable-Baselines3 | here |", "| --- | --- |"]
     for head, names in heads.items():
         lines.append(f"| **{head}** | |")
@@ -221,8 +267,15 @@ def as_markdown() -> str:
     return "\n".join(lines)
 
 
-def missing_attribute(kind: str, name: str) -> AttributeError:
-    """What is said of an attribute or method that there is not."""
+def _joined(here: str) -> str:
+    """The names in a sentence."""
+    return here.replace(" ", " and ")
+
+
+def missing_attribute(kind: str, name: str, settings: Collection[str] = ()) -> AttributeError:
+    """What is said of an attribute or method that there is not; `settings` are the agent's."""
+    if name in settings:
+        return AttributeError(f"{name} is a setting: agent.hyperparameters['{name}'] holds it.")
     there: Any = NAMES.get(name)
     if there is None:
         return AttributeError(f"'{kind}' object has no attribute '{name}'")
@@ -230,7 +283,7 @@ def missing_attribute(kind: str, name: str) -> AttributeError:
     if not there.here:
         return AttributeError(f"There is no {name} here: {words}.")
     also = f" ({words})" if words else ""
-    return AttributeError(f"{name} is called {there.here} here{also}.")
+    return AttributeError(f"{name} is called {_joined(there.here)} here{also}.")
 
 
 if __name__ == "__main__":

@@ -23,6 +23,9 @@ Size = Any  # one number, or an array with one for each action dimension
 class Noise(ABC):
     """What an agent asks of its exploration noise. Its fields are its parameters.
 
+    A noise of one's own is a `@dataclass` and a subclass that brings `sample` and the property
+    `std`.
+
     A parameter is one number, or a list or array with one for each action dimension. `steps`: how
     many the agent has made in its environment, which `at` tells before it asks.
     """

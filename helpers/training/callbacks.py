@@ -5,10 +5,10 @@
     agent.learn(20_000, callback=callbacks)
 
 A callback is any function: `learn` calls it with the agent after every `train_step`, and ends if it
-gives False. If it has `start(agent, total_steps)` and `stop(agent)`, they are called before
-the first step and after the last. It may look at `agent.steps`, `agent.history` and `agent.last`,
-the last transitions and losses. None of these here changes the training: they draw no random
-numbers of the agent's and act in environments of their own.
+gives False, Python's or numpy's. If it has `start(agent, total_steps)` and `stop(agent)`, they are
+called before the first step and after the last. It may look at `agent.steps`, `agent.history` and
+`agent.last`, the last transitions and losses. None of these here changes the training: they draw no
+random numbers of the agent's and act in environments of their own.
 """
 
 import copy
@@ -21,6 +21,7 @@ from typing import Any
 
 from helpers.agents import checkpoint
 from helpers.agents.base import Agent, Callback
+from helpers.agents.limits import says_stop
 from helpers.envs.make import EnvLike, make_env
 from helpers.evaluation import Evaluation, evaluate
 
@@ -42,7 +43,7 @@ class CallbackList:
     def __call__(self, agent: Agent) -> bool | None:
         # A list, so that the others are called as well when one gives False.
         answers = [callback(agent) for callback in self.callbacks]
-        return False if any(answer is False for answer in answers) else None
+        return False if any(map(says_stop, answers)) else None
 
     def stop(self, agent: Agent) -> None:
         self._tell("stop", agent)
@@ -178,7 +179,10 @@ class Checkpoint:
         replay: bool = True,
     ) -> None:
         if (steps is None) == (minutes is None):
-            raise ValueError("A checkpoint comes every so many steps or every so many minutes.")
+            raise ValueError(
+                "A checkpoint comes every so many steps or every so many minutes: say "
+                "which, Checkpoint(path, steps=10_000) or Checkpoint(path, minutes=5)."
+            )
         if minutes is not None and not minutes > 0:
             raise ValueError(f"minutes must be above 0, got {minutes}.")
         self.path, self.replay, self.minutes = Path(path), replay, minutes
