@@ -337,3 +337,17 @@ def test_an_unknown_kind_lists_the_known(plain):
     with pytest.raises(ValueError, match="No noise is called") as error:
         as_noise(plain)
     assert_one_sentence(error.value, repr(plain.get("kind")), *KINDS)
+
+
+class Three(GaussianNoise):
+    """A noise of one's own that was written for one robot."""
+
+    def sample(self, shape, rng):
+        return rng.normal(0, self.sigma, 3)
+
+
+@pytest.mark.parametrize("name", ["noise", "warm_up_noise"])
+def test_a_noise_that_gives_another_shape_is_one_sentence_before_any_step(name):
+    with pytest.raises(ValueError, match=rf"^{name} was asked for values of shape \(1,\)") as error:
+        TD3("Pendulum-v1", **{name: Three()})
+    assert_one_sentence(error.value, "gave (3,)")

@@ -237,10 +237,19 @@ def _unplain(kind: str, value: Any) -> Any:
 
 
 def _check_sizes(name: str, noise: Noise, action_size: int) -> None:
-    """Raise `ValueError` unless its values are of one size, or of one for each dimension."""
+    """Raise `ValueError` unless its values are of one size, or of one for each dimension.
+
+    A copy is asked once for values: a noise of one's own may give an array of another shape.
+    """
     for shape in (np.shape(noise.std), np.shape(noise.center)):
         if shape not in ((), (action_size,)):
             raise ValueError(
                 f"{name} has sizes of shape {shape}, and actions have {action_size} dimensions: "
                 "give it one number, or one for each of them."
             )
+    values = copy.deepcopy(noise).sample((action_size,), np.random.default_rng(0))
+    if np.shape(values) != (action_size,):
+        raise ValueError(
+            f"{name} was asked for values of shape {(action_size,)} and gave {np.shape(values)}: "
+            "let its sample(shape, rng) give an array of that shape."
+        )
