@@ -22,7 +22,6 @@ def hyperparameters(kind: type, args: tuple, kwargs: dict[str, Any]) -> dict[str
     A constructor with `**shared` hands these on to the one of the class above. Raises `TypeError`
     for what none of them takes.
     """
-    check_names(kind.__name__, kwargs, settings_of(kind))
     first, _ = next(_constructors(kind))
     named_too = [p for p in first.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
     if len(args) > len(named_too) - 1:  # the agent itself is one of them
@@ -30,6 +29,7 @@ def hyperparameters(kind: type, args: tuple, kwargs: dict[str, Any]) -> dict[str
             f"{kind.__name__} takes the environment, and then settings by name: there is no policy "
             "to choose, and each setting is written name=value."
         )
+    check_names(kind.__name__, kwargs, settings_of(kind))
     remembered: dict[str, Any] = {}
     for signature, shared in _constructors(kind):
         # Not `bind`: copy.deepcopy calls this without arguments.
