@@ -401,8 +401,8 @@ def test_each_command_runs_its_module(shelf, monkeypatch, arguments, module, dev
 @pytest.mark.parametrize("name", [None, *course.COMMANDS])
 def test_help_installs_nothing(tmp_path, monkeypatch, capsys, name):
     monkeypatch.setattr(course, "HERE", str(tmp_path))
-    (tmp_path / "requirements.txt").touch()
-    (tmp_path / "requirements-dev.txt").touch()
+    for file in ("requirements.txt", "requirements-dev.txt", "requirements-site.txt"):
+        (tmp_path / file).touch()
     assert course.main([*([name] if name else []), "--help"]) == 0
     said = capsys.readouterr().out
     shown = [command for command in course.COMMANDS if f"\n  {command} " in said]

@@ -159,7 +159,7 @@ def test_arrays_that_do_not_fit_together_are_refused(case):
     "env_id", ["", "os:Name-v0", "two words", "a\x1b[31m", 7, "é-v0", "a/../b"]
 )
 def test_what_is_no_environment_id_is_refused(env_id):
-    with pytest.raises(ValueError, match="no environment id") as error:
+    with pytest.raises(ValueError, match="not an environment id") as error:
         Demos(env_id, "a test", **arrays_of(some_demos()))
     assert str(error.value).isprintable()
 

@@ -191,7 +191,7 @@ DAMAGED: dict[str, tuple[Callable[[File], object], str]] = {
         lambda f: f.put("obs", f.members["obs.npy"] + f.payload), "not as long as it says"),
     "code in a header": (
         lambda f: f.put("obs", npy_with(f"open({str(f.ran)!r}, 'w')")), LIES),
-    "a module for an id": (module_id, "no environment id"),
+    "a module for an id": (module_id, "not an environment id"),
     # sizes
     "a header of a million characters": (
         lambda f: f.put("obs", npy_with("[" * 60_000)), LIES),
@@ -254,7 +254,7 @@ DAMAGED: dict[str, tuple[Callable[[File], object], str]] = {
     "a maker of a book's length": (lambda f: f.say(maker="x" * 10_000), "maker must be"),
     "an unknown environment": (lambda f: f.say(env_id="Foreign-v0"), "does not know"),
     "another environment": (lambda f: f.say(env_id="CartPole-v1"), "other spaces"),
-    "an id with an escape code": (lambda f: f.say(env_id="\x1b[31m"), "no environment id"),
+    "an id with an escape code": (lambda f: f.say(env_id="\x1b[31m"), "not an environment id"),
     "a list for an id": (lambda f: f.say(env_id=["Pendulum-v1"]), "about env_id"),
     "other spaces": (lambda f: f.say(spaces={}), "other spaces"),
     "steps in words": (lambda f: f.say(steps="five"), "about steps"),

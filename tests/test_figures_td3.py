@@ -284,7 +284,7 @@ def test_the_current_step_stands_out_and_later_ones_are_faint():
     numbers = [t for t in everything.texts if t.get_text().isdigit()]
     assert {t.get_text() for t in numbers} == {str(n) for n in range(1, 16)}
     assert len({t.get_color() for t in numbers}) == 1
-    assert "steps 1 and 2" in sentence(everything)
+    assert "1 and 2 are one step in the environment" in sentence(everything)
 
 
 def test_the_data_flow_refuses():

@@ -133,9 +133,9 @@ def refused(capsys, *line):
         (["td3", "Pendulum-v1", "--set", "noise=0.1"], "GaussianNoise(0.1)"),
         (["td3", "Pendulum-v1", "--set", "noise=Noise(0.1)"], "GaussianNoise"),
         (["td3", "Pendulum-v1", "--set", "noise=OUNoise(size=1)"], "OUNoise"),
-        (["td3", "Pendulum-v1", "--set", "noise=print(1)"], "no value"),
-        (["td3", "Pendulum-v1", "--set", "tau=__import__('os')"], "no value"),
-        (["td3", "Pendulum-v1", "--set", "tau="], "no value"),
+        (["td3", "Pendulum-v1", "--set", "noise=print(1)"], "not a value"),
+        (["td3", "Pendulum-v1", "--set", "tau=__import__('os')"], "not a value"),
+        (["td3", "Pendulum-v1", "--set", "tau="], "not a value"),
     ],
     ids=lambda each: " ".join(each[-2:]) if isinstance(each, list) else "",
 )
@@ -255,18 +255,22 @@ def plan(*line):
 
 def test_a_lessons_setting_is_taken_and_may_be_changed():
     made = plan("ddpg", "Pendulum-v1", "--set", "tau=0.5", "hidden=8", "--set", "gamma=0.9")
-    assert made.steps == 12_000
-    assert made.params["reward_scale"] == 0.1
-    assert (made.params["tau"], made.params["hidden"], made.params["gamma"]) == (0.5, 8, 0.9)
+    assert made.setting.steps == 12_000
+    assert made.setting.params["reward_scale"] == 0.1
+    assert (
+        made.setting.params["tau"],
+        made.setting.params["hidden"],
+        made.setting.params["gamma"],
+    ) == (0.5, 8, 0.9)
     assert (made.every, made.seed, made.out) == (600, 0, Path("runs/ddpg_Pendulum-v1_0"))
 
 
 def test_robots_have_settings_of_their_own():
     walker = plan("td3", "Walker2d-v5")
-    assert (walker.steps, walker.every, walker.params) == (1_000_000, 5000, MUJOCO)
-    assert plan("ddpg", "Hopper-v5", "--steps", 5).params == MUJOCO
-    assert plan("a2c", "Hopper-v5", "--steps", 5).params == {}
-    assert plan("td3", "Acrobot-v1", "--steps", 5).params == {}
+    assert (walker.setting.steps, walker.every, walker.setting.params) == (1_000_000, 5000, MUJOCO)
+    assert plan("ddpg", "Hopper-v5", "--steps", 5).setting.params == MUJOCO
+    assert plan("a2c", "Hopper-v5", "--steps", 5).setting.params == {}
+    assert plan("td3", "Acrobot-v1", "--steps", 5).setting.params == {}
 
 
 @pytest.mark.parametrize("setting", LONG.values(), ids=lambda each: each.env_id)
