@@ -145,7 +145,7 @@ def test_observations_that_are_no_numbers_are_one_sentence(agent, space):
 
 @pytest.mark.parametrize(
     "space",
-    [spaces.MultiDiscrete([2, 3]), spaces.MultiBinary(2), DICT, INTEGERS],
+    [DICT, INTEGERS],
     ids=lambda space: type(space).__name__,
 )
 def test_actions_that_a2c_cannot_take_are_one_sentence(space):

@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgba
 
 from helpers.show.figures.practice_early_stop import (
     CURVES,
@@ -147,7 +148,7 @@ def test_darker_and_brighter_have_the_colours_of_the_difference():
     frames = np.full((2, 8, 8), 128, np.uint8)
     frames[1, 0, 0], frames[1, 0, 1] = 0, 255
     ax = plot_frames(frames).axes[-1]
-    colours = {text.get_text(): np.array(text.get_color()) for text in ax.texts}
+    colours = {text.get_text(): np.array(to_rgba(text.get_color())) for text in ax.texts}
     drawn = ax.images[0].cmap(ax.images[0].norm(ax.images[0].get_array()))
     for name, pixel in (("darker", drawn[0, 0]), ("brighter", drawn[0, 1])):
         nearest = min(colours, key=lambda each: np.abs(colours[each] - pixel).sum())

@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from helpers.show.figures.drawing import DIVERGING, headline
-from helpers.show.plotting import FAINT, WIDTH, label, margins, new_figure
+from helpers.show.figures.drawing import DARK, DIVERGING, headline
+from helpers.show.plotting import FAINT, VERMILLION, WIDTH, label, margins, new_figure
 
 
 def plot_frames(frames: NDArray[np.uint8]) -> Figure:
@@ -48,7 +48,7 @@ def plot_frames(frames: NDArray[np.uint8]) -> Figure:
 
 
 def _name_the_colours(ax: Axes) -> None:
-    for x, text, colour in ((0, "darker", DIVERGING(0.0)), (1, "brighter", DIVERGING(1.0))):
+    for x, text, colour in ((0, "darker", DIVERGING(0.0)), (1, "brighter", DARK[VERMILLION])):
         ax.text(
             x, -0.03, text, transform=ax.transAxes, fontsize=8, color=colour, va="top",
             ha="right" if x else "left",
