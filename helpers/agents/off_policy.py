@@ -51,8 +51,9 @@ class OffPolicyAgent(DeterministicAgent):
         self.noise = as_noise(noise, "noise", self.action_size)
         self.warm_up_noise = as_noise(warm_up_noise, "warm_up_noise", self.action_size)
         self.obs_dtype = torch.uint8 if self.units.images else torch.float32
+        kept_as: dict[str, Any] = {"obs_dtype": self.obs_dtype} if self.units.images else {}
         shapes = ((self.obs_size,), (self.action_size,))
-        self.buffer = ReplayBuffer(buffer_size, *shapes, self.rng, self.obs_dtype)
+        self.buffer = ReplayBuffer(buffer_size, *shapes, self.rng, **kept_as)
         keep_pictures_once(self.buffer, self.units.channels)
         self.reward_scale, self.log_every, self.updates = reward_scale, log_every, 0
 
