@@ -21,8 +21,7 @@ class OffPolicyAgent(DeterministicAgent):
     For the first `learning_starts` steps `warm_up_noise` acts, afterwards the actor with `noise`
     added, and every `train_freq` steps `gradient_steps` batches of `batch_size` transitions are
     learned from. Rewards are multiplied by `reward_scale` before they are stored. Every
-    `log_every`-th update's losses go to the history. What else can be set, `networks`, is explained
-    at `DeterministicAgent`.
+    `log_every`-th update's losses go to the history. For `networks` see `DeterministicAgent`.
     """
 
     counted = ("updates",)
