@@ -27,13 +27,7 @@ from helpers.agents.td3 import actor_loss_by_q1, twin_critic_loss
 from helpers.envs.make import env_id, is_image, make_env
 from helpers.envs.pixels import Pixels, small_grey
 from helpers.evaluation import evaluate
-from helpers.memory.buffers import (
-    Batch,
-    PrioritizedReplayBuffer,
-    ReplayBuffer,
-    restore_memory,
-    stored_memory,
-)
+from helpers.memory.buffers import Batch
 from helpers.show.video import record
 from helpers.training.settings import LONG
 
@@ -231,24 +225,6 @@ def test_which_observations_are_pictures(space, seen):
 
 
 # ---- the memory ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", [ReplayBuffer, PrioritizedReplayBuffer])
-def test_a_buffer_keeps_pictures_exactly_in_a_byte_each(kind):
-    rng = np.random.default_rng(0)
-    buffer, other = (kind(5, (2, 3), (1,), 0, obs_dtype=torch.uint8) for _ in range(2))
-    steps = [rng.integers(0, 256, (2, 2, 3), np.uint8) for _ in range(7)]
-    for i, (obs, next_obs) in enumerate(steps):
-        buffer.add(obs, np.zeros(1), float(i), next_obs, False, False)
-    assert buffer.tensors.obs.nbytes == buffer.tensors.next_obs.nbytes == 5 * 6
-    batch = buffer.sample(50)
-    assert batch.obs.dtype == batch.next_obs.dtype == torch.uint8
-    assert {batch.action.dtype, batch.reward.dtype, batch.terminated.dtype} == {torch.float32}
-    for row, reward in enumerate(batch.reward.int().tolist()):
-        np.testing.assert_array_equal(batch.obs[row], steps[reward][0])
-        np.testing.assert_array_equal(batch.next_obs[row], steps[reward][1])
-    restore_memory(other, stored_memory(buffer))
-    np.testing.assert_array_equal(other.arrays.obs, buffer.arrays.obs)
 
 
 @SEEING

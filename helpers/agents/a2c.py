@@ -78,11 +78,10 @@ def gae(
 class A2C(OnPolicyAgent):
     """Advantage actor-critic: many environments, short rollouts, GAE and an entropy bonus.
 
-    Discrete actions get a softmax policy, several choices one for each, Box actions a Gaussian
-    one. The critic gets
-    `critic_steps` updates for each of the actor's. If `learning_rate` is a schedule the actor
-    follows it; the critic keeps its first value. What else can be set, `rollouts`, is explained at
-    `OnPolicyAgent`.
+    Discrete actions get a softmax policy, several choices one for each, Box actions a Gaussian one.
+    The critic gets `critic_steps` updates for each of the actor's. If `learning_rate` is a schedule
+    the actor follows it; the critic keeps its first value. What else can be set, `rollouts`, is
+    explained at `OnPolicyAgent`.
     """
 
     action_kinds: ClassVar = (

@@ -112,9 +112,8 @@ class Agent(ABC):
             vars(self)["saved"] = (*self.saved, "normalizer")  # of this agent, not of its class
         self.steps = 0
         self.history: dict[str, list[tuple[int, float]]] = defaultdict(list)
-        self.schedules: dict[
-            str, Callable[[int], float]
-        ] = {}  # of optimisers whose learning rates change
+        # Of optimisers whose learning rates change.
+        self.schedules: dict[str, Callable[[int], float]] = {}
         self.losses: dict[str, torch.Tensor] = {}  # of the last updates, where not all are logged
         self.env: Resumable | None = None
         self.obs: np.ndarray | None = None

@@ -16,7 +16,7 @@ from helpers.agents.off_policy import OffPolicyAgent, as_stored
 from helpers.demos.files import Demos
 from helpers.envs.make import EnvLike
 from helpers.memory.buffers import PrioritizedBatch, PrioritizedReplayBuffer
-from helpers.memory.pictures import keep_pictures_once
+from helpers.memory.pictures import make_memory
 
 
 @torch.no_grad()
@@ -104,12 +104,10 @@ class DDPGfD(OffPolicyAgent):
         super().__init__(env, seed=seed, **shared)
         self.pretraining, self.n_step_weight = pretraining, n_step_weight
         self.gradient_weight, self.eps, self.demo_bonus = gradient_weight, eps, demo_bonus
-        self.buffer = PrioritizedReplayBuffer(
-            self.buffer.capacity, (self.obs_size,), (self.action_size,), self.rng,
+        self.buffer = make_memory(
+            PrioritizedReplayBuffer, self.buffer.capacity, self.units.sizes, self.rng,
             alpha=alpha, beta=beta, beta_samples=beta_samples, n_steps=n_steps, gamma=self.gamma,
-            obs_dtype=self.obs_dtype,
         )  # fmt: skip
-        keep_pictures_once(self.buffer, self.units.channels)
         for optimizer in (self.actor_optimizer, self.critic_optimizer):
             optimizer.param_groups[0]["weight_decay"] = weight_decay
 

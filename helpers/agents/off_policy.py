@@ -12,7 +12,7 @@ from helpers.demos.files import Demos, check_spaces
 from helpers.envs.make import EnvLike, check_finite
 from helpers.envs.resumable import Resumable
 from helpers.memory.buffers import Batch, ReplayBuffer
-from helpers.memory.pictures import keep_pictures_once
+from helpers.memory.pictures import make_memory
 
 
 class OffPolicyAgent(DeterministicAgent):
@@ -49,11 +49,7 @@ class OffPolicyAgent(DeterministicAgent):
         self.gradient_steps, self.batch_size = gradient_steps, batch_size
         self.noise = as_noise(noise, "noise", self.action_size)
         self.warm_up_noise = as_noise(warm_up_noise, "warm_up_noise", self.action_size)
-        self.obs_dtype = torch.uint8 if self.units.images else torch.float32
-        kept_as: dict[str, Any] = {"obs_dtype": self.obs_dtype} if self.units.images else {}
-        shapes = ((self.obs_size,), (self.action_size,))
-        self.buffer = ReplayBuffer(buffer_size, *shapes, self.rng, **kept_as)
-        keep_pictures_once(self.buffer, self.units.channels)
+        self.buffer = make_memory(ReplayBuffer, buffer_size, self.units.sizes, self.rng)
         self.reward_scale, self.log_every, self.updates = reward_scale, log_every, 0
 
     @abstractmethod

@@ -66,12 +66,6 @@ def _describe_bounds(bounds: np.ndarray) -> list:
     return [bound if np.isfinite(bound) else str(bound) for bound in flat]
 
 
-def _bounds(plain: list, shape: list[int], kind: np.dtype) -> np.ndarray:
-    """The way back."""
-    flat = np.array([float(each) if isinstance(each, str) else each for each in plain], kind)
-    return np.full(shape, flat[0]) if len(flat) == 1 else flat.reshape(shape)
-
-
 def _check_size(shape: list[int]) -> None:
     if not all(type(size) is int and size >= 0 for size in shape) or math.prod(shape) > MAX_NUMBERS:
         raise ValueError("observations or actions of too many numbers")

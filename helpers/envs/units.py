@@ -48,6 +48,7 @@ class Units:
         self.axes, self.shape = picture_axes(observation_space), observation_space.shape
         self.images = self.axes is not None
         self.channels = picture_shape(observation_space)[0] if self.images else 0
+        self.sizes = self.obs_size, self.action_size, self.channels
 
     def scaled_obs(self, obs: np.ndarray, *batch: int) -> np.ndarray:
         """Observations (*batch, *shape) for networks: (*batch, obs_size), float32 or uint8."""

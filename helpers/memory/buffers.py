@@ -25,8 +25,7 @@ class Batch(NamedTuple):
 class Memory:
     """Room for `capacity` transitions, in arrays that are made once.
 
-    Observations and actions may have any shape. `rng` is a generator or a seed. With `obs_dtype`
-    torch.uint8, observations are pictures, stored and sampled as such: a quarter of the memory.
+    Observations and actions may have any shape. `rng` is a generator or a seed.
     """
 
     def __init__(
@@ -35,7 +34,6 @@ class Memory:
         obs_shape: tuple[int, ...],
         action_shape: tuple[int, ...],
         rng: np.random.Generator | int | None = None,
-        obs_dtype: torch.dtype = torch.float32,
     ) -> None:
         if capacity < 1:
             raise ValueError(
@@ -43,9 +41,7 @@ class Memory:
             )
         self.capacity, self.rng = capacity, np.random.default_rng(rng)
         shapes = (obs_shape, action_shape, (), obs_shape, (), ())
-        dtypes = (obs_dtype, torch.float32, torch.float32, obs_dtype, torch.float32, torch.float32)
-        parts = zip(shapes, dtypes, strict=True)
-        self.tensors = Batch(*(torch.zeros(capacity, *shape, dtype=each) for shape, each in parts))
+        self.tensors = Batch(*(torch.zeros(capacity, *shape) for shape in shapes))
         # The same memory seen by numpy, which writes a single row several times faster than torch.
         self.arrays = Batch(*(tensor.numpy() for tensor in self.tensors))
         self.position = self.size = 0
@@ -216,9 +212,8 @@ class PrioritizedReplayBuffer(ReplayBuffer):
         beta_samples: int = 100_000,
         n_steps: int = 1,
         gamma: float = 0.99,
-        obs_dtype: torch.dtype = torch.float32,
     ) -> None:
-        super().__init__(capacity, obs_shape, action_shape, rng, obs_dtype)
+        super().__init__(capacity, obs_shape, action_shape, rng)
         for name, value in {"alpha": alpha, "beta": beta, "gamma": gamma}.items():
             if not 0 <= value <= 1:
                 raise ValueError(f"{name} must be between 0 and 1, got {value}.")

@@ -6,28 +6,39 @@ transition holds the places of its pictures. What is sampled is the same, to the
 """
 
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
 
 from helpers.memory.buffers import ReplayBuffer
 
+M = TypeVar("M", bound=ReplayBuffer)
 
-def keep_pictures_once(buffer: ReplayBuffer, pictures: int) -> None:
-    """Let an empty buffer whose observations are so many pictures in a row hold each only once.
 
-    With 0, where observations are no pictures, it stays as it is.
+def make_memory(
+    kind: type[M], capacity: int, sizes: tuple[int, int, int], rng: np.random.Generator, **own: Any
+) -> M:
+    """A memory of this kind for observations and actions of these sizes, with settings of its own.
+
+    The third of `sizes` is how many pictures an observation is, or 0. Pictures are kept once, and
+    no room is set aside for them: for a million observations no machine has enough.
     """
-    if pictures == 0:
-        return
-    _, width = buffer.arrays.obs.shape
-    store = Pictures(width // pictures)
+    obs_size, action_size, pictures = sizes
+    memory = kind(capacity, (0 if pictures else obs_size,), (action_size,), rng, **own)
+    if pictures:
+        keep_pictures_once(memory, pictures, obs_size // pictures)
+    return memory
+
+
+def keep_pictures_once(memory: ReplayBuffer, pictures: int, size: int) -> None:
+    """Let an empty memory hold observations (`pictures` * `size`,), each of their pictures once."""
+    store = Pictures(size)
     columns: dict[str, Any] = {
-        name: StackColumn(store, buffer.capacity, pictures) for name in ("obs", "next_obs")
+        name: StackColumn(store, memory.capacity, pictures) for name in ("obs", "next_obs")
     }
-    buffer.tensors = buffer.tensors._replace(**columns)
-    buffer.arrays = buffer.arrays._replace(**columns)
+    memory.tensors = memory.tensors._replace(**columns)
+    memory.arrays = memory.arrays._replace(**columns)
 
 
 class Pictures:
