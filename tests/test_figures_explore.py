@@ -36,6 +36,13 @@ from helpers.show.figures.practice_seeds import (
     winner_explorer,
 )
 from helpers.show.figures.results import plot_results, results_explorer
+from helpers.show.figures.sac_gradients import DRAWS, gradients_explorer, plot_gradients
+from helpers.show.figures.sac_squash import plot_squash, squash_explorer
+from helpers.show.figures.sac_temperature import (
+    TEMPERATURES,
+    plot_temperature,
+    temperature_explorer,
+)
 from helpers.show.figures.td3_bias import bias_explorer, plot_bias
 from helpers.show.figures.td3_data_flow import data_flow_explorer, plot_data_flow
 from helpers.show.figures.td3_smoothing import plot_smoothing, smoothing_explorer
@@ -235,6 +242,32 @@ EXPLORERS = [
         plot_early_stop,
         early_stop_explorer,
         {"patience": (1, 5, 20), "noise": (0, 0.005, 0.03, 0.06), "seed": (0, 3, 20)},
+    ),
+    Explorer(
+        plot_temperature,
+        temperature_explorer,
+        {"temperature": TEMPERATURES, "second": (0, 0.8, 1, 1.2)},
+        moving=(1,),
+    ),
+    Explorer(
+        plot_squash,
+        squash_explorer,
+        {"mean": (-3, 0, 0.5, 3), "std": (0.1, 1, 3)},
+        moving=(0, 1),
+        figures=8,
+    ),
+    Explorer(
+        plot_gradients,
+        gradients_explorer,
+        {
+            "offset": (-10, 0, 10),
+            "std": (0.05, 0.4, 1),
+            "ripples": (0, 0.05, 0.2),
+            "draws": DRAWS,
+        },
+        moving=(0, 1),
+        unset=frozenset({"seed"}),
+        figures=8,
     ),
 ]  # fmt: skip
 every_explorer = pytest.mark.parametrize("explorer", EXPLORERS, ids=lambda e: e.plot.__name__)
