@@ -17,9 +17,12 @@ class LeanAdam(torch.optim.Adam):
     """
 
     def __init__(
-        self, parameters: Iterable[torch.nn.Parameter], learning_rate: float = 1e-3
+        self,
+        parameters: Iterable[torch.nn.Parameter],
+        learning_rate: float = 1e-3,
+        eps: float = 1e-8,
     ) -> None:
-        super().__init__(parameters, learning_rate, fused=True)
+        super().__init__(parameters, learning_rate, eps=eps, fused=True)
         self._moments: list[list[torch.Tensor]] | None = None
 
     @torch.no_grad()

@@ -95,6 +95,7 @@ LIMITS: Mapping[str, Limit] = {
     "actor_learning_rate": as_rate,
     "batch_size": SIZE,
     "buffer_size": SIZE,
+    "clip_range": number(above=0),
     "critic_learning_rate": as_rate,
     "critic_steps": SIZE,
     "demo_bonus": NOT_NEGATIVE,
@@ -110,6 +111,7 @@ LIMITS: Mapping[str, Limit] = {
     "log_every": COUNT,
     "max_grad_norm": number(above=0, optional=True),
     "n_envs": SIZE,
+    "n_epochs": SIZE,
     "n_step_weight": NOT_NEGATIVE,
     "n_steps": SIZE,
     "noise": noise,
@@ -120,9 +122,12 @@ LIMITS: Mapping[str, Limit] = {
     "warm_up_noise": warm_up,
     "reward_scale": number(finite=True),
     "seed": number(0, integer=True, optional=True),
+    "target_kl": number(above=0, optional=True),
     "target_noise": number(0),
     "tau": number(above=0, most=1),
     "train_freq": COUNT,
+    "value_clip_range": number(above=0, optional=True),
+    "value_coef": NOT_NEGATIVE,
     "weight_decay": NOT_NEGATIVE,
 }
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -177,3 +178,17 @@ class GaussianPolicy(nn.Module):
 def gaussian_entropy(log_std: torch.Tensor) -> torch.Tensor:
     """Entropy of independent Gaussians in nats: the sum of log(std) + log(2 pi e) / 2. A scalar."""
     return (log_std + 0.5 * math.log(2 * math.pi * math.e)).sum()
+
+
+# ---- which of them -------------------------------------------------------------------------------
+
+
+def policy_for(
+    obs_size: int, action_space: Any, hidden: int | Sequence[int] = 64
+) -> CategoricalPolicy | MultiCategoricalPolicy | GaussianPolicy:
+    """The policy that goes with this kind of actions."""
+    if isinstance(action_space, spaces.Discrete):
+        return CategoricalPolicy(obs_size, action_space, hidden)
+    if isinstance(action_space, spaces.Box):
+        return GaussianPolicy(obs_size, action_space, hidden)
+    return MultiCategoricalPolicy(obs_size, action_space, hidden)

@@ -17,6 +17,7 @@ from helpers.training.settings import LONG, MUJOCO, SETTINGS, Setting, get_setti
 ALGORITHMS = {
     "a2c": "A2C",
     "a2c-by-the-book": "A2CByTheBook",
+    "ppo": "PPO",
     "ddpg": "DDPG",
     "td3": "TD3",
     "ddpgfd": "DDPGfD",
