@@ -97,6 +97,7 @@ inf, largest = np.inf, float(np.finfo(np.float32).max)
         (spaces.Box(0, 255, (1, 2, 2), np.uint8), [0] * 4, [255] * 4),
         (spaces.Box(-7, 5, (), np.int64), [-7], [5]),
         (spaces.Box(-inf, inf, (2, 1)), [-1, -1], [1, 1]),
+        (spaces.Box(-1e6, 1e6, (1,)), [-1], [1]),
         (spaces.Box(-largest, largest, (1,)), [-1], [1]),  # as CartPole says of its speeds
         (spaces.Box(np.float32([0, 0, 5]), np.float32([inf, 4, 5])), [-1, 0, -1], [1, 4, 1]),
     ],

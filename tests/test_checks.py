@@ -1,5 +1,6 @@
 """The checks: mistakes are named, and whatever is right is accepted."""
 
+import random
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -258,3 +259,18 @@ def test_an_error_can_be_the_right_answer():
     exercise = exercise_of(strict, lambda rng: [(1.0,), (-1.0,)])
     assert judge(exercise, lambda x: strict(x)).passed
     assert judge(exercise, lambda x: x).diagnosis == "no error"
+
+
+def test_a_check_leaves_the_notebooks_random_numbers_alone():
+    def drawing(x):
+        random.random(), np.random.rand(), torch.rand(1)  # noqa: NPY002
+        return 2 * x
+
+    def following():
+        return random.random(), np.random.rand(), torch.rand(1).item()  # noqa: NPY002
+
+    random.seed(0), np.random.seed(0), torch.manual_seed(0)  # noqa: NPY002
+    expected = following()
+    random.seed(0), np.random.seed(0), torch.manual_seed(0)  # noqa: NPY002
+    assert judge(DOUBLE, drawing).passed
+    assert following() == expected

@@ -1,5 +1,6 @@
-"""DDPG from demonstrations: its formulas by hand, and that it runs. (Its lesson is to come.)"""
+"""DDPG from demonstrations: its formulas by hand, and that it runs."""
 
+import copy
 import math
 import re
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from helpers.agents import ddpgfd
 from helpers.agents.ddpgfd import DDPGfD, n_step_target, priorities, weighted_critic_loss
 from helpers.demos.files import load_demos
 from helpers.memory.buffers import PrioritizedReplayBuffer
@@ -59,6 +61,18 @@ def test_it_studies_the_demonstrations_before_the_first_step(agent):
 def test_priorities_are_renewed_and_demonstrations_have_their_bonus(agent):
     assert (agent.buffer.sums.leaves[:1000] >= 1.0).all()
     assert len(np.unique(agent.buffer.sums.leaves[:1000])) > 500
+
+
+def test_how_steep_the_critic_is_is_found_for_each_action_alone(agent, monkeypatch):
+    critic, batch, seen = copy.deepcopy(agent.critic), agent.buffer.sample(8), []
+    monkeypatch.setattr(
+        ddpgfd, "priorities", lambda error, slope, *_: seen.append(slope) or error.square() + 1
+    )
+    agent.update(batch)
+    for i, slope in enumerate(seen[0]):
+        action = batch.action[i : i + 1].clone().requires_grad_()
+        critic(batch.obs[i : i + 1], action).backward()
+        torch.testing.assert_close(slope, action.grad[0])
 
 
 def test_demonstrations_are_stored_in_the_agents_units(agent):

@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
-from helpers.training.statistics import bootstrap_interval, interquartile_mean
+from helpers.training.statistics import (
+    bootstrap_interval,
+    interquartile_mean,
+    permutation_test,
+)
 
 
 @pytest.mark.parametrize(
@@ -89,3 +93,33 @@ def test_bad_confidence_and_empty_mean_are_errors():
         bootstrap_interval([1.0, 2.0], confidence=95)
     with pytest.raises(ValueError, match="at least one value"):
         interquartile_mean([])
+
+
+# 20 ways of choosing three of six: as they are, and the other way round. With ties more ways count.
+@pytest.mark.parametrize(
+    ("first", "second", "p"),
+    [
+        ([0, 1, 2], [10, 11, 12], 2 / 20),
+        ([12, 10, 11], [2, 0, 1], 2 / 20),
+        ([0, 1], [5], 1 / 3),
+        ([3, 3], [3, 3, 3], 1.0),
+        ([0, 0, 1], [1, 1, 1], 8 / 20),
+    ],
+)
+def test_a_permutation_test_counts_every_way(first, second, p):
+    assert permutation_test(first, second) == pytest.approx(p)
+
+
+def test_where_there_are_too_many_ways_some_are_drawn():
+    rng = np.random.default_rng(0)
+    first, second = rng.normal(size=9), rng.normal(0.8, 1, size=9)
+    exact = permutation_test(first, second)
+    assert 0.001 < exact < 0.9
+    assert permutation_test(first, second, draws=20_000) == pytest.approx(exact, abs=0.02)
+    assert permutation_test(first, second, draws=20_000) != exact
+
+
+@pytest.mark.parametrize("second", [[], [[1, 2]]])
+def test_a_group_that_is_not_one_is_a_sentence(second):
+    with pytest.raises(ValueError, match="two lists of numbers"):
+        permutation_test([1, 2], second)

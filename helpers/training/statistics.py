@@ -83,41 +83,25 @@ def bootstrap_interval(
     return low, high
 
 
-def permutation_test(
-    first: ArrayLike, second: ArrayLike, paired: bool = False, draws: int = 100_000
-) -> float:
+def permutation_test(first: ArrayLike, second: ArrayLike, draws: int = 100_000) -> float:
     """How often chance alone makes two groups of runs differ by as much as they do: p, two-sided.
 
     If the two settings were the same, every way of sorting the runs into two groups would be as
-    likely as the one that happened (of pairs with the same seed: every way of exchanging the two
-    of a pair). p is the share of those ways whose means differ at least as much. All are counted
-    if there are at most `draws`, otherwise that many are drawn.
+    likely as the one that happened. p is the share of those ways whose means differ at least as
+    much. All are counted if there are at most `draws`, otherwise that many are drawn.
 
     Args:
         first, second: one number a run, for example the final return of each seed.
-        paired: `first[i]` and `second[i]` belong together.
 
     Raises:
-        ValueError: a group is empty, or pairs are asked for and the lengths differ.
+        ValueError: a group is empty, or is not a list of numbers.
     """
     a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if a.ndim != 1 or b.ndim != 1 or len(a) == 0 or len(b) == 0:
         raise ValueError("permutation_test needs two lists of numbers, one number a run.")
-    if paired and len(a) != len(b):
-        raise ValueError(f"There are no pairs of {len(a)} and {len(b)} runs.")
-    differences = _sign_flips(a - b, draws) if paired else _regroupings(a, b, draws)
     seen = abs(a.mean() - b.mean())
+    differences = _regroupings(a, b, draws)
     return float(np.mean(np.abs(differences) >= seen - 1e-9 * max(1.0, seen)))
-
-
-def _sign_flips(difference: NDArray, draws: int) -> NDArray:
-    """The mean difference for every way of exchanging the two of each pair."""
-    n = len(difference)
-    if 2**n <= draws:
-        bits = np.arange(2**n)[:, None] >> np.arange(n) & 1
-    else:
-        bits = np.random.default_rng(0).integers(0, 2, size=(draws, n))
-    return (1 - 2 * bits) @ difference / n
 
 
 def _regroupings(a: NDArray, b: NDArray, draws: int) -> NDArray:
