@@ -1,4 +1,4 @@
-"""What acts and judges in DDPG and its successors: two networks, and a slow copy of each."""
+"""What acts and judges in DDPG and its successors: two networks, and slow copies of them."""
 
 import copy
 from collections.abc import Sequence
@@ -18,8 +18,8 @@ from helpers.envs.make import EnvLike
 from helpers.envs.units import Units
 
 
-class DeterministicAgent(Agent):
-    """A deterministic actor and its critic, with a target network and an optimiser each.
+class ActorCriticAgent(Agent):
+    """An actor and its critic, with an optimiser each, and a target network for each in `slow`.
 
     They see observations and give actions as `Units` has them, in [-1, 1]. Both have two layers of
     `hidden` units, or a layer for each number in it, with `layer_norm` normalised. A target network
@@ -31,8 +31,11 @@ class DeterministicAgent(Agent):
     actor_class: ClassVar[type[nn.Module]] = DeterministicActor
     critic_class: ClassVar[type[nn.Module]]
     encoder_class: ClassVar[type[nn.Module]] = Encoder
+    slow: ClassVar[tuple[str, ...]] = ("actor", "critic")
+    target_actor: nn.Module
+    target_critic: nn.Module
     needs_bounds = True
-    saved = (
+    saved: ClassVar[tuple[str, ...]] = (
         "actor", "critic", "target_actor", "target_critic", "actor_optimizer", "critic_optimizer",
     )  # fmt: skip
 
@@ -60,17 +63,28 @@ class DeterministicAgent(Agent):
         sizes = (self.flat_space, self.action_size, hidden, layer_norm)
         with self.seeded():
             self.actor, self.critic = fast_networks(*kinds, *sizes)
+        networks = [getattr(self, name) for name in self.slow]
         # Copied together: what the two share, their copies share.
-        self.target_actor, self.target_critic = copy.deepcopy((self.actor, self.critic))
+        copies = copy.deepcopy(networks)
+        for name, each in zip(self.slow, copies, strict=True):
+            setattr(self, f"target_{name}", each)
         # Listed once: asking a network for its parameters takes longer than moving them.
-        self.online = [*self.actor.parameters(), *self.critic.parameters()]
-        self.targets = [*self.target_actor.parameters(), *self.target_critic.parameters()]
+        self.online = [weight for network in networks for weight in network.parameters()]
+        self.targets = [weight for network in copies for weight in network.parameters()]
         self.actor_optimizer = LeanAdam(self.actor.parameters())
         self.critic_optimizer = LeanAdam(self.critic.parameters())
         self.follow(actor_optimizer=actor_learning_rate, critic_optimizer=critic_learning_rate)
 
+    def greedy(self, obs: torch.Tensor) -> torch.Tensor:
+        """The actor's actions (..., action_size) for flat observations, without any noise."""
+        return self.actor(obs)
+
+    def draw(self, obs: torch.Tensor, rng: np.random.Generator) -> torch.Tensor:
+        """The same as it explores; a deterministic actor knows but one action."""
+        return self.greedy(obs)
+
     def value(self, obs: torch.Tensor) -> torch.Tensor:
-        return self.critic(obs, self.actor(obs))
+        return self.critic(obs, self.greedy(obs))
 
     def measured(self, obs: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(self.units.scaled_obs(obs, len(obs)))

@@ -170,7 +170,7 @@ def pretrain(
     with one_thread():
         result, weights = _until_it_stops(network, epoch, before, epochs, patience)
     network.load_state_dict(weights)
-    if isinstance(agent, OffPolicyAgent):
+    if isinstance(agent, OffPolicyAgent) and "actor" in agent.slow:
         agent.target_actor.load_state_dict(weights)
     return result
 
@@ -228,7 +228,8 @@ def as_shown(agent: Agent, demos: Demos) -> tuple[torch.Tensor, torch.Tensor]:
 def imitation_loss(agent: Agent, obs: torch.Tensor, action: torch.Tensor) -> torch.Tensor:
     """How far the agent's policy is from what was done, by `as_shown`. A scalar."""
     if isinstance(agent, OffPolicyAgent):
-        return bc_loss(agent.actor, obs, action)
+        greedy: Any = agent.greedy
+        return bc_loss(greedy, obs, action)
     policy: Any = _policy_of(agent)[0]
     log_probs, _ = policy.evaluate(obs, action)
     return -log_probs.mean()

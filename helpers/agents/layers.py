@@ -13,7 +13,13 @@ import torch
 from gymnasium import spaces
 from torch import nn
 
-from helpers.agents.networks import DeterministicActor, QNetwork, TwinQNetwork, start_small
+from helpers.agents.networks import (
+    DeterministicActor,
+    QNetwork,
+    SquashedGaussianActor,
+    TwinQNetwork,
+    start_small,
+)
 from helpers.envs.make import is_image, one_line, picture_shape
 
 
@@ -112,6 +118,22 @@ class DeepActor(nn.Module):
         return torch.tanh(self.output(self.hidden(obs)))
 
 
+class DeepSquashedGaussianActor(nn.Module):
+    """The actor of SAC with any hidden layers; see `SquashedGaussianActor`."""
+
+    def __init__(
+        self, obs_size: int, action_dim: int, hidden: Sequence[int], layer_norm: bool = False
+    ) -> None:
+        super().__init__()
+        self.hidden = hidden_layers(obs_size, hidden, layer_norm)
+        self.output = nn.Linear(hidden[-1], 2 * action_dim)
+        start_small(self.output)
+
+    def forward(self, obs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        mean, log_std = self.output(self.hidden(obs)).chunk(2, dim=-1)
+        return mean, log_std.clamp(*SquashedGaussianActor.log_std_range)
+
+
 class DeepQNetwork(nn.Module):
     """The critic Q with any hidden layers: observations and actions (B, ...) to values (B,)."""
 
@@ -148,6 +170,7 @@ class DeepTwinQNetwork(nn.Module):
 # What stands in for the lessons' networks when more layers, or normalised ones, are asked for.
 DEEPER: dict[type[nn.Module], Any] = {
     DeterministicActor: DeepActor,
+    SquashedGaussianActor: DeepSquashedGaussianActor,
     QNetwork: DeepQNetwork,
     TwinQNetwork: DeepTwinQNetwork,
 }
@@ -258,7 +281,7 @@ class ImageActor(nn.Module):
         self.actor = actor
         self.borrowed = [encoder]  # in a list, where torch does not count it as a part
 
-    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+    def forward(self, obs: torch.Tensor) -> Any:
         with torch.no_grad():
             features = self.borrowed[0](obs)
         return self.actor(features)

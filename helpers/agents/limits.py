@@ -82,6 +82,12 @@ def warm_up(name: str, value: Any) -> None:
     as_noise(value, name)
 
 
+def switch(name: str, value: Any) -> None:
+    """True or False."""
+    if not isinstance(value, bool):
+        raise refuse(name, "True or False", value)
+
+
 def normalized(name: str, value: Any) -> None:
     """What is normalised."""
     if isinstance(value, str) or not isinstance(value, Sequence) or not set(value) <= set(PARTS):
@@ -106,6 +112,7 @@ LIMITS: Mapping[str, Limit] = {
     "gradient_weight": NOT_NEGATIVE,
     "hidden": widths,
     "lam": SHARE,
+    "learn_temperature": switch,
     "learning_rate": as_rate,
     "learning_starts": COUNT,
     "log_every": COUNT,
@@ -122,9 +129,12 @@ LIMITS: Mapping[str, Limit] = {
     "warm_up_noise": warm_up,
     "reward_scale": number(finite=True),
     "seed": number(0, integer=True, optional=True),
+    "target_entropy": number(finite=True, optional=True),
     "target_kl": number(above=0, optional=True),
     "target_noise": number(0),
     "tau": number(above=0, most=1),
+    "temperature": number(above=0, finite=True),
+    "temperature_learning_rate": as_rate,
     "train_freq": COUNT,
     "value_clip_range": number(above=0, optional=True),
     "value_coef": NOT_NEGATIVE,

@@ -1,5 +1,7 @@
 """The neural networks of the course: small, and written out layer by layer."""
 
+from typing import ClassVar
+
 import torch
 from torch import nn
 
@@ -50,6 +52,33 @@ class DeterministicActor(nn.Module):
         x = torch.relu(self.hidden2(x))
         # 4. A tanh brings every output to [-1, 1].
         return torch.tanh(self.output(x))
+
+
+class SquashedGaussianActor(nn.Module):
+    """The actor of SAC: observations (..., obs_size) to a Gaussian before the tanh.
+
+    Its mean and the logarithm of its standard deviation, (..., action_dim) each.
+    """
+
+    log_std_range: ClassVar[tuple[float, float]] = (-20.0, 2.0)  # as in the authors' code
+
+    def __init__(self, obs_size: int, action_dim: int, hidden: int = 64) -> None:
+        super().__init__()
+        # 1. As `DeterministicActor`, but with two outputs for each action dimension.
+        self.hidden1 = nn.Linear(obs_size, hidden)
+        self.hidden2 = nn.Linear(hidden, hidden)
+        self.output = nn.Linear(hidden, 2 * action_dim)
+        # 2. A small start: the mean is near 0 and the standard deviation near 1 in every state.
+        start_small(self.output)
+
+    def forward(self, obs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        # 3. A ReLU after each hidden layer.
+        x = torch.relu(self.hidden1(obs))
+        x = torch.relu(self.hidden2(x))
+        # 4. The first half of the outputs is the mean, the second half the log of the std.
+        mean, log_std = self.output(x).chunk(2, dim=-1)
+        # 5. Neither a std that rounds to 0 nor one so wide that the tanh gives -1 and 1 alone.
+        return mean, log_std.clamp(*self.log_std_range)
 
 
 class QNetwork(nn.Module):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from helpers.agents.actor_critic import DeterministicAgent
+from helpers.agents.actor_critic import ActorCriticAgent
 from helpers.agents.noise import GaussianNoise, Noise, UniformNoise, as_noise
 from helpers.demos.files import Demos, check_spaces
 from helpers.envs.make import EnvLike, check_finite
@@ -15,13 +15,13 @@ from helpers.memory.buffers import Batch, ReplayBuffer
 from helpers.memory.pictures import make_memory
 
 
-class OffPolicyAgent(DeterministicAgent):
-    """A deterministic actor that learns from a replay buffer: a subclass says how, in `update`.
+class OffPolicyAgent(ActorCriticAgent):
+    """An actor that learns from a replay buffer: a subclass says how, in `update`.
 
     For the first `learning_starts` steps `warm_up_noise` acts, afterwards the actor with `noise`
     added, and every `train_freq` steps `gradient_steps` batches of `batch_size` transitions are
     learned from. Rewards are multiplied by `reward_scale` before they are stored. Every
-    `log_every`-th update's losses go to the history. For `networks` see `DeterministicAgent`.
+    `log_every`-th update's losses go to the history. For `networks` see `ActorCriticAgent`.
     """
 
     counted = ("updates",)
@@ -96,14 +96,14 @@ class OffPolicyAgent(DeterministicAgent):
             action = self.warm_up_noise.at(self.steps).sample((self.action_size,), self.rng)
         else:
             with torch.no_grad():
-                action = self.actor(self.normal(torch.from_numpy(obs))).numpy()
+                action = self.draw(self.normal(torch.from_numpy(obs)), self.rng).numpy()
             if self.noise is not None:
                 action = action + self.noise.at(self.steps).sample(action.shape, self.rng)
         return np.clip(action, -1, 1)
 
     def act(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
         """Exploring, each call stands alone: even a noise with memory adds independent draws."""
-        actions = self.actor(obs).numpy()
+        actions = (self.greedy(obs) if rng is None else self.draw(obs, rng)).numpy()
         if rng is not None and self.noise is not None:
             noise = self.noise.at(self.steps)
             draws = noise.center + noise.std * rng.standard_normal(actions.shape)

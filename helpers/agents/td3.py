@@ -121,4 +121,4 @@ class TD3(OffPolicyAgent):
         return losses
 
     def value(self, obs: torch.Tensor) -> torch.Tensor:
-        return self.critic.q1(obs, self.actor(obs))
+        return self.critic.q1(obs, self.greedy(obs))
