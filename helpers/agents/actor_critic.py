@@ -63,14 +63,13 @@ class ActorCriticAgent(Agent):
         sizes = (self.flat_space, self.action_size, hidden, layer_norm)
         with self.seeded():
             self.actor, self.critic = fast_networks(*kinds, *sizes)
-        networks = [getattr(self, name) for name in self.slow]
+        networks = {f"target_{name}": getattr(self, name) for name in self.slow}
         # Copied together: what the two share, their copies share.
         copies = copy.deepcopy(networks)
-        for name, each in zip(self.slow, copies, strict=True):
-            setattr(self, f"target_{name}", each)
+        vars(self).update(copies)
         # Listed once: asking a network for its parameters takes longer than moving them.
-        self.online = [weight for network in networks for weight in network.parameters()]
-        self.targets = [weight for network in copies for weight in network.parameters()]
+        self.online = [p for network in networks.values() for p in network.parameters()]
+        self.targets = [p for network in copies.values() for p in network.parameters()]
         self.actor_optimizer = LeanAdam(self.actor.parameters())
         self.critic_optimizer = LeanAdam(self.critic.parameters())
         self.follow(actor_optimizer=actor_learning_rate, critic_optimizer=critic_learning_rate)
