@@ -68,7 +68,7 @@ def test_steps_are_clipped_to_the_bounds():
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({}, "5 steps uphill: to a = +0.35"),
+        ({}, "5 updates uphill: to a = +0.35"),
         ({"step": 0}, "stays where it is"),
         ({"steps": 20}, "Arrived: hardly any slope is left at a = +0.35"),
         ({"action": 0.1, "step": 0.15, "steps": 20}, "leaps to and fro"),

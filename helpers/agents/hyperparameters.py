@@ -77,7 +77,7 @@ def _as_remembered(value: Any) -> Any:
 def as_plain(value: Any) -> Any:
     """A setting as a file can hold it: the course's noises and schedules say themselves how.
 
-    What else is no plain value is an object, class or function of one's own, which `load` asks for
+    Whatever is not a plain value is an object, class or function of one's own. `load` asks for it
     again: the file notes its name, {"own": "Mine(...)"}, as it is typed.
     """
     if type(value).__name__ in NOISES.keys() | SCHEDULES.keys():

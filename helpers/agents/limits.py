@@ -35,7 +35,7 @@ def number(
 ) -> Limit:
     """A number from `least` to `most`, and larger than `above`; NaN never is. Perhaps None.
 
-    With `integer` it also is an int: 8.0 and 1e6 are no size of an array.
+    With `integer` it also is an int: 8.0 and 1e6 are not sizes of an array.
     """
     words = "a whole number" if whole or integer else "a finite number" if finite else "a number"
     words += f" above {above:g}" if above > -math.inf else ""

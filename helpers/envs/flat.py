@@ -1,4 +1,4 @@
-"""Observations that are no array of numbers, as one: choices one-hot, parts side by side.
+"""Observations that are not an array of numbers, as one: choices one-hot, parts side by side.
 
 What gymnasium's `flatten` makes of them: a `Discrete` or `MultiDiscrete` choice becomes zeros and a
 one, and the parts of a `Tuple` or `Dict` stand in a row.

@@ -27,9 +27,9 @@ def double_estimate(choosing: NDArray, judging: NDArray) -> NDArray:
 def values_and_returns(agent: OffPolicyAgent, seed: int = 20_000) -> tuple[float, float]:
     """What the critic says and what is obtained, in units of the environment's rewards.
 
-    The agent acts greedily in EPISODES episodes without time limit. The first number is the mean of
-    Q(s, mu(s)) over all states of their first SCORED steps, the second the mean of the discounted
-    rewards that really followed.
+    The agent acts greedily in EPISODES episodes of at most SCORED + TAIL steps. The first number is
+    the mean of Q(s, mu(s)) over all states of their first SCORED steps, the second the mean of the
+    discounted rewards that really followed.
     """
     obs, rewards, inside = _greedy_episodes(agent, seed)
     with torch.no_grad():

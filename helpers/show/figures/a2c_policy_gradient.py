@@ -103,7 +103,7 @@ def _draw_gradient(ax: Any, gradient: NDArray) -> None:
 def _draw_policies(ax: Any, before: NDArray, after: NDArray) -> None:
     actions = np.arange(len(before))
     ax.vlines(actions - 0.18, 0, before, color=SKY, lw=15, alpha=0.6, label="π(a) now")
-    ax.vlines(actions + 0.18, 0, after, color=BLUE, lw=15, label="after one step")
+    ax.vlines(actions + 0.18, 0, after, color=BLUE, lw=15, label="after one update")
     for a, p in enumerate(np.maximum(before, after)):
         text = f"{100 * after[a]:.0f} %"
         ax.text(a + 0.18, p + 0.02, text, ha="center", fontsize=9, color=INK)
@@ -127,10 +127,10 @@ def softmax_explorer() -> None:
     }
     explore(
         draw,
-        alt="A policy of three actions: a gradient step makes those with advantage likelier.",
+        alt="A policy of three actions: an update makes those with advantage likelier.",
         policy=Choice(policies, label="policy now"),
         a1=Slider(-2.0, 2.0, 1.0, 0.1, "advantage 1"),
-        step=Slider(0.0, 5.0, 1.0, 0.1, "step size"),
+        step=Slider(0.0, 5.0, 1.0, 0.1, "size of the update"),
         a2=Slider(-2.0, 2.0, 0.0, 0.1, "advantage 2"),
         constant=Slider(-3.0, 3.0, 0.0, 0.1, "add to all"),
         a3=Slider(-2.0, 2.0, -1.0, 0.1, "advantage 3"),

@@ -85,7 +85,7 @@ def plot_uphill(
     ax.set(xlim=(-1.02, 1.02), ylim=(_depth(FURTHEST + 2), 1.5))
     ax.set_xticks([-1, -0.5, 0, 0.5, 1])
     q, depths = [0, 0.5, 1, 1.5], [0, 10, 20]
-    names = ["0", "0.5", "1", "1.5", "start", "10 steps", "20 steps"]
+    names = ["0", "0.5", "1", "1.5", "start", "after 10", "after 20"]
     ax.set_yticks([*q, *map(_depth, depths)], names)
     label(ax, x="action a")
     return fig
@@ -108,7 +108,7 @@ def _draw_hill(ax: Axes, path: NDArray, step: float, error: float) -> None:
     _draw_dots(ax, path, q)
     note(ax, 0.015, 0.95, f"slope ∂Q/∂a = {signed(slope[0])}", ORANGE)
     held = ", held at the bound" if abs(path[0] + step * slope[0]) > 1 else ""
-    text = f"first step: {step:g} · ({signed(slope[0])}) = {signed(step * slope[0], 3)}{held}"
+    text = f"first update: {step:g} · ({signed(slope[0])}) = {signed(step * slope[0], 3)}{held}"
     note(ax, 0.015, 0.88, text, GREEN)
     legend_above(ax, [critic, truth, line])
 
@@ -130,16 +130,16 @@ def _draw_dots(ax: Axes, x: NDArray, y: NDArray) -> None:
 def _verdict(path: NDArray, step: float, error: float) -> str:
     """What became of the actor, in one sentence."""
     if step == 0:
-        return "Step size 0: whatever the slope says, the actor stays where it is."
+        return "Updates of size 0: whatever the slope says, the actor stays where it is."
     q, slope = toy_q(path, error)
     moves, end = np.diff(path), f"a = {signed(path[-1])}"
-    many = "One step uphill" if len(moves) == 1 else f"{len(moves)} steps uphill"
+    many = "One update uphill" if len(moves) == 1 else f"{len(moves)} updates uphill"
     jumped = slope[:-1] * slope[1:] < -1e-3
     if jumped[-1] and abs(moves[-1]) > 0.05:
         if jumped[-4:].sum() > 1:
-            return "The step is too large: the actor leaps to and fro across a top."
+            return "The updates are too large: the actor leaps to and fro across a top."
         lower = ", and lands lower than it stood" if q[-1] < q[-2] else ""
-        return f"A step too far: it jumps across a top, to {end}{lower}."
+        return f"An update too far: it jumps across a top, to {end}{lower}."
     change = f"{'rises' if q[-1] > q[0] else 'falls'} from {q[0]:.2f} to {q[-1]:.2f}"
     was, truth = (float(toy_q(a)[0]) for a in path[[0, -1]])
     if q[-1] > q[0] and truth < was - 0.1:
@@ -162,9 +162,9 @@ def uphill_explorer() -> None:
     """`plot_uphill` with sliders: action, step size, number of steps, the critic's error."""
     explore(
         plot_uphill,
-        alt="A hill of Q over the action: five steps along the slope bring the actor to its top.",
+        alt="A hill of Q over the action: five updates along the slope bring the actor to its top.",
         action=Slider(-1.0, 1.0, 0.0, 0.02, "action now"),
-        step=Slider(0.0, 0.3, 0.04, 0.01, "step size"),
-        steps=Slider(1, FURTHEST, 5, 1, "steps"),
+        step=Slider(0.0, 0.3, 0.04, 0.01, "size of an update"),
+        steps=Slider(1, FURTHEST, 5, 1, "updates"),
         error=Slider(0.0, 1.0, 0.0, 0.05, "critic's error"),
     )

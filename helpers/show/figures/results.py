@@ -25,7 +25,9 @@ from helpers.show.plotting import (
     new_figure,
     thousands,
 )
-from helpers.training.statistics import bootstrap_interval, interquartile_mean
+from helpers.training.statistics import interquartile_mean, permutation_test
+
+LEVEL, NO_DIFFERENCE = 0.05, "no difference shown"  # the course's rule for comparisons
 
 
 def plot_results(
@@ -111,8 +113,8 @@ def plot_comparison(
     """Learning curves of several algorithms, one panel for each environment.
 
     Lines are interquartile means over seeds, bands their 95 % bootstrap intervals. The headline
-    compares the last tenth of the training, and calls ahead only what is so with all of its
-    interval.
+    compares the last tenth of the training, and calls ahead only what is so by a permutation test
+    over seeds.
 
     Args:
         results: name -> {"steps": `(points,)`, "returns": `(seeds, points)` of training,
@@ -154,17 +156,17 @@ def _draw_bars_of(ax: Axes, entries: Collection[Mapping[str, Any]]) -> None:
 
 
 def _who_is_ahead(panels: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
-    """Of the last tenth of the training; "ahead" where the intervals over seeds do not overlap."""
+    """Of the last tenth of the training; "ahead" with p < 0.05 against each of the others."""
     ahead: dict[str, list[str]] = {}
     for title, lines in panels.items():
-        intervals = {name: bootstrap_interval(_late(entry)) for name, entry in lines.items()}
-        winner = max(intervals, key=lambda name: intervals[name][0])
-        others = [high for name, (_, high) in intervals.items() if name != winner]
-        clear = others and intervals[winner][0] > max(others)
-        ahead.setdefault(f"{winner} ahead" if clear else "no clear difference", []).append(title)
-    order = sorted(ahead, key="no clear difference".__eq__)  # what is clear comes first
+        late = {name: _late(entry) for name, entry in lines.items()}
+        winner = max(late, key=lambda name: late[name].mean())
+        others = [scores for name, scores in late.items() if name != winner]
+        shown = others and all(permutation_test(late[winner], each) < LEVEL for each in others)
+        ahead.setdefault(f"{winner} ahead" if shown else NO_DIFFERENCE, []).append(title)
+    order = sorted(ahead, key=NO_DIFFERENCE.__eq__)  # what is shown comes first
     said = [f"{who} on {' and '.join(ahead[who])}" for who in order]
-    return f"At the end: {', '.join(said)}."
+    return f"Last tenth of training: {', '.join(said)}."
 
 
 def _late(entry: Mapping[str, Any]) -> NDArray[np.float64]:

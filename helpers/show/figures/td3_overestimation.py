@@ -110,5 +110,6 @@ def _sentence(bias: Mapping[str, NDArray], from_step: int) -> str:
         mean = float(interquartile_mean(of_seeds.mean(axis=1)))
         size = f"{abs(mean):.1f}" if abs(mean) >= 1 else f"{abs(mean):.2g}"
         said.append(f"{size} too {'high' if mean > 0 else 'low'} ({name})")
-    late = f", from step {from_step:,} on" if from_step else ""
-    return f"Values {', '.join(said)}{late}."
+    if from_step:
+        return f"Values {', '.join(said)}, from step {from_step:,} on."
+    return f"Mean over the training: values {', '.join(said)}."
