@@ -27,6 +27,8 @@ from helpers.show.figures.ddpgfd_priorities import plot_priorities, priority_exp
 from helpers.show.figures.ddpgfd_sum_tree import PRIORITIES, plot_tree_walk, tree_walk_explorer
 from helpers.show.figures.discount import discount_explorer, plot_discount
 from helpers.show.figures.explore import Choice, Scale, Slider, explore
+from helpers.show.figures.ppo_clip import clip_explorer, plot_clip
+from helpers.show.figures.ppo_ratios import plot_ratios, ratio_explorer
 from helpers.show.figures.practice_early_stop import early_stop_explorer, plot_early_stop
 from helpers.show.figures.practice_imaginary_studies import PAIRS, REPORTS, STUDIES
 from helpers.show.figures.practice_seeds import (
@@ -67,6 +69,12 @@ RESULTS = {
         "explanation": "The critic chases its own tail. " * 8,
     },
     "no noise": {"steps": [0, 2000], "returns": [[0, 70], [0, 80]], "evaluations": [70, 80]},
+}
+
+ADVANTAGES = np.random.default_rng(0).normal(size=200)
+RATIOS = {
+    name: np.exp(np.outer(np.arange(11), reach * ADVANTAGES))
+    for name, reach in (("clipped", 0.02), ("not clipped", 0.3))
 }
 
 
@@ -242,6 +250,18 @@ EXPLORERS = [
         plot_early_stop,
         early_stop_explorer,
         {"patience": (1, 5, 20), "noise": (0, 0.005, 0.03, 0.06), "seed": (0, 3, 20)},
+    ),
+    Explorer(
+        plot_clip,
+        clip_explorer,
+        {"ratio": (0, 0.8, 1, 1.3, 2), "advantage": (0.1, 1, 1.5), "clip": (0.05, 0.2, 0.5)},
+    ),
+    Explorer(
+        plot_ratios,
+        lambda: ratio_explorer(RATIOS, ADVANTAGES),
+        {"epoch": (0, 1, 2, 10), "run": tuple(RATIOS)},
+        [lambda: {"runs": RATIOS, "advantages": ADVANTAGES}],
+        unset=frozenset({"clip"}),
     ),
     Explorer(
         plot_temperature,

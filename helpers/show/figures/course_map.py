@@ -1,0 +1,108 @@
+"""Lesson 00: which idea led to which algorithm, with years; the course's lessons among them.
+
+Years are those of the papers: Barto, Sutton & Anderson 1983; Williams 1992; Mnih et al. 2013 and
+2015 (DQN), Silver et al. 2014 (DPG), Lillicrap et al. 2015 (DDPG), Mnih et al. 2016 (A3C),
+Schulman et al. 2017 (PPO), Vecerik et al. 2017 (DDPGfD), Fujimoto et al. 2018 (TD3), Haarnoja et
+al. 2018 (SAC).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch
+
+from helpers.show.figures.drawing import DARK, headline, place_panel, round_box, say, tint
+from helpers.show.plotting import BLUE, GREEN, GREY, INK, new_figure
+
+WIDE, HIGH = 1.3, 0.86  # inches of a box
+COLUMNS = tuple(0.78 + 1.51 * column for column in range(5))  # the middles, in inches
+ROWS = tuple(0.55 + 1.25 * row for row in range(3))
+KINDS = {BLUE: "from fresh experience: on-policy", GREEN: "from a memory: off-policy", GREY: ""}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An algorithm: its years, the idea that is new in it, its lesson, and its place."""
+
+    name: str
+    years: tuple[int, ...]
+    idea: str
+    lesson: str
+    place: tuple[int, int]  # column and row
+    colour: str
+
+
+ENTRIES = (
+    Entry("Actor-critic", (1983,), "a critic judges\nevery step", "", (0, 1), GREY),
+    Entry("REINFORCE", (1992,), "up the gradient\nof log π × return", "01", (0, 2), BLUE),
+    Entry("DQN", (2013, 2015), "replay buffer,\ntarget network", "", (1, 0), GREY),
+    Entry("DPG", (2014,), "an actor that goes\nup the slope of Q", "", (1, 1), GREY),
+    Entry("DDPG", (2015,), "DPG with\nDQN's two parts", "02", (2, 1), GREEN),
+    Entry("A3C, A2C", (2016,), "many environments,\nadvantages", "01", (2, 2), BLUE),
+    Entry("DDPGfD", (2017,), "demonstrations in\nthe memory", "04", (3, 0), GREEN),
+    Entry("PPO", (2017,), "a batch used often,\nthe ratio clipped", "07", (3, 2), BLUE),
+    Entry("TD3", (2018,), "two critics,\nthe lower counts", "03, 05", (4, 1), GREEN),
+    Entry("SAC", (2018,), "random on purpose:\nmaximum entropy", "06", (4, 2), GREEN),
+)
+LED_TO = (
+    ("REINFORCE", "A3C, A2C"),
+    ("Actor-critic", "A3C, A2C"),
+    ("Actor-critic", "DPG"),
+    ("DPG", "DDPG"),
+    ("DQN", "DDPG"),
+    ("A3C, A2C", "PPO"),
+    ("DDPG", "DDPGfD"),
+    ("DDPG", "TD3"),
+    ("TD3", "SAC"),
+)
+
+
+def plot_course_map() -> Figure:
+    """A box for each algorithm, with its year and its idea; arrows lead to what was built on it."""
+    width, height = COLUMNS[-1] + COLUMNS[0], ROWS[-1] + 1.0
+    fig, ax = new_figure(width=width, height=height, layout=None)
+    place_panel(ax, 0, 0, width, height)
+    ax.set(xlim=(0, width), ylim=(0, height))
+    ax.axis("off")
+    headline(fig, "Which idea led to which algorithm")
+    for x, (colour, kind) in zip((3.3, 5.6), KINDS.items(), strict=False):
+        say(ax, x, height - 0.16, f"■ {kind}", 8.5, colour, ha="left")
+    middles = {entry.name: _middle(entry) for entry in ENTRIES}
+    for one, other in LED_TO:
+        _arrow(ax, middles[one], middles[other])
+    for entry in ENTRIES:
+        _box(ax, entry)
+    return fig
+
+
+def _middle(entry: Entry) -> tuple[float, float]:
+    column, row = entry.place
+    return COLUMNS[column], ROWS[row]
+
+
+def _box(ax: Axes, entry: Entry) -> None:
+    x, y = _middle(entry)
+    box = round_box(x, y, WIDE, HIGH)
+    ax.add_patch(PathPatch(box, facecolor=tint(entry.colour, 0.12), edgecolor=entry.colour))
+    years = ", ".join(map(str, entry.years))
+    say(ax, x, y + 0.29, f"{entry.name} · {years}", 8.5, DARK.get(entry.colour, INK))
+    say(ax, x, y - 0.01, entry.idea, 8)
+    if entry.lesson:
+        plural = "lessons" if "," in entry.lesson else "lesson"
+        say(ax, x, y - 0.31, f"{plural} {entry.lesson}", 8, GREY)
+
+
+def _arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
+    """From box to box: sideways between columns, along the slant between rows, or straight up."""
+    (x0, y0), (x1, y1) = start, end
+    up = (y1 > y0) - (y1 < y0)
+    if x0 == x1:
+        tail, head = (x0, y0 + up * HIGH / 2), (x1, y1 - up * HIGH / 2)
+    else:
+        tail = (x0 + WIDE / 2 - abs(up) * 0.2, y0 + up * HIGH / 2)
+        head = (x1 - WIDE / 2, y1 - up * 0.2)
+    style = {"arrowstyle": "-|>", "color": GREY, "lw": 1.1, "shrinkA": 0, "shrinkB": 1}
+    ax.annotate("", head, tail, arrowprops=style)

@@ -1,0 +1,81 @@
+"""Lesson 07: PPO's clipped objective over the ratio, for an action that was good or bad."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from helpers.show.figures.drawing import headline, note, signed
+from helpers.show.figures.explore import Slider, explore
+from helpers.show.plotting import BLUE, DASHES, GREY, VERMILLION, label, margins, new_figure
+
+RATIOS = np.linspace(0, 2, 401)
+LIMITS = np.array([-0.35, 3.2])  # of the good action's panel; the bad one's is its mirror
+
+
+def clipped_objective(ratio: NDArray, advantage: float, clip: float) -> NDArray[np.float64]:
+    """min(ratio A, clip(ratio, 1 - clip, 1 + clip) A): Schulman et al. 2017, equation 7."""
+    return np.minimum(ratio * advantage, np.clip(ratio, 1 - clip, 1 + clip) * advantage)
+
+
+def has_slope(ratio: float, advantage: float, clip: float) -> bool:
+    """Whether the clipped objective still moves with the ratio."""
+    return ratio < 1 + clip if advantage > 0 else ratio > 1 - clip
+
+
+def plot_clip(ratio: float = 1.5, advantage: float = 1.0, clip: float = 0.2) -> Figure:
+    """The objective of one action over its ratio: left a good action, right one just as bad.
+
+    Args:
+        ratio: how probable the action is now, divided by how probable it was: the dots.
+        advantage: how much better than expected the good action turned out, and how much worse the
+            bad one; above 0.
+        clip: epsilon.
+    """
+    fig, panels = new_figure(2, height=3.3, layout=None)
+    margins(fig, top=0.98, between=0.75)
+    slopes = [has_slope(ratio, sign * advantage, clip) for sign in (1, -1)]
+    headline(fig, _what_is_to_be_seen(*slopes))
+    for ax, sign, name in zip(panels, (1, -1), ("good", "bad"), strict=True):
+        _draw(ax, ratio, sign * advantage, clip)
+        label(ax, f"A {name} action, A = {signed(sign * advantage, 1)}", "ratio", size=9.5)
+    label(panels[0], y="objective")
+    handles, names = panels[0].get_legend_handles_labels()
+    fig.legend(
+        handles, names, loc="upper left", bbox_to_anchor=(0.004, 0.91), ncols=3, frameon=False,
+        fontsize=9, labelcolor=GREY,
+    )  # fmt: skip
+    return fig
+
+
+def _draw(ax: Axes, ratio: float, advantage: float, clip: float) -> None:
+    ax.axvspan(1 - clip, 1 + clip, color=BLUE, alpha=0.08, lw=0)
+    ax.plot(RATIOS, RATIOS * advantage, color=GREY, lw=1.4, ls=DASHES, label="ratio · A")
+    objective = clipped_objective(RATIOS, advantage, clip)
+    ax.plot(RATIOS, objective, color=BLUE, lw=2.2, label="clipped: the lower one")
+    height = clipped_objective(np.array(ratio), advantage, clip)
+    ax.plot([ratio], [height], "o", color=VERMILLION, ms=8, label="this action now")
+    ax.set(xlim=(0, 2), ylim=LIMITS if advantage > 0 else -LIMITS[::-1])
+    slope = signed(advantage if has_slope(ratio, advantage, clip) else 0, 1)
+    note(ax, 0.05, 0.92 if advantage > 0 else 0.08, f"slope here: {slope}")
+
+
+def _what_is_to_be_seen(good: bool, bad: bool) -> str:
+    if good and bad:
+        return "Both are pushed on: the good action up, the bad one down."
+    if good:
+        return "The bad action is rare enough: only the good one is pushed on."
+    return "The good action is frequent enough: only the bad one is pushed, back down."
+
+
+def clip_explorer() -> None:
+    """`plot_clip` with sliders for ratio, advantage and epsilon."""
+    explore(
+        plot_clip,
+        alt="The clipped objective is flat above 1 + ε if the action is good, below 1 - ε if bad.",
+        ratio=Slider(0.0, 2.0, 1.5, 0.05, "ratio"),
+        advantage=Slider(0.1, 1.5, 1.0, 0.1, "size of the advantage"),
+        clip=Slider(0.05, 0.5, 0.2, 0.05, "ε"),
+    )

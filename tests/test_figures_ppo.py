@@ -1,0 +1,76 @@
+"""The figures of lesson 07, and lesson 00's map of the course: the numbers behind them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from helpers.agents.ppo import clipped_surrogate
+from helpers.show.figures.course_map import ENTRIES, LED_TO, plot_course_map
+from helpers.show.figures.ppo_clip import clipped_objective, has_slope, plot_clip
+from helpers.show.figures.ppo_kl import plot_kl, rolling_median
+from helpers.show.figures.ppo_ratios import outside, plot_ratios
+from helpers.show.plotting import BLUE, VERMILLION
+from tests.figures import apart, curve, dot, sentence
+
+
+@pytest.mark.parametrize("clip", [0.1, 0.2, 0.5])
+@pytest.mark.parametrize("advantage", [-1.5, -0.3, 0.4, 2.0])
+def test_the_objective_drawn_is_the_one_that_is_learned(clip, advantage):
+    ratios = np.linspace(0.013, 2, 60)
+    ours = clipped_objective(ratios, advantage, clip)
+    for ratio, drawn in zip(ratios, ours, strict=True):
+        leaf = torch.tensor([ratio], requires_grad=True)
+        objective = clipped_surrogate(leaf, torch.tensor([advantage]), clip)
+        assert drawn == pytest.approx(objective.item())
+        [slope] = torch.autograd.grad(objective, leaf)
+        assert has_slope(ratio, advantage, clip) == bool(slope)
+
+
+def test_the_clipped_objective_is_never_above_the_plain_one():
+    fig = plot_clip(0.5, 1.0, 0.3)
+    for ax in fig.axes:
+        plain, clipped = (line.get_ydata() for line in ax.lines[:2])
+        assert (clipped <= plain + 1e-12).all()
+        assert (clipped < plain - 0.1).any()
+
+
+@pytest.mark.parametrize(
+    ("ratio", "said"), [(1.0, "Both"), (1.5, "only the bad one"), (0.5, "only the good one")]
+)
+def test_the_clip_figure_says_which_action_is_pushed_on(ratio, said):
+    fig = plot_clip(ratio, 1.0, 0.2)
+    assert said in sentence(fig)
+    good, bad = (dot(ax, VERMILLION, 8) for ax in fig.axes)
+    assert good == pytest.approx([ratio, min(ratio, 1.2)])
+    assert bad == pytest.approx([ratio, min(-ratio, -0.8)])
+
+
+def test_ratios_are_counted_on_both_sides_of_the_range():
+    ratios = np.array([[1.0, 1.0, 1.0, 1.0], [0.7, 1.3, 1.1, 0.9]])
+    np.testing.assert_allclose(outside(ratios, 0.2), [0, 0.5])
+    fig = plot_ratios({"clipped": ratios}, np.array([-1.0, 1, 2, -2]), epoch=1)
+    assert sentence(fig) == "Clipped, after 1 epoch: 50% out of range, ratios from 0.70 to 1.30."
+    np.testing.assert_allclose(curve(fig.axes[1], BLUE)[:, 1], [0, 0.5])
+
+
+def test_kl_figure_has_a_median_for_each_training():
+    kls = [0.01, 0.03, 0.02, 10.0, 0.02]
+    assert rolling_median(kls, 3) == pytest.approx([0.01, 0.02, 0.02, 0.03, 0.02])
+    taught = [(100 * i, kl) for i, kl in enumerate(kls)]
+    histories = {"as taught": taught, "not clipped": [(s, 9 * kl) for s, kl in taught]}
+    fig = plot_kl(histories, target=0.015)
+    assert sentence(fig) == "Median KL of an update: 0.02 (as taught), 0.18 (not clipped)."
+    assert len(fig.axes[0].lines) == 3
+    apart(fig)
+
+
+def test_no_arrow_of_the_course_map_leads_back_in_time():
+    years = {entry.name: entry.years for entry in ENTRIES}
+    for one, other in LED_TO:
+        assert min(years[one]) <= max(years[other]), (one, other)
+    assert {name for pair in LED_TO for name in pair} == set(years)
+    columns = sorted((entry.place[0], max(entry.years)) for entry in ENTRIES)
+    assert [year for _, year in columns] == sorted(year for _, year in columns)
+    apart(plot_course_map())
