@@ -348,7 +348,7 @@ def read_episodes(path: str | Path) -> tuple[dict, list[dict[str, np.ndarray]]]:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: it is no `.npz` of plain arrays; a pickle, which could run code, is refused.
+        ValueError: it is not an `.npz` of plain arrays; a pickle, which could run code, is refused.
     """
     # 1. Open the file as arrays and nothing else, for as long as it is read.
     with np.load(path, allow_pickle=False) as file:

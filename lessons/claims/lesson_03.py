@@ -310,7 +310,7 @@ CLAIMS = [
         near(worst_of_none, -99.9, 0.05),
     ),
     Claim(
-        "One of ten against none is no difference shown",
+        "One of ten against none: no difference shown",
         no_difference("mountain, none of the three", taught=MOUNTAIN),
     ),
     # --- the robot

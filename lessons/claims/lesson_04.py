@@ -189,7 +189,8 @@ CLAIMS = [
         ),
     ),
     Claim(
-        "their value ends at 0.14 of the true one, where one-step targets alone end at 1.00:",
+        "their value ends at 0.14 of the true one, where the same draws with one-step targets "
+        "alone end at 1.00:",
         both(
             corridor("by TD error, with bonus", "all three", "value"),
             near(lambda: in_corridor("all three", "value").mean(), 0.14, 0.005),
