@@ -267,8 +267,8 @@ CLAIMS = [
     Claim("sooner (p = 0.005), no difference shown after training",
           both(with_p(lab.training("layer norm"), lab.training(TAUGHT), 0.005),
                end_alike("layer norm"))),
-    Claim("At ten times the learning rate no difference is shown for it (seven seeds of ten against "
-          "eight)",
+    Claim("At ten times the learning rate no difference is shown for it (seven seeds of ten "
+          "against eight)",
           both(lab.no_difference(f"{LARGE}, layer norm", LARGE),
                lab.reach_the_bar(7, f"{LARGE}, layer norm"), lab.reach_the_bar(8, LARGE))),
     Claim("later (p = 0.019), no difference shown after training",
