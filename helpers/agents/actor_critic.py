@@ -79,7 +79,7 @@ class ActorCriticAgent(Agent):
         return self.actor(obs)
 
     def draw(self, obs: torch.Tensor, rng: np.random.Generator) -> torch.Tensor:
-        """The same as it explores; a deterministic actor knows but one action."""
+        """The same as it explores; a deterministic actor has only one action."""
         return self.greedy(obs)
 
     def value(self, obs: torch.Tensor) -> torch.Tensor:
