@@ -4,6 +4,7 @@ import os
 from itertools import zip_longest
 
 import pytest
+from few_steps import FEW_STEPS, shorten
 from xdist.scheduler import LoadGroupScheduling
 
 # Before anything imports torch: two workers with two threads each would fight for two cores.
@@ -11,23 +12,29 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")  # the kernel of this environment
 
 
-# Every cell of every notebook runs; each lesson trains at full scale once, in the solved edition.
-FEW_STEPS = "4000"
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all", action="store_true", help="the tests marked `long` as well")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Long tests run when asked for; the kernels of nbval's notebooks train for a moment."""
-    if item.get_closest_marker("long") and not item.config.getoption("--all"):
-        pytest.skip("it takes minutes: python course.py test --all")
-    if item.path.suffix == ".ipynb":
-        os.environ["COURSE_TEST_STEPS"] = FEW_STEPS
-    else:
-        os.environ.pop("COURSE_TEST_STEPS", None)
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Setup())
+
+
+class Setup:
+    """Long tests run when asked for; the kernels of nbval's notebooks train for a moment.
+
+    A plugin, since hooks of this file itself are not called for notebooks, which lie elsewhere.
+    """
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        if item.get_closest_marker("long") and not item.config.getoption("--all"):
+            pytest.skip("it takes minutes: python course.py test --all")
+        if item.path.suffix == ".ipynb":
+            os.environ["COURSE_TEST_STEPS"] = FEW_STEPS
+            shorten(item.cell)
+        else:
+            os.environ.pop("COURSE_TEST_STEPS", None)
 
 
 class FilesAndGroups(LoadGroupScheduling):

@@ -27,7 +27,6 @@ from helpers.agents.base import gradient_step
 from helpers.agents.ddpg import actor_loss, critic_loss, polyak_update, td_target
 from helpers.agents.networks import DeterministicActor, QNetwork
 from helpers.evaluation import evaluate
-from helpers.training.settings import get_setting
 
 sizes = st.integers(1, 4)
 
@@ -326,14 +325,3 @@ def test_the_best_action_of_each_state_is_found_within_lopsided_bounds():
     for sign in (-1, 1):
         np.testing.assert_allclose(agent.predict(np.float32([sign])), wanted[sign], atol=0.5)
     assert evaluate(agent, episodes=20).mean > -0.5
-
-
-# ---- the lesson ----------------------------------------------------------------------------------
-
-
-@pytest.mark.xdist_group("learning-ddpg")
-def test_ddpg_reaches_the_bar_of_the_lesson():
-    """With the lesson's settings and a seed that they were not tuned on."""
-    setting = get_setting("ddpg", "Pendulum-v1")
-    agent = setting.make(seed=50).learn(setting.steps)
-    assert evaluate(agent).mean >= setting.bar

@@ -96,9 +96,9 @@ def test_a_right_agent_passes_all(kind):
 
 
 def test_values_are_asked_for_in_the_units_of_rewards():
-    results = probe(quick(TD3, reward_scale=0.2, critic_learning_rate=0.002), seed=0)
-    assert results[1].got == pytest.approx([0.8, 1.0], abs=0.1)
-    assert results[4].got == pytest.approx([5.0], abs=0.5)
+    make = quick(TD3, reward_scale=0.2, critic_learning_rate=0.002)
+    assert probe_once(PROBES[1], make).got == pytest.approx([0.8, 1.0], abs=0.1)
+    assert probe_once(PROBES[4], make).got == pytest.approx([5.0], abs=0.5)
 
 
 def test_the_seed_decides():
@@ -273,9 +273,10 @@ def label(mistake):
 @pytest.mark.parametrize("mistake", MISTAKES, ids=label)
 def test_the_first_probe_to_fail_names_the_suspect(mistake):
     kind, where, wrong, name = mistake
+    steps = 1000 if kind is A2C else 500  # half of what a right agent is given
     with patch(where, wrong(pkgutil.resolve_name(where))):
         for one in PROBES[: NAMES.index(name) + 1]:
-            result = probe_once(one, quick(kind))
+            result = probe_once(one, quick(kind), steps=steps)
             assert result.passed == (one.name != name), result
 
 

@@ -23,6 +23,17 @@ def test_a_setting_is_found_under_its_own_name(setting):
 
 
 @EVERY
+def test_in_few_steps_there_is_time_to_learn(setting, monkeypatch):
+    monkeypatch.setenv("COURSE_TEST_STEPS", "60")
+    short = get_setting(*name(setting))
+    assert short.steps == 60
+    assert short.bar < -1e6
+    agent = short.make(seed=0)
+    assert getattr(agent, "learning_starts", 1) <= 15
+    assert getattr(agent, "pretraining", 0) <= 6
+
+
+@EVERY
 def test_a_setting_is_complete_and_names_what_exists(setting):
     assert setting.params.keys() < setting.make(seed=0).hyperparameters.keys()
     assert not setting.params.keys() & {"env", "seed"}

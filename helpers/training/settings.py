@@ -9,8 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import helpers.agents
+from helpers.agents import DDPGfD
 from helpers.agents.base import Agent
 from helpers.agents.noise import GaussianNoise, OUNoise
+from helpers.agents.off_policy import OffPolicyAgent
 from helpers.agents.schedules import LinearSchedule
 from helpers.demos.files import Demos, load_demos
 from helpers.training.results import DATA
@@ -289,8 +291,17 @@ def get_setting(algorithm: str, env_id: str) -> Setting:
 def _shortened(setting: Setting) -> Setting:
     """For tests that run a lesson's cells and not its training: few steps, and no bar to reach.
 
+    What comes before learning is shortened as well, so that in these few steps all parts learn.
     The variable is set by tests/conftest.py and by nothing else.
     """
-    if (steps := os.environ.get("COURSE_TEST_STEPS")) is None:
+    if (few := os.environ.get("COURSE_TEST_STEPS")) is None:
         return setting
-    return replace(setting, steps=min(setting.steps, int(steps)), bar=-1e9)
+    steps, kind = int(few), getattr(helpers.agents, setting.agent)
+    first = {OffPolicyAgent: ("learning_starts", steps // 4), DDPGfD: ("pretraining", steps // 10)}
+    shorter = {
+        name: min(setting.params.get(name, most), most)
+        for agent, (name, most) in first.items()
+        if issubclass(kind, agent)
+    }
+    params = setting.params | shorter
+    return replace(setting, steps=min(setting.steps, steps), bar=-1e9, params=params)

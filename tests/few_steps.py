@@ -1,0 +1,34 @@
+"""What the tests' runs of notebooks leave out of the long trainings. Every cell still runs.
+
+Each lesson trains at full scale once, in the solved edition (`test_notebooks.py`).
+"""
+
+from nbformat import NotebookNode
+
+# For the environment variable COURSE_TEST_STEPS, which `get_setting` obeys: an episode on the
+# mountain, the longest there is, ends within so many steps.
+FEW_STEPS = "1000"
+
+# What a cell trains by numbers of its own, and no bar asks for: its id, what stands in it, and what
+# runs instead.
+SHORTER = {
+    "01-gradient-noise": (".learn(15_000)", ".learn(1_000)"),
+    "01-now-you": ("range(3)", "range(1)"),
+    "02-now-you": ("(0, 1, 2)", "(0,)"),
+    "03-now-you": ("(0, 1, 2)", "(0,)"),
+    "04-now-you": ("(0, 1, 2)", "(0,)"),
+    "05-now-you": ("(0, 1, 2)", "(0,)"),
+    "05-probe-td3": ("probe(quick(TD3))", "probe(quick(TD3), steps=100)"),
+    "05-patients": ("probe(quick(kind))", "probe(quick(kind), steps=100)"),
+    "05-own-networks": (".learn(2000)", ".learn(1_000)"),
+    "05-after-pretraining": (".learn(2500", ".learn(500"),
+    "05-reminded": (".learn(2500", ".learn(500"),
+    "05-probabilities": (".learn(20_000)", ".learn(2_000)"),
+}
+
+
+def shorten(cell: NotebookNode) -> None:
+    """The trainings that are written out in a cell, made short; in place."""
+    long, short = SHORTER.get(cell.get("id"), ("", ""))
+    assert long in cell.source, f"{cell.id} has no {long} any more: mend tests/few_steps.py"
+    cell.source = cell.source.replace(long, short) if long else cell.source
