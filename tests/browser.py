@@ -27,6 +27,8 @@ from typing import Any
 
 import pytest
 
+from tests.missing import missing
+
 ROOT = Path(__file__).resolve().parent.parent
 TOKEN = "course"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -228,7 +230,7 @@ def browser() -> Iterator[Any]:
         with open_browser() as browser:
             yield browser
     except NoBrowser as reason:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"browser tests: {reason}")
+        missing(f"a browser: {reason}")
 
 
 @pytest.fixture(scope="session")
@@ -243,8 +245,7 @@ def lab(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]
 def notebook7(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """A Notebook 7 with its page. Where it is not installed: skipped here, failed in CI."""
     if importlib.util.find_spec("notebook") is None:
-        reason = "browser tests: notebook is not installed"
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
+        missing("Notebook 7, for the browser tests")
     folder = tmp_path_factory.mktemp("notebook")
     with lab_server(folder, module="notebook") as url:
         yield Lab(url, folder, browser, "notebooks")

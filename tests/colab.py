@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import json
-import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import distribution
 from pathlib import Path
 
 import nbclient
 import pytest
 from filelock import FileLock
+from missing import missing
 from nbformat import NotebookNode
 
-from tools.environment import Environment
+from tools.environment import Environment, Problem
 
-ROOT = Path(__file__).resolve().parent.parent
-# What Colab has of what the course imports; PyTorch is the course's own version.
+# What Colab has of what the course imports, beside PyTorch.
 PACKAGES = """
 numpy==2.0.2
 gymnasium[classic-control]==1.3.0
@@ -39,30 +38,38 @@ MODULE = {
     "google/colab/_message.py": "def blocking_request(*_, **__): return None",
     "google/colab/files.py": "def upload(): return {}",
 }
-SET_UP = "import sys; from tools.environment import *; Environment(sys.argv[1]).set_up(False)"
 HIDDEN = ("PYTHONPATH", "SDL_AUDIODRIVER", "SDL_VIDEODRIVER")  # what this machine may have set
 
 
+class Stack(Environment):
+    """Colab's packages on the Python that runs the tests, with the PyTorch that this one has.
+
+    PyTorch is linked: a copy takes minutes, and it is the course's own version in both.
+    """
+
+    def install_torch_for_cpu(self) -> None:
+        torch = distribution("torch")
+        ours = Path(str(torch.locate_file("")))
+        theirs = self.folder / ours.relative_to(sys.prefix)
+        for name in {file.parts[0] for file in torch.files or ()} - {".."}:
+            if not (theirs / name).exists():
+                (theirs / name).symlink_to(ours / name)
+
+
 def build(folder: Path) -> Path:
-    """Colab's Python in `folder`, made once: its own version where there is one, else ours."""
-    torch = re.search(r"^torch==\S+", (ROOT / "requirements.txt").read_text("utf-8"), re.MULTILINE)
-    (folder / "requirements.txt").write_text(PACKAGES + torch[0])
+    """Colab's packages in `folder`, made once and again when one of them changes."""
+    torch = f"torch=={distribution('torch').version}"
+    (folder / "requirements.txt").write_text(PACKAGES + torch)
     for name, source in MODULE.items():
         path = folder / "stand-in" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(source)
-    base = "python3.12" if _runs("python3.12") else sys.executable
-    done = subprocess.run([base, "-c", SET_UP, folder], cwd=ROOT, capture_output=True, text=True)
-    if done.returncode:
-        pytest.skip(f"Colab's packages cannot be installed here: {done.stderr.splitlines()[-1]}")
-    return Environment(folder).python
-
-
-def _runs(python: str) -> bool:
+    stack = Stack(folder)
     try:
-        return subprocess.run([python, "-c", "import venv"], capture_output=True).returncode == 0
-    except OSError:
-        return False
+        stack.set_up(dev=False)
+    except Problem as problem:
+        missing(f"Colab's packages: {problem}")
+    return stack.python
 
 
 @contextmanager

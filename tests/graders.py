@@ -6,8 +6,8 @@ import sys
 import sysconfig
 import venv
 
-import pytest
 from filelock import FileLock
+from missing import missing
 
 from helpers.checks import find
 from helpers.checks.edits import Code
@@ -31,7 +31,7 @@ def commands_of(package, cache):
             command = [os.path.join(scripts, "python"), "-m", "pip", "install", "-q", package]
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode:
-                pytest.skip(f"{package} cannot be installed: {done.stderr[-300:]}")
+                missing(f"{package}, which cannot be installed: {done.stderr[-300:]}")
             (place / package).touch()
     return scripts
 

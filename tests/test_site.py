@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import http.server
-import os
 import shutil
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from typing import Any
 from urllib.parse import unquote, urlparse
 
 import pytest
+from missing import missing
 
 from tools.site import MATHJAX
 from tools.site_pages import notebooks
@@ -106,7 +106,7 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tarfile.TarF
     """MathJax, which the page has from a CDN, and axe-core, which looks for barriers."""
     npm = shutil.which("npm")
     if npm is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("tests of the site: no npm")
+        missing("npm, for the tests of the site")
     folder = tmp_path_factory.mktemp("npm")
     subprocess.run([npm, "pack", *PACKED], cwd=folder, check=True, capture_output=True)
     return {path.name.rpartition("-")[0]: tarfile.open(path) for path in folder.glob("*.tgz")}
