@@ -101,6 +101,6 @@ def run(notebook: NotebookNode, name: str, folder: Path) -> None:
 @pytest.fixture(scope="session")
 def colab_python(request: pytest.FixtureRequest) -> Path:
     """Its Python, kept in pytest's cache; without a network or a package the test is skipped."""
-    folder = request.config.cache.mkdir("colab")
+    folder = request.config.cache.mkdir(f"colab-torch-{distribution('torch').version}")
     with FileLock(folder / "lock"):  # several workers want it at once
         return build(folder)

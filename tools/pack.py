@@ -91,7 +91,7 @@ def archive(root: Path, lesson: str, notebook: NotebookNode) -> bytes:
 def needed(root: Path, lesson: str, notebook: NotebookNode) -> list[Path]:
     """The course's files that a lesson's notebook reads, in order: its labs, data and modules."""
     code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
-    labs = {lesson[:2], *re.findall(r'load_lab\("(\d\d)"\)', code)}
+    labs = {lesson[:2], *re.findall(r'load_lab\("(\w+)"\)', code)}
     files = {root / "pyproject.toml", root / "helpers/exercises/messages.md"}
     for number in labs:
         files.update(root.glob(f"helpers/labs/{number}_*.md"))
@@ -110,7 +110,7 @@ def data(root: Path, code: str, labs: set[str]) -> Iterator[Path]:
     settings = re.findall(r'get_setting\("(.+?)", "(.+?)"\)', code)
     demos = {get_setting(algorithm, env_id).demos for algorithm, env_id in settings}
     for path in root.glob("data/*/*.*"):
-        lab = path.suffix == ".json" and path.stem[:2] in labs
+        lab = path.suffix == ".json" and path.stem.partition("_")[0] in labs
         environment = path.stem.partition("_")[2]
         named = re.search(rf'"{path.stem}[".]|\}}_{environment}"', code)
         if (named or lab or path.stem in demos) and path.name != ROBOT and path.suffix != ".png":
