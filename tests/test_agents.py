@@ -21,7 +21,7 @@ from environments import (
 from gymnasium import spaces
 from sentences import assert_one_sentence
 
-from helpers.agents import A2C, DDPG, TD3, A2CByTheBook
+from helpers.agents import A2C, DDPG, PPO, TD3, A2CByTheBook
 from helpers.agents.noise import GaussianNoise, OUNoise
 from helpers.agents.off_policy import OffPolicyAgent
 from helpers.evaluation import evaluate
@@ -32,6 +32,7 @@ now_and_then = {"noise": OUNoise(), "train_freq": 3, "gradient_steps": 2}
 AGENTS = {
     "discrete": partial(A2C, "CartPole-v1", **small),
     "gaussian": partial(A2C, "Pendulum-v1", **small),
+    "ppo": partial(PPO, "CartPole-v1", **small),
     "book": partial(A2CByTheBook, "CartPole-v1", hidden=8),
     "ddpg": partial(DDPG, "Pendulum-v1", **replay),
     "ddpg-ou": partial(DDPG, "Pendulum-v1", **replay, **now_and_then),
@@ -40,7 +41,8 @@ AGENTS = {
 }
 EVERY = pytest.mark.parametrize("new", AGENTS.values(), ids=AGENTS.keys())
 
-TINY = {A2C: {"n_envs": 3, "n_steps": 4}, A2CByTheBook: {}, DDPG: replay, TD3: replay}
+rollouts = {"n_envs": 3, "n_steps": 4}
+TINY = {A2C: rollouts, PPO: rollouts, A2CByTheBook: {}, DDPG: replay, TD3: replay}
 KINDS = pytest.mark.parametrize("kind", TINY)
 
 
@@ -227,7 +229,7 @@ def test_without_a_seed_an_agent_draws_one_and_keeps_it(new):
 def test_environments_are_seeded_once_and_then_start_elsewhere(kind):
     seeds = Log()
     tiny(kind, Constant, ending="terminated", seeds=seeds).learn(10).learn(10)
-    own = [5, 6, 7] if kind is A2C else [5]
+    own = [5, 6, 7] if kind in (A2C, PPO) else [5]
     assert seeds[: len(own)] == own
     assert len(seeds) >= 2 * len(own)
     assert set(seeds[len(own) :]) == {None}
@@ -324,7 +326,8 @@ def test_history_has_the_return_and_length_of_every_episode(new):
 @KINDS
 def test_history_counts_an_episode_as_the_environment_does(kind, monkeypatch):
     log = Log()
-    monkeypatch.setitem(TINY, A2C, {"n_envs": 1, "n_steps": 7})
+    for several in (A2C, PPO):
+        monkeypatch.setitem(TINY, several, {"n_envs": 1, "n_steps": 7})
     agent = tiny(kind, Counting, transitions=log).learn(100)
     expected, total, length = [], 0.0, 0
     for _, _, reward, _, terminated, truncated in log:
@@ -368,7 +371,7 @@ def test_stopping_within_a_step_leaves_environments_that_go_on(kind, at):
     agent.learn(50)
     assert agent.steps >= stopped + 50
     assert {length for _, length in agent.history["length"]} == {2.0}
-    assert len([seed for seed in seeds if seed is not None]) == (3 if kind is A2C else 1)
+    assert len([seed for seed in seeds if seed is not None]) == (3 if kind in (A2C, PPO) else 1)
 
 
 @KINDS
@@ -380,7 +383,7 @@ def test_stopping_the_first_reset_leaves_an_agent_that_goes_on(kind):
     agent.learn(10)
     assert agent.steps >= 10
     if kind is not A2CByTheBook:
-        assert [seed for seed in resets[1:] if seed] == ([5, 6, 7] if kind is A2C else [5])
+        assert [seed for seed in resets[1:] if seed] == ([5, 6, 7] if kind in (A2C, PPO) else [5])
 
 
 class SlowStart(Probe):
@@ -413,7 +416,8 @@ def test_an_environments_error_is_passed_on(kind):
 @pytest.mark.parametrize("fault", ["reward", "observation", "first observation"])
 @KINDS
 def test_nan_is_one_sentence_and_is_not_learned_from(kind, fault, monkeypatch):
-    monkeypatch.setitem(TINY, A2C, {"n_envs": 2, "n_steps": 4})
+    for several in (A2C, PPO):
+        monkeypatch.setitem(TINY, several, {"n_envs": 2, "n_steps": 4})
     for at in (13, 14, 15, 16):
         agent = tiny(kind, Faulty, fault=fault, at=at, steps=Log(), length=3)
         seen = []

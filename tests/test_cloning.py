@@ -6,7 +6,7 @@ import torch
 from sentences import assert_one_sentence
 from torch import nn
 
-from helpers.agents import A2C, DDPG, TD3, A2CByTheBook, BehaviourCloning, DDPGfD
+from helpers.agents import A2C, DDPG, PPO, TD3, A2CByTheBook, BehaviourCloning, DDPGfD
 from helpers.agents.cloning import (
     PretrainingResult,
     as_shown,
@@ -256,11 +256,11 @@ def a_few(steps=20, count=6, seed=0) -> Demos:
 
 
 def agent_of(kind, **settings):
-    own = {} if kind is A2C else {"learning_starts": 10}
+    own = {} if kind in (A2C, PPO) else {"learning_starts": 10}
     return kind(PENDULUM, **{"seed": 0, "hidden": 32} | own | settings)
 
 
-@pytest.mark.parametrize("kind", [A2C, DDPG, TD3, DDPGfD, BehaviourCloning])
+@pytest.mark.parametrize("kind", [A2C, PPO, DDPG, TD3, DDPGfD, BehaviourCloning])
 def test_an_agent_comes_to_do_what_it_was_shown(kind):
     agent, others = agent_of(kind), shown(seed=1)
     before = np.abs(agent.predict(others.obs) - others.action).mean()

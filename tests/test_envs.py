@@ -11,7 +11,7 @@ from environments import AnySpace, Constant, Counting, Log, Needy, Probe, make
 from gymnasium import spaces
 from sentences import assert_one_sentence
 
-from helpers.agents import A2C, A2CByTheBook
+from helpers.agents import A2C, PPO, A2CByTheBook
 from helpers.envs.make import check_finite, make_env, make_vector_env
 
 INTEGERS = spaces.Box(np.array([[-1, 0], [2, -3]]), np.array([[5, 6], [7, 8]]), dtype=np.int64)
@@ -73,7 +73,7 @@ def test_an_unknown_module_is_one_sentence():
     assert_one_sentence(error.value, "no_such_module:It-v0")
 
 
-@pytest.mark.parametrize("make_agent", [make_env, A2C, A2CByTheBook])
+@pytest.mark.parametrize("make_agent", [make_env, A2C, PPO, A2CByTheBook])
 def test_a_missing_package_is_one_sentence(make_agent):
     with pytest.raises(ValueError, match="pip install") as error:
         make_agent("Needy-v0")
@@ -131,7 +131,7 @@ def test_one_environment_that_cannot_be_copied_is_used_itself():
 # ---- what can be learned on ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("agent", [A2C, A2CByTheBook])
+@pytest.mark.parametrize("agent", [A2C, PPO, A2CByTheBook])
 @pytest.mark.parametrize(
     "space",
     [spaces.Text(3), spaces.Sequence(INTEGERS), spaces.Dict({"a": spaces.Text(3), "b": INTEGERS})],

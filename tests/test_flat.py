@@ -8,7 +8,7 @@ from environments import TORQUE, Guess
 from gymnasium import spaces
 from sentences import assert_one_sentence
 
-from helpers.agents import A2C, DDPG, A2CByTheBook
+from helpers.agents import A2C, DDPG, PPO, A2CByTheBook
 from helpers.agents.policies import MultiCategoricalPolicy
 from helpers.evaluation import evaluate
 
@@ -48,11 +48,12 @@ def told(kind, discrete):
 
 
 @KINDS
-@pytest.mark.parametrize("agent", [DDPG, A2C, A2CByTheBook])
+@pytest.mark.parametrize("agent", [DDPG, A2C, PPO, A2CByTheBook])
 def test_what_is_shown_is_learned_from(kind, agent, tmp_path):
     settings = {
         DDPG: {"learning_starts": 50, "hidden": 16, "batch_size": 32, "critic_learning_rate": 1e-2},
         A2C: {"n_envs": 4, "n_steps": 8, "hidden": 16, "learning_rate": 1e-2},
+        PPO: {"n_envs": 4, "n_steps": 16, "hidden": 16, "learning_rate": 1e-2},
         A2CByTheBook: {"hidden": 16, "learning_rate": 1e-2},
     }[agent]
     env = told(kind, discrete=agent is not DDPG)

@@ -10,7 +10,7 @@ from sentences import assert_one_sentence
 from wholes import tiny
 
 import helpers.agents
-from helpers.agents import A2C, DDPG, TD3, DDPGfD, layers, noise
+from helpers.agents import A2C, DDPG, PPO, TD3, DDPGfD, layers, noise
 from helpers.agents.hyperparameters import settings_of
 from helpers.agents.names import AROUND, ELSEWHERE, METHODS, NAMES, SETTINGS, as_markdown
 from helpers.evaluation import evaluate
@@ -38,7 +38,8 @@ def small():
         (lambda: TD3("Pendulum-v1", wizardry=9), "TD3 takes no wizardry; it takes: env, policy_"),
         (lambda: A2C("CartPole-v1", gae_lambda=0.9), "gae_lambda is called lam here"),
         (lambda: A2C("CartPole-v1", ent_coef=0.0), "ent_coef is called entropy_coef here"),
-        (lambda: A2C("CartPole-v1", vf_coef=0.5), "A2C takes no vf_coef: the critic has an"),
+        (lambda: A2C("CartPole-v1", vf_coef=0.5), "which is called value_coef here (of PPO"),
+        (lambda: PPO("CartPole-v1", clip_range_vf=1), "is called value_clip_range here"),
         (lambda: A2C("CartPole-v1", action_noise=None), "A2C takes no action_noise, which is"),
         (lambda: DDPG("Pendulum-v1", memory_size=9), "memory_size is called buffer_size here"),
         (lambda: DDPGfD("SparsePendulum-v0", lambda1=1), "lambda1 is called n_step_weight here"),
@@ -152,7 +153,7 @@ def test_what_a_name_is_called_here_is_there():
 def test_every_name_of_the_peers_agents_has_a_line():
     sb3 = pytest.importorskip("stable_baselines3", reason="a development requirement")
     lines = {each.name for each in (*SETTINGS, *METHODS)}
-    for kind in (sb3.TD3, sb3.A2C):
+    for kind in (sb3.TD3, sb3.A2C, sb3.PPO):
         public = [name for name in dir(kind) if not name.startswith("_")]
         assert set(public) <= lines
         for name in ("__init__", *public):

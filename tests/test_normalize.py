@@ -12,14 +12,14 @@ from gymnasium import spaces
 from sentences import assert_one_sentence
 from wholes import AGENTS, everything, tiny
 
-from helpers.agents import A2C, DDPG, TD3, A2CByTheBook, BehaviourCloning
+from helpers.agents import A2C, DDPG, PPO, TD3, A2CByTheBook, BehaviourCloning
 from helpers.agents.cloning import pretrain
 from helpers.agents.normalize import Running
 from helpers.demos.files import load_demos
 from helpers.evaluation import evaluate
 
 BOTH = ("obs", "rewards")
-NAMES = ["ddpg-ou", "td3", "ddpgfd", "a2c", "gaussian", "book"]
+NAMES = ["ddpg-ou", "td3", "ddpgfd", "a2c", "gaussian", "ppo", "book"]
 EVERY = pytest.mark.parametrize("name", NAMES)
 
 
@@ -51,6 +51,7 @@ class Huge(Probe):
 SMALL = {"hidden": 16, "seed": 0}
 HUGE = {
     "a2c": partial(A2C, "Huge-v0", n_envs=4, n_steps=10, learning_rate=1e-2, **SMALL),
+    "ppo": partial(PPO, "Huge-v0", n_envs=4, n_steps=16, learning_rate=1e-2, **SMALL),
     "book": partial(A2CByTheBook, "Huge-v0", learning_rate=1e-2, **SMALL),
 }
 
@@ -88,7 +89,7 @@ def watched(name, monkeypatch, normalize=BOTH):
     return AGENTS[name](normalize=normalize), shown
 
 
-@pytest.mark.parametrize("name", ["td3", "a2c", "book"])
+@pytest.mark.parametrize("name", ["td3", "a2c", "ppo", "book"])
 def test_the_statistics_are_those_of_all_that_was_shown_once_it_was_watched(name, monkeypatch):
     agent, shown = watched(name, monkeypatch)
     agent.learn(1)  # makes the environments
@@ -203,7 +204,7 @@ def test_demonstrations_are_measured_too():
 
 
 @pytest.mark.parametrize("wrong", ["obs", ("reward",), True, ("obs", 3), None], ids=str)
-@pytest.mark.parametrize("kind", [A2C, A2CByTheBook, TD3])
+@pytest.mark.parametrize("kind", [A2C, PPO, A2CByTheBook, TD3])
 def test_what_cannot_be_normalised_is_one_sentence(kind, wrong):
     env = "CartPole-v1" if kind is A2CByTheBook else "Pendulum-v1"
     with pytest.raises(ValueError, match="normalize must be") as error:

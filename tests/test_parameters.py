@@ -118,6 +118,11 @@ def first(state):
     return next(iter(state))
 
 
+def last(states):
+    """The name of the last part, which is an optimiser."""
+    return list(states)[-1]
+
+
 def change(states, name, then):
     """The same states, but `then` has changed the one of that name."""
     states = copy.deepcopy(states)
@@ -158,29 +163,25 @@ NOT_STATES = {
     "whole numbers": lambda good: change(good, "critic", put(lambda t: t.long())),
     "NaN": lambda good: change(good, "critic", put(lambda t: t * float("nan"))),
     "infinity": lambda good: change(good, "critic", put(lambda t: t + float("inf"))),
-    "an empty optimiser": lambda good: good | {"critic_optimizer": {}},
+    "an empty optimiser": lambda good: good | {last(good): {}},
     "a moment too few": lambda good: change(
-        good, "critic_optimizer", lambda s: s["state"][0].pop("exp_avg")
+        good, last(good), lambda s: s["state"][0].pop("exp_avg")
     ),
-    "a parameter too few": lambda good: change(
-        good, "critic_optimizer", lambda s: s["state"].pop(0)
-    ),
+    "a parameter too few": lambda good: change(good, last(good), lambda s: s["state"].pop(0)),
     "a parameter too many": lambda good: change(
-        good, "critic_optimizer", lambda s: s["state"].update({99: s["state"][0]})
+        good, last(good), lambda s: s["state"].update({99: s["state"][0]})
     ),
     "moments that are none": lambda good: change(
-        good, "critic_optimizer", lambda s: s["state"].update({0: 5})
+        good, last(good), lambda s: s["state"].update({0: 5})
     ),
-    "another moment's shape": lambda good: change(
-        good, "critic_optimizer", put_moment(lambda t: t[:-1])
-    ),
+    "another moment's shape": lambda good: change(good, last(good), put_moment(lambda t: t[:-1])),
     "a moment of NaN": lambda good: change(
-        good, "critic_optimizer", put_moment(lambda t: t * float("nan"))
+        good, last(good), put_moment(lambda t: t * float("nan"))
     ),
 }
 
 
-@pytest.mark.parametrize("name", ["a2c", "gaussian", "td3"])
+@pytest.mark.parametrize("name", ["a2c", "gaussian", "ppo", "td3"])
 @pytest.mark.parametrize("wrong", NOT_STATES.values(), ids=NOT_STATES.keys())
 def test_what_does_not_fit_is_one_sentence_and_changes_nothing(name, wrong):
     """Though other parts, which come before it, would fit."""

@@ -7,7 +7,7 @@ from environments import LOPSIDED, AnySpace, make, some
 from gymnasium import spaces
 from sentences import assert_one_sentence
 
-from helpers.agents import A2C, DDPG, TD3, A2CByTheBook, BehaviourCloning, DDPGfD
+from helpers.agents import A2C, DDPG, PPO, TD3, A2CByTheBook, BehaviourCloning, DDPGfD
 
 BOX = spaces.Box(-1, 1, (2, 3))
 DISCRETE = spaces.Discrete(4, start=5)
@@ -23,11 +23,12 @@ ACTIONS = {
 def trained(kind, action_space, steps=60):
     """An agent whose policy differs from observation to observation."""
     env = make(AnySpace, observation_space=BOX, action_space=action_space)
-    settings = {"n_envs": 2, "n_steps": 8, "entropy_coef": -0.5} if kind is A2C else {}
+    settings = {} if kind is A2CByTheBook else {"n_envs": 2, "n_steps": 8, "entropy_coef": -0.5}
+    settings |= {"n_epochs": 1} if kind is PPO else {}
     return kind(env, seed=0, hidden=8, learning_rate=0.05, **settings).learn(steps)
 
 
-DISCRETE_KINDS = pytest.mark.parametrize("kind", [A2C, A2CByTheBook])
+DISCRETE_KINDS = pytest.mark.parametrize("kind", [A2C, PPO, A2CByTheBook])
 CONTINUOUS = pytest.mark.parametrize("space", ACTIONS.values(), ids=ACTIONS.keys())
 
 

@@ -11,7 +11,7 @@ import torch
 from gymnasium.utils.env_checker import check_env
 from sentences import assert_one_sentence
 
-from helpers.agents import A2C, DDPG, TD3, BehaviourCloning, DDPGfD, td3
+from helpers.agents import A2C, DDPG, PPO, TD3, BehaviourCloning, DDPGfD, td3
 from helpers.training.probes import (
     PROBES,
     ProbeResult,
@@ -24,7 +24,7 @@ from helpers.training.probes import (
 )
 
 NAMES = [one.name for one in PROBES]
-KINDS = [A2C, DDPG, TD3, DDPGfD]
+KINDS = [A2C, PPO, DDPG, TD3, DDPGfD]
 
 
 # --- The environments -----------------------------------------------------------------------------
@@ -262,6 +262,9 @@ MISTAKES = [
     (A2C, "helpers.agents.a2c.gae", a2c_gamma_of_one, TWO_STEPS),
     (A2C, "helpers.agents.a2c.actor_loss", negative, ACTION),
     (A2C, f"{POLICY}.evaluate", a2c_obs_mixed_up, STATE_ACTION),
+    (PPO, "helpers.agents.ppo.ppo_value_loss", negative, CONSTANT),
+    (PPO, "helpers.agents.a2c.gae", a2c_gamma_of_one, TWO_STEPS),
+    (PPO, "helpers.agents.ppo.clipped_surrogate", negative, ACTION),
 ]
 
 

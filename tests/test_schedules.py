@@ -11,7 +11,7 @@ from sentences import assert_one_sentence
 from wholes import AGENTS as WHOLES
 from wholes import everything
 
-from helpers.agents import A2C, DDPG, TD3, A2CByTheBook
+from helpers.agents import A2C, DDPG, PPO, TD3, A2CByTheBook
 from helpers.agents.schedules import KINDS, LinearSchedule, Schedule, as_rate, rate_at
 from helpers.memory.buffers import linear_schedule
 
@@ -109,7 +109,7 @@ def test_numbers_and_schedules_are_rates():
 @pytest.mark.parametrize(
     ("kind", "name"),
     [
-        (A2C, "learning_rate"), (A2CByTheBook, "learning_rate"),
+        (A2C, "learning_rate"), (A2CByTheBook, "learning_rate"), (PPO, "learning_rate"),
         (DDPG, "actor_learning_rate"), (TD3, "critic_learning_rate"),
     ],
 )  # fmt: skip
@@ -128,11 +128,12 @@ def cosine(steps):
 
 
 @pytest.mark.parametrize("rate", [cosine, functools.partial(pow, 0.99)], ids=["function", "object"])
-@pytest.mark.parametrize("name", ["td3", "a2c", "book"])
+@pytest.mark.parametrize("name", ["td3", "a2c", "ppo", "book"])
 def test_any_function_of_the_step_is_a_learning_rate_in_a_session(name, rate, tmp_path):
     where, optimizer = {
         "td3": ("actor_learning_rate", "actor_optimizer"),
         "a2c": ("learning_rate", "policy_optimizer"),
+        "ppo": ("learning_rate", "optimizer"),
         "book": ("learning_rate", "actor_optimizer"),
     }[name]
     agent = WHOLES[name](**{where: rate})
@@ -220,7 +221,7 @@ def test_a_smaller_rate_makes_smaller_steps():
 @pytest.mark.parametrize(
     ("name", "parameters"),
     [
-        ("a2c", ["learning_rate"]), ("book", ["learning_rate"]),
+        ("a2c", ["learning_rate"]), ("book", ["learning_rate"]), ("ppo", ["learning_rate"]),
         ("td3", ["actor_learning_rate", "critic_learning_rate"]),
     ],
 )  # fmt: skip

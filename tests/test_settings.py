@@ -46,6 +46,7 @@ def test_a_setting_is_complete_and_names_what_exists(setting):
 def test_a_bar_can_be_reached_and_is_not_reached_by_chance(setting):
     worst, best = {
         "CartPole-v1": (0, 500),
+        "Acrobot-v1": (-500, 0),
         "Pendulum-v1": (-1500, 0),
         "MountainCarContinuous-v0": (-100, 100),
         "SparsePendulum-v0": (0, 148),
@@ -86,7 +87,7 @@ def test_a_setting_says_what_it_trains_and_with_what():
     )
 
 
-@pytest.mark.parametrize("wanted", [("a2c", "CartPole-v0"), ("ppo", "CartPole-v1")])
+@pytest.mark.parametrize("wanted", [("a2c", "CartPole-v0"), ("ppo", "CartPole-v0")])
 def test_an_unknown_setting_lists_the_known(wanted):
     with pytest.raises(ValueError, match="No lesson trains") as error:
         get_setting(*wanted)

@@ -10,7 +10,7 @@ from gymnasium import spaces
 from sentences import assert_one_sentence
 
 import helpers.agents
-from helpers.agents import A2C, A2CByTheBook, BehaviourCloning
+from helpers.agents import A2C, PPO, A2CByTheBook, BehaviourCloning
 from helpers.demos.files import Demos
 from tools.spaces_table import (
     AGENTS,
@@ -23,7 +23,11 @@ from tools.spaces_table import (
 README = Path(__file__).resolve().parent.parent / "README.md"
 ROWS = supported_spaces()
 replay = {"learning_starts": 8, "batch_size": 4, "buffer_size": 60, "hidden": 4}
-SETTINGS = {A2C: {"n_envs": 2, "n_steps": 4, "hidden": 4}, A2CByTheBook: {"hidden": 4}}
+SETTINGS = {
+    A2C: {"n_envs": 2, "n_steps": 4, "hidden": 4},
+    PPO: {"n_envs": 2, "n_steps": 4, "hidden": 4, "batch_size": 3},
+    A2CByTheBook: {"hidden": 4},
+}
 CELLS = [
     pytest.param(row, kind, id=f"{row.part}-{row.name}-{kind.__name__}")
     for row in ROWS

@@ -9,7 +9,7 @@ import torch
 from gymnasium.envs.classic_control.pendulum import PendulumEnv
 from gymnasium.envs.registration import WrapperSpec
 
-from helpers.agents import A2C, DDPG, TD3, A2CByTheBook, checkpoint
+from helpers.agents import A2C, DDPG, PPO, TD3, A2CByTheBook, checkpoint
 from helpers.agents.ddpgfd import DDPGfD
 from helpers.agents.noise import OUNoise
 from helpers.agents.off_policy import OffPolicyAgent
@@ -39,6 +39,7 @@ slower = {
     "actor_learning_rate": LinearSchedule(1e-2, 1e-3, 30),
     "critic_learning_rate": LinearSchedule(1e-3, 1e-2, 50),
 }
+epochs = {"n_epochs": 3, "batch_size": 6}
 falling = {"learning_rate": LinearSchedule(1e-2, 1e-3, 100)}
 ou = {"noise": OUNoise(), "warm_up_noise": OUNoise(sigma=0.5), "train_freq": 2}
 
@@ -62,8 +63,13 @@ AGENTS = {
     "ddpgfd-ou": partial(with_demos, **ou),
     "a2c": partial(A2C, "CartPole-v1", seed=0, n_envs=3, n_steps=7, hidden=4),
     "gaussian": partial(A2C, "Short-v0", seed=0, n_envs=3, n_steps=5, hidden=4),
+    "ppo": partial(PPO, "CartPole-v1", seed=0, n_envs=3, n_steps=7, hidden=4, **epochs),
+    "ppo-gaussian": partial(PPO, "Short-v0", seed=0, n_envs=3, n_steps=5, hidden=4, **epochs),
     "book": partial(A2CByTheBook, "CartPole-v1", seed=0, hidden=4),
     "a2c-slower": partial(A2C, "CartPole-v1", seed=0, n_envs=3, n_steps=7, hidden=4, **falling),
+    "ppo-slower": partial(
+        PPO, "CartPole-v1", seed=0, n_envs=3, n_steps=7, hidden=4, **epochs, **falling
+    ),
     "book-slower": partial(A2CByTheBook, "CartPole-v1", seed=0, hidden=4, **falling),
 }
 

@@ -20,6 +20,7 @@ from helpers.agents.base import Agent, gradient_step, one_thread
 from helpers.agents.limits import check_counts
 from helpers.agents.networks import QNetwork
 from helpers.agents.off_policy import OffPolicyAgent, as_stored
+from helpers.agents.ppo import PPO
 from helpers.demos.files import ARRAYS, Demos, check_spaces
 from helpers.memory.buffers import Batch
 
@@ -150,10 +151,10 @@ def pretrain(
 
     Some episodes are set aside. Training ends when the loss on these was not lower in `patience`
     epochs, and the weights of the best epoch are kept, also as the target actor's. Patience pays:
-    networks that start small stand still for some epochs before they learn. An off-policy
-    agent minimises `bc_loss`, A2C minus the log-probability of what was done, so that its standard
-    deviation becomes how far the demonstrator was from its mean. `learning_rate` and `seed` are by
-    default the agent's own. Critic and optimisers are left as they are.
+    networks that start small stand still for some epochs before they learn. An off-policy agent
+    minimises `bc_loss`, A2C and PPO minus the log-probability of what was done, so that their
+    standard deviation becomes how far the demonstrator was from its mean. `learning_rate` and
+    `seed` are by default the agent's own. Critic and optimisers are left as they are.
 
     Raises `ValueError` if the demonstrations do not fit the agent or cannot be split.
     """
@@ -247,6 +248,9 @@ def _policy_of(agent: Agent) -> tuple[nn.Module, torch.optim.Optimizer]:
         return agent.actor, agent.actor_optimizer
     if isinstance(agent, A2C):
         return agent.policy, agent.policy_optimizer
+    if isinstance(agent, PPO):
+        return agent.policy, agent.optimizer
     raise ValueError(
-        f"{type(agent).__name__} cannot be pre-trained: use A2C or one of the off-policy agents."
+        f"{type(agent).__name__} cannot be pre-trained: use A2C, PPO or one of the off-policy "
+        "agents."
     )

@@ -156,6 +156,8 @@ def check_limits(settings: Mapping[str, Any]) -> None:
         raise refuse("learning_starts", words, starts)
     if settings.get("n_envs") == settings.get("n_steps") == 1:
         raise refuse("n_envs times n_steps", "at least 2, the steps of a rollout", 1)
+    if "n_epochs" in settings and settings["batch_size"] == 1:
+        raise refuse("batch_size", "at least 2 here, since one advantage alone has no scale", 1)
 
 
 def check_counts(**counts: int) -> None:

@@ -1,9 +1,9 @@
 """What settings and methods are called in other libraries, and what they are called here.
 
-Read off Stable-Baselines3 2.9.2 (its TD3 and A2C), the documentation of Stable-Baselines 2.10 (its
-A2C and base class), the code of TD3's authors (sfujim/TD3 on GitHub, `main.py` at 10a61fa), CleanRL
-(`td3_continuous_action.py` at 004f8a0) and pg-is-all-you-need (04.TD3 at 020459a, and its A2C and
-DDPGfD). README prints these tables, and errors quote them.
+Read off Stable-Baselines3 2.9.2 (its TD3, A2C and PPO), the documentation of Stable-Baselines 2.10
+(its A2C and base class), the code of TD3's authors (sfujim/TD3 on GitHub, `main.py` at 10a61fa),
+CleanRL (`td3_continuous_action.py` at 004f8a0, and its `ppo.py`) and pg-is-all-you-need (04.TD3 at
+020459a, and its A2C and DDPGfD). README prints these tables, and errors quote them.
 """
 
 import difflib
@@ -40,9 +40,9 @@ CALLBACKS = "of `helpers.training.callbacks`"
 SETTINGS = [
     Name("policy", "", "`hidden` and `layer_norm` choose the networks, or a subclass does"),
     Name("env", "env", "an id or an environment"),
-    Name("n_envs", "n_envs", "of A2C: it makes the copies, the other agents train in one"),
+    Name("n_envs", "n_envs", "of A2C and PPO: they make the copies, the others train in one"),
     Name("learning_rate", "actor_learning_rate critic_learning_rate",
-        "in A2C `learning_rate`; a function gets the steps so far, not the progress that remains",
+        "in A2C and PPO `learning_rate`; a function gets the steps so far, not what remains",
     ),
     Name("buffer_size", "buffer_size"),
     Name("learning_starts", "learning_starts"),
@@ -57,24 +57,28 @@ SETTINGS = [
     Name("replay_buffer_class", "", "a subclass sets `buffer`, as DDPGfD does"),
     Name("replay_buffer_kwargs", "", "a subclass sets `buffer`, as DDPGfD does"),
     Name("optimize_memory_usage", "", "pictures are kept as whole numbers anyway"),
-    Name("n_steps", "n_steps", "of a rollout, in A2C; of a return, in DDPGfD; not in TD3"),
+    Name("n_steps", "n_steps", "of a rollout, in A2C and PPO; of a return, in DDPGfD; not in TD3"),
     Name("policy_delay", "policy_delay"),
     Name("target_policy_noise", "target_noise", libraries=(SB3, PG)),
     Name("target_noise_clip", "noise_clip"),
     Name("gae_lambda", "lam"),
     Name("ent_coef", "entropy_coef", libraries=(SB3, SB2)),
     Name(
-        "vf_coef", "", "the critic has an optimiser of its own, and `critic_steps`",
+        "vf_coef", "value_coef", "of PPO; A2C's critic has its own optimiser, and `critic_steps`",
         libraries=(SB3, SB2),
     ),
-    Name("max_grad_norm", "max_grad_norm", "of the actor's step"),
+    Name("max_grad_norm", "max_grad_norm", "of the actor's step, in PPO of the common one"),
+    Name("n_epochs", "n_epochs", "of PPO"),
+    Name("clip_range", "clip_range", "of PPO, a number"),
+    Name("clip_range_vf", "value_clip_range", "of PPO; there the clipped error alone counts"),
+    Name("target_kl", "target_kl", "of PPO"),
     Name("rms_prop_eps", "", "the optimiser is Adam"),
     Name("use_rms_prop", "", "the optimiser is Adam"),
     Name("use_sde", "", "exploration is drawn anew at each step"),
     Name("sde_sample_freq", "", "exploration is drawn anew at each step"),
     Name("rollout_buffer_class", "", "a rollout is the dataclass `Rollout`"),
     Name("rollout_buffer_kwargs", "", "a rollout is the dataclass `Rollout`"),
-    Name("normalize_advantage", "", "A2C always does it"),
+    Name("normalize_advantage", "", "A2C and PPO always do it"),
     Name("stats_window_size", "", '`history["return"]` holds every episode'),
     Name("tensorboard_log", "", f"the callback `TensorBoard(folder)` {CALLBACKS}"),
     Name("policy_kwargs", "", "`hidden` and `layer_norm`, or a subclass's own networks"),
@@ -89,7 +93,7 @@ METHODS = [
     Name("learn", "learn", "`learn(total_steps, callback)`"),
     Name("total_timesteps", "total_steps", "of `learn`", (SB3, SB2, CLEANRL)),
     Name("callback", "callback", "of `learn`: a function of the agent, False ends the training"),
-    Name("log_interval", "log_every", "a setting, in updates; A2C logs them all"),
+    Name("log_interval", "log_every", "a setting, in updates; A2C and PPO log them all"),
     Name("tb_log_name", "", "the callback `TensorBoard(folder)`"),
     Name("reset_num_timesteps", "", "`steps` goes on counting, since schedules go by it"),
     Name("progress_bar", "", "the callback `LiveCurves()` of `helpers.show.plotting` shows one"),
@@ -129,8 +133,8 @@ METHODS = [
     Name("iteration", "", "`history` counts environment steps"),
     Name("num_timesteps", "steps"),
     Name("replay_buffer", "buffer"),
-    Name("rollout_buffer", "", "a rollout is what `collect` of A2C gives"),
-    Name("n_rollout_steps", "n_steps", "a setting of A2C"),
+    Name("rollout_buffer", "", "a rollout is what `collect` of A2C and PPO gives"),
+    Name("n_rollout_steps", "n_steps", "a setting of A2C and PPO"),
     Name("ep_info_buffer", "history", '`history["return"]` holds every episode'),
     Name("actor_target", "target_actor"),
     Name("critic_target", "target_critic"),
@@ -153,7 +157,7 @@ AROUND = [
     Name("StopTrainingOnRewardThreshold", "StopAtReturn", f"`StopAtReturn(target)` {CALLBACKS}"),
     Name("NormalActionNoise", "GaussianNoise", "`GaussianNoise(sigma)`, no mean"),
     Name("OrnsteinUhlenbeckActionNoise", "OUNoise", "`OUNoise(sigma, theta, dt)`"),
-    Name("make_vec_env", "n_envs", "a setting of A2C, which makes its copies itself"),
+    Name("make_vec_env", "n_envs", "a setting of A2C and PPO, which make their copies themselves"),
     Name("VecNormalize", "normalize", 'the setting `normalize=("obs", "rewards")`'),
     Name("NatureCNN", "NatureEncoder", "of `helpers.agents.layers`: a subclass's `encoder_class`"),
     Name("Monitor", "history", '`history["return"]` and `history["length"]`, no wrapper'),
@@ -182,7 +186,14 @@ ELSEWHERE = [
     Name("prior_eps", "eps", "", (PG,)),
     Name("demo", "remember", "`remember(demos)`, a method", (PG,)),
     Name("env_id", "env", "", (CLEANRL,)),
-    Name("num_envs", "n_envs", "of A2C", (CLEANRL,)),
+    Name("num_envs", "n_envs", "of A2C and PPO", (CLEANRL,)),
+    Name("num_steps", "n_steps", "of a rollout, in A2C and PPO", (CLEANRL,)),
+    Name("anneal_lr", "learning_rate", "takes `LinearSchedule(1e-3, 1e-4, 10_000)`", (CLEANRL,)),
+    Name("num_minibatches", "batch_size", "the rows of a minibatch", (CLEANRL,)),
+    Name("update_epochs", "n_epochs", "of PPO", (CLEANRL,)),
+    Name("norm_adv", "", "A2C and PPO always do it", (CLEANRL,)),
+    Name("clip_coef", "clip_range", "of PPO", (CLEANRL,)),
+    Name("clip_vloss", "value_clip_range", "of PPO", (CLEANRL,)),
     Name("max_timesteps", "total_steps", "of `learn`", (AUTHORS,)),
     Name("num_frames", "total_steps", "of `learn`", (PG,)),
     Name("eval_freq", "", "the callback `Evaluate(every=5000)`", (AUTHORS,)),

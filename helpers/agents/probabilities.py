@@ -73,7 +73,7 @@ def check_stochastic(agent: Any) -> None:
     if not (discrete or isinstance(getattr(agent, "policy", None), GaussianPolicy)):
         raise ValueError(
             f"{type(agent).__name__} always takes the same action in a state, which has no "
-            "probability: ask predict for it, or use A2C."
+            "probability: ask predict for it, or use A2C or PPO."
         )
 
 

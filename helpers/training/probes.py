@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from gymnasium import spaces
 
-from helpers.agents import A2C, DDPG, TD3, DDPGfD
+from helpers.agents import A2C, DDPG, PPO, TD3, DDPGfD
 from helpers.agents.base import Agent
 from helpers.agents.noise import GaussianNoise
 from helpers.agents.schedules import LinearSchedule
@@ -239,6 +239,14 @@ QUICK = (
         },
         2000,
     ),
+    Quick(
+        PPO,
+        {
+            "gamma": 0.8, "n_envs": 4, "n_steps": 4, "hidden": 32, "batch_size": 16,
+            "n_epochs": 8, "learning_rate": LinearSchedule(0.01, 0.001, 1800),
+        },
+        2000,
+    ),
 )  # fmt: skip
 
 
@@ -246,7 +254,7 @@ def quick(kind: type[Agent], **settings: Any) -> Quick:
     """What makes such agents, with settings fit for the probes; `settings` change some of them.
 
     An agent that learns from demonstrations as well is given some, of random actions. Raises
-    `ValueError` for a class that is none of A2C, DDPG, TD3 and DDPGfD, nor derived from one.
+    `ValueError` for a class that is none of A2C, PPO, DDPG, TD3 and DDPGfD, nor derived from one.
     """
     for known in QUICK:
         if issubclass(kind, known.kind):

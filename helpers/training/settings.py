@@ -100,6 +100,22 @@ SETTINGS: dict[tuple[str, str], Setting] = {
             },
         ),
         Setting(
+            algorithm="ppo",
+            env_id="CartPole-v1",
+            agent="PPO",
+            lesson="07_ppo",
+            steps=80_000,
+            bar=475,
+            seconds=12,
+            params={
+                "n_steps": 64,
+                "n_epochs": 8,
+                "batch_size": 256,
+                "reward_scale": 0.01,
+                "learning_rate": LinearSchedule(2e-3, 2e-4, 80_000),
+            },
+        ),
+        Setting(
             algorithm="ddpg",
             env_id="Pendulum-v1",
             agent="DDPG",
