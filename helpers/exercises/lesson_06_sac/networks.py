@@ -1,0 +1,143 @@
+"""Lesson 06's actor: exercise 6.1 `SquashedGaussianActor`.
+
+Mean and log of the std may come out of one last layer or of two. So the rows of the last layers get
+known weights by what they give, not by where they stand.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import nn
+
+from helpers.agents.networks import SquashedGaussianActor
+from helpers.checks.exercise import Case
+from helpers.exercises.lesson_02_ddpg.networks import SMALL, TINY, drawn, largest
+from helpers.exercises.observing import fill_parameters, gradient, linear_layers, steady
+from helpers.exercises.text import exercise
+
+HIDDEN = "sizes of the hidden layers"
+FORM = "form of the output"
+
+# --- What is looked at ----------------------------------------------------------------------------
+
+
+def observe_actor(function, obs, action_dim, hidden, scale):
+    """`scale` is the size of the last layer's weights: with a large one the log is cut off."""
+    network = function(obs.shape[-1], action_dim, hidden)
+    if isinstance(network, nn.Module) and not list(network.parameters()):
+        return {HIDDEN: "none that torch knows of"}
+    body, heads = parts(network, obs)
+    fill_parameters(network, obs)
+    given = network(obs)
+    if given is None:
+        return None
+    seen = {HIDDEN: sizes(body), FORM: described(given)}
+    if seen[FORM] != "two tensors":
+        return seen
+    fill_heads(heads, given, scale)
+    mean, log_std = network(obs)
+    again = [network(obs) for _ in range(4)]
+    return seen | {
+        "mean": steady(mean, *(each[0] for each in again)),
+        "log_std": steady(log_std, *(each[1] for each in again)),
+    }
+
+
+def described(given) -> str:
+    if isinstance(given, torch.Tensor):
+        return "one tensor"
+    tensors = isinstance(given, tuple | list) and all(isinstance(x, torch.Tensor) for x in given)
+    return {2: "two tensors"}.get(len(given), f"{len(given)} tensors") if tensors else "no tensors"
+
+
+def parts(network: nn.Module, obs: torch.Tensor) -> tuple[list[nn.Linear], list[nn.Linear]]:
+    """The hidden layers, and the last ones: all that take what the very last one takes."""
+    ran = list(dict.fromkeys(linear_layers(network, obs)))
+    arrived: dict[nn.Linear, torch.Tensor] = {}
+    hooks = [
+        layer.register_forward_pre_hook(lambda layer, given: arrived.update({layer: given[0]}))
+        for layer in ran
+    ]
+    try:
+        with torch.no_grad():
+            network(obs)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    last = arrived[ran[-1]] if ran else None
+    heads = [layer for layer in ran if last is not None and torch.equal(arrived[layer], last)]
+    return [layer for layer in ran if layer not in heads], heads
+
+
+def fill_heads(heads: list[nn.Linear], given, scale: float) -> None:
+    """Known weights for the row of a last layer that makes the j-th mean, or the j-th log_std."""
+    found = []
+    for kind, output in enumerate(given):
+        for j in range(output.shape[-1] if output.ndim else 0):
+            for layer in heads:
+                slope = gradient(output[..., j], layer.bias)
+                found += [(layer, row, kind, j) for row in rows_of(slope)]
+    for layer, row, kind, j in found:
+        rng = np.random.default_rng([kind, j])
+        numbers = scale * rng.normal(size=layer.weight.shape[1] + 1)
+        layer.weight.data[row], layer.bias.data[row] = map(
+            torch.as_tensor, (numbers[1:], numbers[0])
+        )
+
+
+def rows_of(slope: torch.Tensor | None) -> list[int]:
+    return [] if slope is None else slope.nonzero().flatten().tolist()
+
+
+def sizes(layers: list[nn.Linear]) -> str:
+    return ", ".join(f"{x.weight.shape[1]} -> {x.weight.shape[0]}" for x in layers) or "none"
+
+
+def actor_cases(rng: np.random.Generator) -> list[Case]:
+    return [
+        Case((drawn(rng, 1, 3), 1, 5, 0.3), note="a batch of one, Pendulum's sizes"),
+        Case((drawn(rng, 4, 3), 2, 5, 0.3), note="four observations, two action dimensions"),
+        Case((drawn(rng, 3), 1, 5, 0.3), note="one observation without a batch, as while acting"),
+        Case((drawn(rng, 6, 2), 1, 64, 0.3), note="MountainCarContinuous' sizes"),
+        Case((drawn(rng, 40, 3), 3, 8, 300.0), note="a log_std far out on either side"),
+        Case((drawn(rng, 3, 2, 4), 5, 8, 0.3), note="observations of shape (3, 2, 4)"),
+    ]
+
+
+# --- How it starts --------------------------------------------------------------------------------
+
+
+def starts(holds):
+    def test(function, rng):
+        network = function(3, 2, 16)
+        return holds(*parts(network, drawn(rng, 4, 3)))
+
+    return test
+
+
+def every_parameter_has_a_part(function, rng):
+    network, obs = function(3, 2, 16), drawn(rng, 4, 3)
+    fill_parameters(network, obs)
+    both = torch.cat(tuple(network(obs)), dim=-1)
+    return all(gradient(both, parameter) is not None for parameter in network.parameters())
+
+
+SQUASHED_GAUSSIAN_ACTOR = exercise(
+    __file__, "6.1", SquashedGaussianActor, actor_cases, observe_actor,
+    properties={
+        "weights of a last layer not small": starts(
+            lambda _, heads: all(largest(x.weight) <= SMALL for x in heads)
+        ),
+        "biases of a last layer not small": starts(
+            lambda _, heads: all(largest(x.bias) <= SMALL for x in heads)
+        ),
+        "weights of the last layer all 0": starts(
+            lambda _, heads: all(largest(x.weight) > 0 for x in heads)
+        ),
+        "hidden layers next to 0": starts(
+            lambda body, _: all(largest(x.weight) > TINY for x in body)
+        ),
+        "parameters without a part": every_parameter_has_a_part,
+    },
+)  # fmt: skip

@@ -1,0 +1,182 @@
+"""Lesson 06's agent: exercise 6.7, the `update` of `SAC`.
+
+The agent is built once, on an environment that has nothing but spaces. Then its networks are
+replaced by small ones with given weights, its optimisers by plain gradient descent and its
+generator by one that gives the same numbers for the same shape, whoever asks first: two right
+updates may draw in another order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy, deepcopy
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from helpers.agents.sac import SAC, Temperature
+from helpers.checks.exercise import Case
+from helpers.exercises.lesson_03_td3.smoothing import shared_streams
+from helpers.exercises.lesson_03_td3.update import Updates
+from helpers.exercises.text import exercise
+from helpers.exercises.toys import SmallTwin, Spaces, batch_of, floats
+from helpers.memory.buffers import Batch
+
+NETWORKS = ("critic", "actor", "target_critic")
+RETURNED = ("critic_loss", "actor_loss", "temperature", "entropy")
+
+
+class SmallGaussian(nn.Module):
+    """Mean and log_std are weighted sums of the observation; log_std has a bias."""
+
+    def __init__(self, weights) -> None:
+        super().__init__()
+        self.weights = nn.Parameter(floats(weights))
+
+    def forward(self, obs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        mean, log_std = (obs @ self.weights).chunk(2, dim=-1)
+        return mean, 0.3 * log_std - 0.5
+
+
+class Repeating(np.random.Generator):
+    """Draws the same numbers for the same shape: standard ones, moved and scaled as asked for."""
+
+    def standard_normal(self, size=None, dtype=np.float64, out=None):
+        count = int(np.prod(size if size is not None else 1))
+        numbers = 1.2 * np.sin(1.0 + 1.7 * np.arange(count))
+        return numbers.reshape(size if size is not None else ()).astype(dtype)
+
+    def normal(self, loc=0.0, scale=1.0, size=None):
+        return loc + scale * self.standard_normal(np.shape(loc) if size is None else size)
+
+
+@lru_cache(maxsize=1)
+def template(function):
+    """Built once: building takes longer than a few updates, and most parts are replaced anyway."""
+    small = {"hidden": 8, "learning_starts": 7, "batch_size": 1, "buffer_size": 8}
+    return function(Spaces(1, 1), seed=0, reward_scale=0.3, **small)
+
+
+def agent_with(function, networks: tuple, temperature: float, rate: float, settings: dict) -> SAC:
+    """An agent with these networks: critic, actor, target critic."""
+    agent = copy(template(function))
+    agent.rng = Repeating(np.random.PCG64(0))
+    agent.temperature = Temperature(temperature)
+    for name, value in {**settings, **dict(zip(NETWORKS, networks, strict=True))}.items():
+        setattr(agent, name, value)
+    for name in ("actor", "critic", "temperature"):
+        optimizer = torch.optim.SGD(getattr(agent, name).parameters(), lr=rate)
+        setattr(agent, f"{name}_optimizer", optimizer)
+    agent.online = [*agent.critic.parameters()]
+    agent.targets = [*agent.target_critic.parameters()]
+    return agent
+
+
+class Trial(Updates):
+    """Two updates with one batch; an error is noted without looking for its network."""
+
+    def learn(self):
+        self.agent.updates += 1
+        before, batch = self.numbers(), Batch(*(part.clone() for part in self.batch))
+        losses = self.agent.update(batch)
+        now = self.numbers()
+        self.settings |= {name for name in now if now[name] != before.get(name, now[name])}
+        pairs = zip(Batch._fields, batch, self.batch, strict=True)
+        self.parts |= {name for name, part, old in pairs if not torch.equal(part, old)}
+        return losses
+
+
+def observe_update(function, networks, temperature, batch, rate=0.1, **settings):
+    """The weights after each of two updates, what is returned, and what else has changed."""
+    agent = agent_with(function, networks, temperature, rate, settings)
+    trial, states, returned = Trial(agent, batch), [], []
+    for _ in range(2):
+        returned.append(trial.learn())
+        states.append(weights(agent))
+    seen: dict[str, Any] = {
+        f"{name} after each update": [state[name] for state in states] for name in states[0]
+    }
+    seen["return value"] = described(returned[0])
+    seen |= {f"`{name}` of each update": [entry(name, x) for x in returned] for name in RETURNED}
+    return seen | trial.changes()
+
+
+def weights(agent: SAC) -> dict[str, np.ndarray]:
+    found = {
+        name.replace("_", " "): np.concatenate(
+            [p.detach().numpy().ravel() for p in getattr(agent, name).parameters()]
+        )
+        for name in NETWORKS
+    }
+    return found | {"log of the temperature": agent.temperature.log.detach().numpy().copy()}
+
+
+def described(losses) -> str:
+    """ "a dict" where the agent and its curves find all that they need."""
+    if not isinstance(losses, Mapping):
+        return f"an object of type {type(losses).__name__}"
+    missing = [f"without {name}" for name in RETURNED if name not in losses]
+    # The agent calls `.item()` of every loss, which works for a single number.
+    kinds = sorted({type(x).__name__ for x in losses.values() if not hasattr(x, "item")})
+    several = ["with several numbers in an entry"] * any(map(many, losses.values()))
+    return ", ".join(["a dict", *missing, *(f"with an entry of type {k}" for k in kinds), *several])
+
+
+def many(entry) -> bool:
+    return isinstance(entry, torch.Tensor) and entry.numel() != 1
+
+
+def entry(name: str, losses) -> float | None:
+    found = losses.get(name) if isinstance(losses, Mapping) else None
+    if found is None or many(found):
+        return None
+    return float(found.detach() if isinstance(found, torch.Tensor) else found)
+
+
+def update_cases(rng: np.random.Generator) -> list[Case]:
+    def drawn(obs_size: int, action_dim: int, temperature: float, **settings) -> Case:
+        def twin() -> SmallTwin:
+            return SmallTwin(*rng.normal(size=(2, obs_size + action_dim)) / 2)
+
+        actor = SmallGaussian(rng.normal(size=(obs_size, 2 * action_dim)) / 2)
+        batch = batch_of(rng, obs_size, action_dim, "", "terminated", "", "truncated", "")
+        args = (twin(), actor, twin()), temperature, batch
+        given = {"gamma": 0.9, "tau": 0.2, "learn_temperature": True, "target_entropy": -1.0}
+        return Case(args, given | settings)
+
+    noted = {
+        "one action dimension": drawn(2, 1, 0.4),
+        "the temperature is not learned": drawn(2, 1, 0.4, learn_temperature=False),
+        "two action dimensions, a target entropy of -3": drawn(3, 2, 1.5, target_entropy=-3.0),
+        "gamma 1, fast targets": drawn(1, 3, 0.2, gamma=1.0, tau=0.7),
+    }
+    return [Case(case.args, case.kwargs, note) for note, case in noted.items()]
+
+
+# --- What values cannot show ----------------------------------------------------------------------
+
+
+def updated(function, seed: int) -> tuple[list[float], bool]:
+    """The actor's weights after an update of an agent as it is built, and whether shared streams
+    of random numbers were left alone."""
+    agent = copy(template(function))
+    agent.actor, agent.temperature = deepcopy((agent.actor, agent.temperature))
+    agent.rng = np.random.default_rng(seed)
+    agent.actor_optimizer = torch.optim.SGD(agent.actor.parameters(), lr=0.1)
+    agent.temperature_optimizer = torch.optim.SGD(agent.temperature.parameters(), lr=0.1)
+    before = shared_streams()
+    agent.update(batch_of(np.random.default_rng(0), 1, 1, "", "", ""))
+    numbers = torch.cat([p.detach().ravel() for p in agent.actor.parameters()])
+    return numbers.tolist(), shared_streams() == before
+
+
+SAC_UPDATE = exercise(
+    __file__, "6.7", SAC, update_cases, observe_update,
+    properties={
+        "does not draw from rng": lambda f, rng: updated(f, 1)[0] != updated(f, 2)[0],
+        "uses a shared stream": lambda f, rng: updated(f, 1)[1],
+    },
+)  # fmt: skip
