@@ -14,7 +14,7 @@ from tools import assignment
 from tools.editions import editions
 
 ALL = {exercise.id: exercise for exercise in exercises()}
-LESSONS = sorted({exercise.lesson for exercise in ALL.values()})
+LESSONS = sorted(path.stem for path in (assignment.ROOT / "lessons").glob("[0-9]*.md"))
 REGION = r"\n?### BEGIN {0}\n(.*?)### END {0}\n?"
 
 

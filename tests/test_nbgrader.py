@@ -15,7 +15,7 @@ from helpers.checks.edits import apply, source_of_reference
 from tools import assignment
 
 pytestmark = pytest.mark.long
-LESSONS = sorted({exercise.lesson for exercise in exercises()})
+LESSONS = sorted(path.stem for path in (assignment.ROOT / "lessons").glob("[0-9]*.md"))
 WRONG = ["0.1", "1.3", "1.8", "2.3", "2.6", "3.2", "3.4", "4.3", "4.9", "5.2", "5.7"]
 BROKEN = "4.6"  # is no Python; 4.7 inherits from its class
 SCORES = """\
