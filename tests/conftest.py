@@ -12,6 +12,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")  # the kernel of this environment
 
 
+LONG_FILES = ("browser", "probes", "exercises.py", "break_it", "train")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all", action="store_true", help="the tests marked `long` as well")
 
@@ -54,10 +57,9 @@ def pytest_xdist_make_scheduler(config, log):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long groups first: notebooks, then tests that stand alone, each followed by a file.
+    """Long groups first: solved editions between nbval's notebooks, then files, the longest first.
 
-    A worker always holds one test more than it runs. Two that train for as long as a lesson does
-    must not be neighbours, or one worker would hold both while the other has nothing left.
+    A worker always holds one group more than it runs, so what trains for long must not come last.
     """
     groups: dict[str, list[pytest.Item]] = {}
     for item in items:
@@ -66,7 +68,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     names = sorted(groups, key=lambda name: -len(groups[name]))
     notebooks = [name for name in names if name.endswith(".ipynb")]
     files = [name for name in names if name.endswith(".py")]
-    files.sort(key=lambda name: "browser" not in name)  # it starts servers: the longest of them
+    files.sort(key=lambda name: not any(part in name for part in LONG_FILES))
     alone = [name for name in names if name not in notebooks and name not in files]
-    mixed = [name for pair in zip_longest(alone, files) for name in pair if name]
-    items[:] = [item for name in notebooks + mixed for item in groups[name]]
+    first = [name for pair in zip_longest(alone, notebooks) for name in pair if name]
+    items[:] = [item for name in first + files for item in groups[name]]

@@ -444,7 +444,6 @@ def test_the_entropy_bonus_keeps_a_policy_open():
 # ---- the lesson ----------------------------------------------------------------------------------
 
 
-@pytest.mark.xdist_group("learning-a2c")
 def test_a2c_reaches_the_bar_of_the_lesson():
     """With the lesson's settings and a seed that they were not tuned on."""
     setting = get_setting("a2c", "CartPole-v1")
