@@ -70,5 +70,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     files = [name for name in names if name.endswith(".py")]
     files.sort(key=lambda name: not any(part in name for part in LONG_FILES))
     alone = [name for name in names if name not in notebooks and name not in files]
+    alone.sort(key=lambda name: "solved" not in name)
     first = [name for pair in zip_longest(alone, notebooks) for name in pair if name]
     items[:] = [item for name in first + files for item in groups[name]]
