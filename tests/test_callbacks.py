@@ -19,6 +19,7 @@ from helpers.training.callbacks import (
     Checkpoint,
     Evaluate,
     Milestones,
+    Print,
     StopAtReturn,
     TensorBoard,
 )
@@ -91,6 +92,13 @@ def test_false_ends_training_as_numpy_compares_numbers_too(no, together):
     assert agent.learn(5, together(lambda agent: no)).steps == 1
 
 
+@pytest.mark.parametrize("wrong", [[Print(10), Print(5)], Print, lambda locals_, globals_: True])
+def test_what_is_no_callback_is_refused_in_a_list_too(wrong):
+    with pytest.raises(TypeError, match="callback must be a function of the agent") as error:
+        CallbackList(wrong)
+    assert_one_sentence(error.value)
+
+
 def test_milestones_are_multiples_however_many_steps_come_at_once():
     milestones = Milestones(10)
     milestones.start(0)
@@ -100,9 +108,10 @@ def test_milestones_are_multiples_however_many_steps_come_at_once():
     assert reached == [10, 35, 40, 61]
     milestones.start(19)
     assert milestones.reached(20)
-    with pytest.raises(ValueError, match="at least 1") as error:
-        Milestones(0)
-    assert_one_sentence(error.value)
+    for wrong in (0, 2.5, "1000"):
+        with pytest.raises(ValueError, match=r"^every must be a whole number from 1 up") as error:
+            Milestones(wrong)
+        assert_one_sentence(error.value)
 
 
 # ---- evaluations ---------------------------------------------------------------------------------
@@ -192,7 +201,7 @@ def test_the_best_is_kept_in_memory_and_in_a_file(tmp_path):
 
 def test_evaluations_that_cannot_be_are_refused_at_once():
     for settings in ({"every": 0}, {"every": 5, "episodes": 0}):
-        with pytest.raises(ValueError, match="at least 1") as error:
+        with pytest.raises(ValueError, match=f"^{[*settings][-1]} must be .*, got 0.$") as error:
             Evaluate(**settings)
         assert_one_sentence(error.value)
     agent = DDPG(Wants(Log()), seed=0, **tiny)  # was not made by gymnasium.make

@@ -95,7 +95,6 @@ def test_load_says_so_too(tmp_path, change, says):
         ("select_action", "is called predict here"),
         ("critic_target", "is called target_critic here"),
         ("learning_rate", "is called actor_learning_rate and critic_learning_rate here"),
-        ("hidden", "hidden is a setting: agent.hyperparameters['hidden'] holds it."),
         ("nonsense", "has no attribute 'nonsense'"),
     ],
 )

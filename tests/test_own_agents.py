@@ -46,7 +46,7 @@ class Reinforce(Agent):
         with self.seeded():
             self.actor = make_actor(self.obs_size, int(self.action_space.n), hidden)
         self.optimizer = torch.optim.Adam(self.actor.parameters())
-        self.follow(optimizer=learning_rate)
+        self.follow("learning_rate", learning_rate, "optimizer")
 
     def act(self, obs, rng):
         logits = self.actor(obs).detach().numpy()

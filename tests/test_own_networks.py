@@ -11,7 +11,7 @@ from sentences import assert_one_sentence
 from torch import nn
 from wholes import everything, tiny
 
-from helpers.agents import DDPG, TD3
+from helpers.agents import A2C, DDPG, TD3, A2CByTheBook
 from helpers.agents.layers import DeepTwinQNetwork, Encoder, NatureEncoder
 from helpers.agents.networks import DeterministicActor, TwinQNetwork
 
@@ -88,6 +88,97 @@ def test_a_class_of_ones_own_is_kept_where_the_lessons_would_be_replaced():
     agent = Careful("Short-v0", seed=0, **tiny)
     assert type(agent.critic) is Plain
     assert type(agent.actor) is DeterministicActor
+
+
+class Column(nn.Module):
+    """A critic as Stable-Baselines3 has it: values (B, 1), of which a loss would make (B, B)."""
+
+    def __init__(self, obs_size, action_dim, hidden):
+        super().__init__()
+        self.layer = nn.Linear(obs_size + action_dim, 1)
+
+    def forward(self, obs, action):
+        return self.layer(torch.cat([obs, action], dim=-1))
+
+
+class Pair(Column):
+    def forward(self, obs, action):
+        return super().forward(obs, action).squeeze(-1), torch.zeros(len(obs))
+
+
+class Single(Column):
+    def forward(self, obs, action):
+        return super().forward(obs, action).squeeze(-1)
+
+
+class Swapped(Column):
+    def forward(self, action, obs):
+        return self.layer(obs)
+
+
+class OneAction(nn.Module):
+    def __init__(self, obs_size, action_dim, hidden):
+        super().__init__()
+
+    def forward(self, obs):
+        return obs[..., 0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "networks", "words"),
+    [
+        (DDPG, {"critic_class": Column}, "Column must give one value a row, shape (B,); asked with "
+         "(2, 3) and (2, 1) it gave (2, 1)."),
+        (DDPG, {"critic_class": TwinQNetwork, "actor_class": Smooth}, "TwinQNetwork must give one"),
+        (DDPG, {"critic_class": Swapped}, "Swapped cannot be asked with (2, 3) and (2, 1) ("),
+        (TD3, {"critic_class": Single}, "Single must give two values a row"),
+        (TD3, {"critic_class": Pair}, "Pair must have a q1(obs, action)"),
+        (TD3, {"actor_class": OneAction}, "OneAction must give actions of shape (B, 1); asked"),
+    ],
+)  # fmt: skip
+def test_what_computes_something_else_is_one_sentence_before_any_step(kind, networks, words):
+    mine = type("Mine", (kind,), networks)
+    with pytest.raises(ValueError, match=re.escape(words)) as error:
+        mine("Short-v0", seed=0, **tiny)
+    assert_one_sentence(error.value)
+
+
+def test_an_actor_without_bounds_is_one_sentence():
+    class Linear(Smooth):
+        def forward(self, obs):
+            return self.layers[:-1](obs)
+
+    with pytest.raises(ValueError, match=r"^Linear must give actions in \[-1, 1\]") as error:
+        type("Mine", (TD3,), {"actor_class": Linear})("Short-v0", seed=0, **tiny)
+    assert_one_sentence(error.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "value", "words"),
+    [
+        (A2C, "actor_class", Smooth, "which A2C does not read: its networks follow the setting"),
+        (A2CByTheBook, "critic_class", Smooth, "which A2CByTheBook does not read"),
+        (TD3, "policy_class", Smooth, "follow the classes actor_class, critic_class, encoder"),
+        (TD3, "actor_class", Smooth(3, 1, 8), "must be a class, of which the agent makes"),
+        (TD3, "critic_class", "MlpPolicy", "must be a class"),
+        (TD3, "batch_size", 7, "which TD3 does not read: give it to the agent, Mine(env, batch_"),
+        (A2C, "gamma", 0.5, "which A2C does not read"),
+    ],
+)
+def test_what_a_class_names_and_no_agent_would_read_is_refused(kind, name, value, words):
+    with pytest.raises(TypeError, match=re.escape(words)) as error:
+        type("Mine", (kind,), {name: value})
+    assert_one_sentence(error.value, name)
+
+
+def test_a_class_with_a_constructor_may_name_what_it_likes():
+    class Mine(A2C):
+        gamma, policy_class = 0.5, Smooth
+
+        def __init__(self, env, **settings):
+            super().__init__(env, **settings | {"gamma": self.gamma})
+
+    assert Mine("CartPole-v1").gamma == 0.5
 
 
 # ---- eyes ----------------------------------------------------------------------------------------

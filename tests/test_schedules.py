@@ -9,7 +9,7 @@ import pytest
 import torch
 from sentences import assert_one_sentence
 from wholes import AGENTS as WHOLES
-from wholes import everything
+from wholes import everything, tiny
 
 from helpers.agents import A2C, DDPG, PPO, TD3, A2CByTheBook
 from helpers.agents.schedules import KINDS, LinearSchedule, Schedule, as_rate, rate_at
@@ -147,11 +147,46 @@ def test_any_function_of_the_step_is_a_learning_rate_in_a_session(name, rate, tm
     assert_one_sentence(error.value, f".load(path, {where}=")
 
 
-def test_a_function_of_what_is_left_is_refused():
-    """As Stable-Baselines3 has it: 1 at the beginning, 0 at the end. Ours gets steps."""
-    with pytest.raises(ValueError, match="number of steps so far") as error:
-        TD3("Pendulum-v1", actor_learning_rate=lambda left: left * 1e-3)
-    assert_one_sentence(error.value, "which is 0.0 at step 0")
+# As Stable-Baselines3 has it: 1 at the beginning, 0 at the end. Ours gets steps.
+OF_WHAT_IS_LEFT = [
+    lambda left: 1e-3 * left,
+    lambda left: max(1e-3 * left, 1e-5),
+    lambda left: 1e-4 + 9e-4 * left,
+    lambda left: 3e-4 * 0.1 ** (1 - left),
+    lambda left: 3e-4 * np.exp(-5 * (1 - left)),
+    lambda left: 1e-3 if left > 0.5 else 1e-4,
+    lambda left: 1e-5 + 3e-4 * (1 + math.cos(math.pi * (1 - left))),
+]
+OF_STEPS = [
+    lambda steps: 3e-4,
+    lambda steps: 1e-3 * (1 - steps / 20_000),
+    lambda steps: 1e-3 / (1 + steps),
+    lambda steps: 1e-3 * 0.5 ** (steps / 1000),
+    lambda steps: 1e-3 * min(1, (steps + 1) / 100),  # it warms up
+    lambda steps: 5e-4 * (1 + math.cos(math.pi * min(steps, 20_000) / 20_000)),
+    [1e-3, 9e-4, 8e-4].__getitem__,
+]
+
+
+@pytest.mark.parametrize("rate", OF_WHAT_IS_LEFT)
+def test_a_function_of_what_is_left_is_refused(rate):
+    with pytest.raises(ValueError, match="the progress that remains") as error:
+        TD3("Pendulum-v1", actor_learning_rate=rate)
+    assert_one_sentence(error.value, "actor_learning_rate", "number of steps so far", "LinearSched")
+
+
+@pytest.mark.parametrize("rate", OF_STEPS)
+def test_a_function_of_the_steps_is_taken(rate):
+    assert as_rate("rate", rate) is rate
+
+
+def test_a_rate_that_falls_below_0_ends_training_in_a_sentence():
+    """Adam would go uphill with it."""
+    falling = {"actor_learning_rate": lambda step: 1e-3 * (1 - step / 15)}
+    agent = TD3("Short-v0", seed=0, **tiny, **falling)
+    with pytest.raises(ValueError, match=r"actor_learning_rate is -.* at step 16") as error:
+        agent.learn(30)
+    assert_one_sentence(error.value, "LinearSchedule")
 
 
 # ---- agents obey ---------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from helpers.agents.layers import of_depth
 from helpers.agents.networks import make_critic
 from helpers.agents.on_policy import OnPolicyAgent, Rollout
 from helpers.agents.policies import CategoricalPolicy, GaussianPolicy, MultiCategoricalPolicy
-from helpers.agents.schedules import Rate, as_rate, rate_at
+from helpers.agents.schedules import Rate
 from helpers.envs.make import EnvLike
 
 
@@ -115,8 +115,7 @@ class A2C(OnPolicyAgent):
         # fused: one kernel for all parameters, about 10 % of an update.
         self.policy_optimizer = torch.optim.Adam(self.policy.parameters(), fused=True)
         self.critic_optimizer = torch.optim.Adam(self.critic.parameters(), fused=True)
-        first_rate = rate_at(as_rate("learning_rate", learning_rate), 0)
-        self.follow(policy_optimizer=learning_rate, critic_optimizer=first_rate)
+        self.follow("learning_rate", learning_rate, "policy_optimizer", "critic_optimizer")
 
     def update(self, rollout: Rollout) -> None:
         """The advantages and returns of a rollout, and what the networks learn from them."""

@@ -13,7 +13,7 @@ from helpers.agents.layers import of_depth
 from helpers.agents.networks import make_actor, make_critic
 from helpers.agents.policies import log_prob, sample_actions
 from helpers.agents.returns import discounted_returns
-from helpers.agents.schedules import Rate, as_rate, rate_at
+from helpers.agents.schedules import Rate
 from helpers.envs.make import EnvLike, check_finite
 
 
@@ -60,8 +60,7 @@ class A2CByTheBook(Agent):
             self.critic = of_depth(make_critic, self.obs_size, hidden=hidden)
         self.actor_optimizer = torch.optim.Adam(self.actor.parameters())
         self.critic_optimizer = torch.optim.Adam(self.critic.parameters())
-        first_rate = rate_at(as_rate("learning_rate", learning_rate), 0)
-        self.follow(actor_optimizer=learning_rate, critic_optimizer=first_rate)
+        self.follow("learning_rate", learning_rate, "actor_optimizer", "critic_optimizer")
 
     def act(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
         logits = self.actor(obs).numpy()

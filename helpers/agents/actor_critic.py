@@ -28,12 +28,14 @@ class ActorCriticAgent(Agent):
     """
 
     # Both are built from obs_size, action_size and hidden; from what pictures show, the features.
+    networks = ("actor_class", "critic_class", "encoder_class")
     actor_class: ClassVar[type[nn.Module]] = DeterministicActor
     critic_class: ClassVar[type[nn.Module]]
     encoder_class: ClassVar[type[nn.Module]] = Encoder
     slow: ClassVar[tuple[str, ...]] = ("actor", "critic")
     target_actor: nn.Module
     target_critic: nn.Module
+    outputs: ClassVar[tuple[int, int]] = (1, 1)  # tensors that actor and critic give
     needs_bounds = True
     saved: ClassVar[tuple[str, ...]] = (
         "actor", "critic", "target_actor", "target_critic", "actor_optimizer", "critic_optimizer",
@@ -60,7 +62,7 @@ class ActorCriticAgent(Agent):
             raise ValueError("normalize can hold no 'obs' here: pictures are brought to a range.")
         self.action_size = self.units.action_size
         kinds = self.actor_class, self.critic_class, self.encoder_class
-        sizes = (self.flat_space, self.action_size, hidden, layer_norm)
+        sizes = (self.flat_space, self.action_size, hidden, layer_norm, self.outputs)
         with self.seeded():
             self.actor, self.critic = fast_networks(*kinds, *sizes)
         networks = {f"target_{name}": getattr(self, name) for name in self.slow}
@@ -72,7 +74,8 @@ class ActorCriticAgent(Agent):
         self.targets = [p for network in copies.values() for p in network.parameters()]
         self.actor_optimizer = LeanAdam(self.actor.parameters())
         self.critic_optimizer = LeanAdam(self.critic.parameters())
-        self.follow(actor_optimizer=actor_learning_rate, critic_optimizer=critic_learning_rate)
+        self.follow("actor_learning_rate", actor_learning_rate, "actor_optimizer")
+        self.follow("critic_learning_rate", critic_learning_rate, "critic_optimizer")
 
     def greedy(self, obs: torch.Tensor) -> torch.Tensor:
         """The actor's actions (..., action_size) for flat observations, without any noise."""

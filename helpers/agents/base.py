@@ -1,10 +1,11 @@
 """What all agents share: what they are asked for, the training loop, the episode under way."""
 
 import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import gymnasium as gym
@@ -14,10 +15,11 @@ from gymnasium import spaces
 from torch import nn
 
 from helpers.agents import checkpoint, parameters, probabilities
-from helpers.agents.hyperparameters import hyperparameters
+from helpers.agents.hyperparameters import MakesAgents, Remembering, change
 from helpers.agents.limits import (
     as_array,
     check_callback,
+    check_classes,
     check_environment,
     check_limits,
     number,
@@ -52,7 +54,7 @@ class Last(NamedTuple):
     losses: dict[str, float]
 
 
-class Agent(ABC):
+class Agent(metaclass=Remembering):
     """A learner with the course's public interface: `learn`, `predict`, `save`, `load`.
 
     A subclass builds its networks in `__init__` (inside `with self.seeded():`) and implements
@@ -61,9 +63,11 @@ class Agent(ABC):
     writes. It trains in its `env`, from `new_episode`, or in its `envs`, from `make_vector_env`,
     and keeps in `obs` what it acts on next; None there means that an episode begins.
 
-    Every setting is a keyword argument; all are remembered in `hyperparameters`. In which spaces it
-    can act is said by `action_kinds`, `needs_bounds` and `takes_images`. With `normalize=("obs",
-    "rewards")`, or one of both, these are brought to size 1, see `helpers.agents.normalize`.
+    Every setting is a keyword argument; all are remembered in `hyperparameters`, and a file holds
+    them. Most can be set later too, `agent.gamma = 0.9`; those in `settled`, and what networks and
+    memories are made with, cannot. In which spaces it can act is said by `action_kinds`,
+    `needs_bounds` and `takes_images`. With `normalize=("obs", "rewards")`, or one of both, these
+    are brought to size 1, see `helpers.agents.normalize`.
 
     Attributes that lessons, curves and studies read:
     `steps`: environment steps learned from so far, over all calls of `learn`;
@@ -75,22 +79,23 @@ class Agent(ABC):
     saved: ClassVar[tuple[str, ...]] = ()
     counted: ClassVar[tuple[str, ...]] = ()
     memories: ClassVar[tuple[str, ...]] = ()
+    settled: ClassVar[tuple[str, ...]] = ("seed", "n_envs")
+    networks: ClassVar[tuple[str, ...]] = ()  # classes of networks that a subclass may name
     action_kinds: ClassVar[tuple[type, ...]] = (spaces.Box,)
     needs_bounds: ClassVar[bool] = False
     takes_images: ClassVar[bool] = True
 
     observation_space: spaces.Space  # the environment's
     action_space: Any  # one of `action_kinds`
-    hyperparameters: dict[str, Any]
+    remembered: dict[str, Any]  # what `hyperparameters` shows
+    made = False  # True when the constructor is through
     critic: Any  # what many have, and some need not
     gamma: float
     reward_scale: float
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        agent = super().__new__(cls)
-        # Found out once, here, so that no constructor has to do it and `save` knows all of them.
-        agent.hyperparameters = hyperparameters(cls, args, kwargs)
-        return agent
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        check_classes(cls)
 
     def __init__(
         self, env: EnvLike, seed: int | None = None, normalize: Sequence[str] = ()
@@ -99,21 +104,22 @@ class Agent(ABC):
         self.observation_space, self.action_space = spaces_of(env)
         check_environment(type(self), self.observation_space, self.action_space)
         self.seed = int(np.random.default_rng().integers(2**31) if seed is None else seed)
-        self.hyperparameters["seed"] = self.seed
+        self.remembered["seed"] = self.seed
         self.flat_space = observation_box(self.observation_space)  # what its networks get
         self.obs_size = int(np.prod(self.flat_space.shape))
         # Two streams, so that an exploring `predict` between two `learn` calls changes no training.
         self.rng, self.predict_rng = np.random.default_rng(self.seed).spawn(2)
         self.normalizer: Normalizer | None = None
         if normalize:
-            settings = self.hyperparameters  # this class's own settings are not set yet
+            settings = self.remembered  # this class's own settings are not set yet
             sizes = self.obs_size, settings.get("n_envs", 1), settings["gamma"]
             self.normalizer = Normalizer(normalize, *sizes)
-            vars(self)["saved"] = (*self.saved, "normalizer")  # of this agent, not of its class
+            # Of this agent, not of its class; gamma is the normaliser's too.
+            vars(self)["saved"] = (*self.saved, "normalizer")
+            vars(self)["settled"] = (*self.settled, "gamma")
         self.steps = 0
         self.history: dict[str, list[tuple[int, float]]] = defaultdict(list)
-        # Of optimisers whose learning rates change.
-        self.schedules: dict[str, Callable[[int], float]] = {}
+        self.rates: dict[str, tuple[Rate, tuple[str, ...]]] = {}  # see `follow`
         self.losses: dict[str, torch.Tensor] = {}  # of the last updates, where not all are logged
         self.env: Resumable | None = None
         self.obs: np.ndarray | None = None
@@ -125,8 +131,23 @@ class Agent(ABC):
     if not TYPE_CHECKING:  # for a type checker, what is not there is not there
 
         def __getattr__(self, name: str) -> Any:
-            settings = vars(self).get("hyperparameters", ())
-            raise missing_attribute(type(self).__name__, name, settings)
+            settings = vars(self).get("remembered", {})
+            if name in settings:
+                return settings[name]
+            raise missing_attribute(type(self).__name__, name)
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            # Almost always it is what training counts and keeps.
+            known = name in vars(self) and name not in self.remembered and name != "env"
+            if self.made and not known:
+                change(self, name, value)
+            else:
+                super().__setattr__(name, value)
+
+    @property
+    def hyperparameters(self) -> Mapping[str, Any]:
+        """All settings by name, to be read: `agent.gamma = 0.9` sets one."""
+        return MappingProxyType(self.remembered)
 
     # ---- what a subclass brings -----------------------------------------------------------------
 
@@ -138,7 +159,7 @@ class Agent(ABC):
     def act(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
         """Actions for a batch of flat observations (B, obs_size), greedy if `rng` is None."""
 
-    def go_on(self, env: Any) -> None:  # noqa: B027  (some agents play only whole episodes)
+    def go_on(self, env: Any) -> None:
         """Called by `load`: continue the episode that `env` (or `envs`) is in the middle of."""
 
     # ---- what it is asked for -------------------------------------------------------------------
@@ -178,8 +199,9 @@ class Agent(ABC):
     def predict(self, obs: Any, deterministic: bool = True) -> np.ndarray | int:
         """The action for one observation, or actions for a batch (B, *observation shape).
 
-        The action alone, not the pair of Stable-Baselines3, in the units of the environment that
-        the agent was given. `deterministic=False` explores as in training. Raises `ValueError` if
+        The action alone, in the units of the environment that the agent was given. (Not the pair of
+        Stable-Baselines3: `action, _ = agent.predict(obs)` would make two numbers of an action of
+        two dimensions.) `deterministic=False` explores as in training. Raises `ValueError` if
         the shape fits neither one observation nor a batch of them.
         """
         batch, one = self.as_batch("predict", obs)
@@ -226,18 +248,27 @@ class Agent(ABC):
         """
         check_limits(settings)
 
-    def follow(self, **rates: Rate) -> None:
-        """Set optimisers, given by name, to these learning rates; `follow_schedules` goes on."""
-        for name, rate in rates.items():
-            rate = as_rate(name, rate)
-            set_learning_rate(getattr(self, name), rate_at(rate, 0))
-            if callable(rate):  # a number is set once
-                self.schedules[name] = rate
+    def follow(self, name: str, rate: Rate, *optimizers: str) -> None:
+        """Let optimisers, by the names of attributes, have the setting `name` as learning rate.
+
+        The first follows a schedule (`follow_schedules` goes on), others keep its first value.
+        """
+        rate = as_rate(name, rate)
+        for optimizer in optimizers:
+            set_learning_rate(getattr(self, optimizer), rate_at(rate, 0))
+        self.rates[name] = rate, optimizers
 
     def follow_schedules(self) -> None:
         """Set the learning rates that change to what they are at this step."""
-        for name, schedule in self.schedules.items():
-            set_learning_rate(getattr(self, name), schedule(self.steps))
+        for name, (rate, optimizers) in self.rates.items():
+            if callable(rate):
+                now = rate(self.steps)
+                if not now >= 0:
+                    raise ValueError(
+                        f"{name} is {now} at step {self.steps:,}: let it end at 0 or above, as "
+                        "LinearSchedule(start, end, steps) does."
+                    )
+                set_learning_rate(getattr(self, optimizers[0]), now)
 
     @contextmanager
     def seeded(self) -> Iterator[None]:
@@ -390,6 +421,9 @@ class Agent(ABC):
         there is not.
         """
         return checkpoint.agent_from(cls, checkpoint.read(path), env, path, settings)
+
+    if not TYPE_CHECKING:  # it knows class methods only
+        load = MakesAgents(load.__func__)
 
 
 def gradient_step(

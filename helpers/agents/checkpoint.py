@@ -15,6 +15,7 @@ from helpers import __version__
 from helpers.agents import distrust, earlier
 from helpers.agents.hyperparameters import as_plain, check_own, same_kind, settings_of
 from helpers.agents.names import check_names
+from helpers.agents.noise import Noise
 from helpers.demos.files import ENV_ID
 from helpers.envs.make import (
     EnvLike,
@@ -108,7 +109,10 @@ def in_words(observation_space: spaces.Space, action_space: spaces.Space) -> str
 
 def plain_hyperparameters(agent: Any) -> dict:
     """The agent's hyperparameters as a file holds them."""
-    return {name: as_plain(value) for name, value in agent.hyperparameters.items()}
+    acting = {name: each for name, each in vars(agent).items() if isinstance(each, Noise)}
+    settings = agent.hyperparameters
+    # Of a noise its parameters as they are now: `agent.noise.sigma = 0.2` is obeyed as well.
+    return {name: as_plain(acting.get(name, value)) for name, value in settings.items()}
 
 
 # ---- states, counts, memories, the episode under way ---------------------------------------------

@@ -81,6 +81,7 @@ class DDPGfD(OffPolicyAgent):
     """
 
     critic_class = QNetwork
+    settled = (*OffPolicyAgent.settled, "gamma")  # the memory's too
     buffer: PrioritizedReplayBuffer
 
     def __init__(

@@ -1,19 +1,91 @@
-"""With which settings an agent was made, found out from its constructors."""
+"""The settings of an agent: found out from its constructors, changed later, written to a file."""
 
 import inspect
 import re
+from abc import ABCMeta
 from collections.abc import Iterator, Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from helpers.agents.names import check_names
+from helpers.agents.limits import LIMITS
+from helpers.agents.names import check_names, is_elsewhere, unknown
 from helpers.agents.noise import KINDS as NOISES
 from helpers.agents.noise import Noise, as_noise
 from helpers.agents.schedules import KINDS as SCHEDULES
 from helpers.agents.schedules import as_rate
+from helpers.envs.resumable import Resumable
 
 OWN = "own"  # in a file: the name of what it cannot hold
+
+
+class Remembering(ABCMeta):
+    """The class of agent classes: an agent knows its settings, and when its constructor is through.
+
+    Found out once, here, so that no constructor has to do it and `save` knows all of them.
+    """
+
+    def __call__(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        agent = cls.__new__(cls)
+        vars(agent)["remembered"] = hyperparameters(cls, args, kwargs)
+        agent.__init__(*args, **kwargs)
+        vars(agent)["made"] = True
+        return agent
+
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        """All that can be set, for `help` and editors, in place of `**shared`."""
+        named: dict[str, inspect.Parameter] = {}
+        for signature, _ in _constructors(cls):
+            for name, parameter in signature.parameters.items():
+                named.setdefault(name, parameter)
+        shown = [p for p in named.values() if p.name != "self" and p.kind is not p.VAR_KEYWORD]
+        return inspect.Signature(sorted(shown, key=lambda p: p.kind))
+
+
+class MakesAgents(classmethod):
+    """A class method that is none of its agents': what it gives would be lost without a word."""
+
+    def __get__(self, agent: Any, kind: Any = None) -> Any:
+        if agent is not None:
+            name = self.__name__
+            raise TypeError(
+                f"{name} makes a new agent and leaves this one as it is: write agent = "
+                f"{type(agent).__name__}.{name}(path)."
+            )
+        return super().__get__(None, kind)
+
+
+def change(agent: Any, name: str, value: Any) -> None:
+    """Set an attribute of an agent that is made already: a setting as its constructor would do it.
+
+    What a file holds changes with it. Raises `ValueError` for what the setting cannot be, and
+    `AttributeError` for one that cannot be changed, or that has another name here.
+    """
+    kind, settings = type(agent), agent.remembered
+    if name not in settings:
+        if name == "env" and not isinstance(value, Resumable | None):
+            raise AttributeError("Another environment to learn in is given by agent.set_env(env).")
+        if not hasattr(kind, name) and (name in LIMITS or is_elsewhere(name, settings)):
+            raise AttributeError(unknown(kind.__name__, name, list(settings)))
+        object.__setattr__(agent, name, value)
+        return
+    value = _as_remembered(value)
+    live = vars(agent)  # numbers of its own a constructor may have set
+    used = {n: live[n] if isinstance(live.get(n), Real) else old for n, old in settings.items()}
+    agent.check_settings(used | {name: value})
+    if name in agent.rates:
+        agent.follow(name, value, *agent.rates[name][1])
+    elif name not in vars(agent) or name in agent.settled:
+        raise AttributeError(
+            f"{name} counts when an agent is made, not later: give it to {kind.__name__}(...), or "
+            f"to {kind.__name__}.load(path, {name}=...)."
+        )
+    else:
+        is_noise = isinstance(value, Noise)
+        vars(agent)[name] = as_noise(value, name, agent.action_size) if is_noise else value
+    settings[name] = value
 
 
 def hyperparameters(kind: type, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -32,7 +104,6 @@ def hyperparameters(kind: type, args: tuple, kwargs: dict[str, Any]) -> dict[str
     check_names(kind.__name__, kwargs, settings_of(kind))
     remembered: dict[str, Any] = {}
     for signature, shared in _constructors(kind):
-        # Not `bind`: copy.deepcopy calls this without arguments.
         bound = signature.bind_partial(None, *args, **kwargs)  # None stands for the agent
         bound.apply_defaults()
         args, kwargs = (), bound.arguments.pop(shared) if shared else {}

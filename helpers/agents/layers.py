@@ -5,6 +5,7 @@ builds when it is asked for anything else, `TD3(env, hidden=(400, 300), layer_no
 observations are pictures.
 """
 
+import copy
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
@@ -22,6 +23,8 @@ from helpers.agents.networks import (
 )
 from helpers.envs.make import is_image, one_line, picture_shape
 
+OURS = "helpers."  # modules whose networks are known to fit
+
 
 def choose_networks(
     actor_class: type[nn.Module],
@@ -31,10 +34,12 @@ def choose_networks(
     action_size: int,
     hidden: int | Sequence[int],
     layer_norm: bool,
+    outputs: tuple[int, int],
 ) -> tuple[nn.Module, nn.Module]:
-    """An actor and a critic of these classes.
+    """An actor and a critic of these classes, which give so many tensors each.
 
-    Where observations are pictures, an encoder sees for both.
+    Where observations are pictures, an encoder sees for both. Raises `ValueError` for classes that
+    cannot be built, or compute something else.
     """
     sees = is_image(observation_space)
     encoder = encoder_class(picture_shape(observation_space)) if sees else None
@@ -43,6 +48,8 @@ def choose_networks(
         build(kind, (n_inputs, action_size), hidden, layer_norm)
         for kind in (actor_class, critic_class)
     )
+    if not all(kind.__module__.startswith(OURS) for kind in (actor_class, critic_class)):
+        check_outputs(actor, critic, (n_inputs, action_size), outputs)
     if encoder is None:
         return actor, critic
     return ImageActor(encoder, actor), ImageCritic(encoder, critic)
@@ -69,6 +76,54 @@ def build(
             f"{kind.__name__} cannot be built with {settings} ({reason}): let its __init__ take "
             "obs_size, action_dim and these, or leave them out."
         ) from error
+
+
+@torch.no_grad()
+def check_outputs(
+    actor: Any, critic: Any, sizes: tuple[int, int], outputs: tuple[int, int]
+) -> None:
+    """Raise `ValueError` unless networks of one's own give what an agent with them learns from.
+
+    `sizes`: of an observation and of an action; `outputs`: how many tensors actor and critic give.
+    Copies are asked, so that nothing in them moves; two rows tell values (B,) from (B, 1), of which
+    a loss would make (B, B).
+    """
+    obs, action = (torch.zeros(2, size) for size in sizes)
+    acts, values = outputs
+    words = "a mean and a log_std" if acts == 2 else "actions"
+    _check_answer(actor, (obs,), [action.shape] * acts, f"{words} of shape (B, {sizes[1]})")
+    if acts == 1 and (_answer(actor, (obs + 1e4,))[0].abs() > 1.001).any():
+        raise ValueError(
+            f"{type(actor).__name__} must give actions in [-1, 1] whatever it sees, as one that "
+            "ends with a tanh does: the environment's units come later."
+        )
+    words = "two values a row, a pair of shapes (B,), as there are two critics"
+    words = words if values == 2 else "one value a row, shape (B,)"
+    _check_answer(critic, (obs, action), [obs.shape[:1]] * values, words)
+    if values == 2 and not hasattr(critic, "q1"):
+        raise ValueError(
+            f"{type(critic).__name__} must have a q1(obs, action), the first of its two values: "
+            "the agent asks for it alone."
+        )
+
+
+def _check_answer(network: Any, asked: tuple, shapes: list[torch.Size], words: str) -> None:
+    """Raise `ValueError` unless a copy of the network, `asked` this, gives tensors of `shapes`."""
+    name, given = type(network).__name__, " and ".join(str(tuple(each.shape)) for each in asked)
+    try:
+        there = _answer(network, asked)
+    except Exception as error:  # it may fail in any way
+        reason = one_line(error).rstrip(".")[:160]
+        raise ValueError(f"{name} cannot be asked with {given} ({reason}).") from error
+    if [getattr(each, "shape", None) for each in there] != shapes:
+        got = ", ".join(str(tuple(getattr(each, "shape", "?"))) for each in there)
+        raise ValueError(f"{name} must give {words}; asked with {given} it gave {got}.")
+
+
+def _answer(network: Any, asked: tuple) -> list:
+    """What a copy of the network says, that much or a pair of it."""
+    answer = copy.deepcopy(network).eval()(*asked)
+    return list(answer) if isinstance(answer, (tuple, list)) else [answer]
 
 
 def of_depth(make: Callable[..., nn.Sequential], *sizes: int, hidden: int | Sequence[int]):

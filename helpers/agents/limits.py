@@ -113,6 +113,7 @@ LIMITS: Mapping[str, Limit] = {
     "hidden": widths,
     "lam": SHARE,
     "learn_temperature": switch,
+    "layer_norm": switch,
     "learning_rate": as_rate,
     "learning_starts": COUNT,
     "log_every": COUNT,
@@ -166,13 +167,41 @@ def check_counts(**counts: int) -> None:
         COUNT(name, count)
 
 
+def check_classes(kind: Any) -> None:
+    """Raise `TypeError` for what a class of agents names and nothing would read.
+
+    That is, a setting, or a class of networks that is none or that its agents do not build. A class
+    with a constructor of its own may do with both what it likes.
+    """
+    of, own = kind.__mro__[1].__name__, vars(kind)
+    for name, value in own.items() if "__init__" not in own else ():
+        if name in LIMITS and not isinstance(value, property):
+            raise TypeError(
+                f"{kind.__name__} has {name} as an attribute of the class, which {of} does not "
+                f"read: give it to the agent, {kind.__name__}(env, {name}=...)."
+            )
+        if name.endswith("_class") and name not in kind.networks:
+            takes = f"classes {', '.join(kind.networks)}" if kind.networks else "setting hidden"
+            raise TypeError(
+                f"{kind.__name__} has {name}, which {of} does not read: its networks follow the "
+                f"{takes}."
+            )
+        if name in kind.networks and not isinstance(value, type):
+            raise TypeError(
+                f"{name} of {kind.__name__} must be a class, of which the agent makes its "
+                f"networks, got {one_line(value)[:80]}."
+            )
+
+
 def check_callback(callback: Any) -> None:
     """Raise `TypeError` unless it is None, or can be called with the agent alone."""
     if callback is None:
         return
     words = "a function of the agent, which gives False to end the training"
     if isinstance(callback, Sequence):
-        raise TypeError(f"callback must be {words}; of several, CallbackList makes one.")
+        raise TypeError(
+            f"callback must be {words}; of several, CallbackList(one, other) makes one."
+        )
     if not callable(callback) or isinstance(callback, type):
         raise TypeError(f"callback must be {words}, got {type(callback).__name__}.")
     try:

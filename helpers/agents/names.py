@@ -283,10 +283,13 @@ def _joined(here: str) -> str:
     return here.replace(" ", " and ")
 
 
-def missing_attribute(kind: str, name: str, settings: Collection[str] = ()) -> AttributeError:
-    """What is said of an attribute or method that there is not; `settings` are the agent's."""
-    if name in settings:
-        return AttributeError(f"{name} is a setting: agent.hyperparameters['{name}'] holds it.")
+def is_elsewhere(name: str, settings: Collection[str]) -> bool:
+    """Whether another library calls one of these settings `name`."""
+    return name in NAMES and not set(NAMES[name].here.split()).isdisjoint(settings)
+
+
+def missing_attribute(kind: str, name: str) -> AttributeError:
+    """What is said of an attribute or method that there is not."""
     there: Any = NAMES.get(name)
     if there is None:
         return AttributeError(f"'{kind}' object has no attribute '{name}'")

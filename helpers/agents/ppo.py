@@ -194,7 +194,7 @@ class PPO(OnPolicyAgent):
             orthogonal_init(self.critic, output_gain=1.0)
         # Adam's epsilon is 1e-5 in the authors' code (detail 3).
         self.optimizer = LeanAdam([*self.policy.parameters(), *self.critic.parameters()], eps=1e-5)
-        self.follow(optimizer=learning_rate)
+        self.follow("learning_rate", learning_rate, "optimizer")
 
     def learn_from(
         self,

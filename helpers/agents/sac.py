@@ -137,6 +137,8 @@ class SAC(OffPolicyAgent):
 
     actor_class = SquashedGaussianActor
     critic_class = TwinQNetwork
+    outputs = (2, 2)
+    settled = (*OffPolicyAgent.settled, "temperature")  # it learns
     slow = ("critic",)  # no target actor
     saved = (
         "actor", "critic", "target_critic", "temperature",
@@ -161,7 +163,7 @@ class SAC(OffPolicyAgent):
         self.target_entropy = -self.action_size if target_entropy is None else target_entropy
         self.temperature = Temperature(temperature)
         self.temperature_optimizer = LeanAdam(self.temperature.parameters())
-        self.follow(temperature_optimizer=temperature_learning_rate)
+        self.follow("temperature_learning_rate", temperature_learning_rate, "temperature_optimizer")
 
     def update(self, batch: Batch) -> dict[str, torch.Tensor]:
         """One update of both critics, the actor and the temperature; the targets follow.

@@ -80,6 +80,7 @@ class TD3(OffPolicyAgent):
     """
 
     critic_class = TwinQNetwork
+    outputs = (1, 2)
 
     def __init__(
         self,

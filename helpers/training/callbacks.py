@@ -21,7 +21,7 @@ from typing import Any
 
 from helpers.agents import checkpoint
 from helpers.agents.base import Agent, Callback
-from helpers.agents.limits import says_stop
+from helpers.agents.limits import check_callback, check_counts, number, says_stop
 from helpers.envs.make import EnvLike, make_env
 from helpers.evaluation import Evaluation, evaluate
 
@@ -35,6 +35,8 @@ class CallbackList:
     """
 
     def __init__(self, *callbacks: Callback) -> None:
+        for callback in callbacks:
+            check_callback(callback)
         self.callbacks = callbacks
 
     def start(self, agent: Agent, total_steps: int) -> None:
@@ -57,12 +59,11 @@ class CallbackList:
 class Milestones:
     """Says when another multiple of `every` steps is reached; agents may make many steps at once.
 
-    Raises `ValueError` unless `every` is at least 1.
+    Raises `ValueError`, which calls it `name`, unless `every` is a whole number from 1 up.
     """
 
-    def __init__(self, every: int) -> None:
-        if every < 1:
-            raise ValueError(f"A number of steps is at least 1, it cannot be {every}.")
+    def __init__(self, every: int, name: str = "every") -> None:
+        check_counts(**{name: every})
         self.every, self.steps = every, 0
 
     def start(self, steps: int) -> None:
@@ -143,7 +144,8 @@ class Print:
     """
 
     def __init__(self, every: int = 1000, episodes: int = 10) -> None:
-        self.milestones, self.episodes = Milestones(every), Milestones(episodes).every
+        check_counts(episodes=episodes)
+        self.milestones, self.episodes = Milestones(every), episodes
 
     def start(self, agent: Agent, total_steps: int) -> None:
         self.milestones.start(agent.steps)
@@ -186,7 +188,7 @@ class Checkpoint:
         if minutes is not None and not minutes > 0:
             raise ValueError(f"minutes must be above 0, got {minutes}.")
         self.path, self.replay, self.minutes = Path(path), replay, minutes
-        self.milestones = None if steps is None else Milestones(steps)
+        self.milestones = None if steps is None else Milestones(steps, "steps")
         self._due = 0.0
 
     def start(self, agent: Agent, total_steps: int) -> None:
@@ -226,8 +228,8 @@ class StopAtReturn:
     def __init__(
         self, target: float, episodes: int = 10, evaluations: Evaluate | None = None
     ) -> None:
-        if episodes < 1:
-            raise ValueError(f"episodes must be at least 1, got {episodes}.")
+        check_counts(episodes=episodes)
+        number()("target", target)
         self.target, self.episodes, self.evaluations = target, episodes, evaluations
         self.reached: int | None = None
         self._seen = 0

@@ -1,0 +1,182 @@
+"""Settings that are changed on an agent: it obeys, and its file says so, or it refuses."""
+
+import copy
+import inspect
+import re
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from sentences import assert_one_sentence
+from wholes import AGENTS as WHOLES
+from wholes import everything, tiny
+
+from helpers.agents import A2C, DDPG, TD3
+from helpers.agents.ddpgfd import DDPGfD
+from helpers.agents.noise import GaussianNoise
+from helpers.agents.schedules import LinearSchedule
+
+CHANGES = {
+    "gamma": 0.5,
+    "tau": 0.5,
+    "batch_size": 7,
+    "learning_starts": 12,
+    "gradient_steps": 2,
+    "reward_scale": 0.5,
+    "policy_delay": 1,
+    "target_noise": 0.0,
+    "noise": None,
+    "warm_up_noise": GaussianNoise(0.5),
+    "actor_learning_rate": 0.02,
+    "critic_learning_rate": LinearSchedule(0.05, 0.01, 60),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_changed_setting_is_as_one_given_at_first_and_stands_in_the_file(name, tmp_path):
+    agent = TD3("Short-v0", seed=0, **tiny)
+    setattr(agent, name, CHANGES[name])
+    assert getattr(agent, name) == agent.hyperparameters[name] == CHANGES[name]
+    given = TD3("Short-v0", seed=0, **tiny | {name: CHANGES[name]})
+    agent.learn(40).save(tmp_path / "a.pt", replay=True)
+    assert everything(agent) == everything(given.learn(40))
+    loaded = TD3.load(tmp_path / "a.pt")
+    assert loaded.hyperparameters == agent.hyperparameters
+    assert everything(loaded.learn(20)) == everything(agent.learn(20))
+
+
+def rates(agent, *names):
+    return [getattr(agent, f"{name}_optimizer").param_groups[0]["lr"] for name in names]
+
+
+def test_a_learning_rate_may_be_changed_in_the_middle_and_replaces_a_schedule():
+    agent = TD3("Short-v0", seed=0, **tiny, actor_learning_rate=LinearSchedule(1e-2, 1e-3, 100))
+    agent.learn(20).actor_learning_rate = 5e-4
+    agent.learn(20)
+    assert rates(agent, "actor", "critic") == [5e-4, 1e-3]
+    agent.actor_learning_rate = LinearSchedule(1e-2, 1e-3, 100)
+    agent.learn(10)
+    assert rates(agent, "actor") == [LinearSchedule(1e-2, 1e-3, 100)(50)]
+    a2c = WHOLES["a2c"]()
+    a2c.learning_rate = 0.25
+    assert rates(a2c, "policy", "critic") == [0.25, 0.25]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("gamma", 1.5, "gamma must be a number from 0 to 1, got 1.5."),
+        ("actor_learning_rate", -1, "actor_learning_rate must be a number above 0"),
+        ("noise", GaussianNoise([0.1, 0.2]), "noise has sizes of shape (2,)"),
+        ("learning_starts", 26, "learning_starts must be at most buffer_size (25)"),
+    ],
+)
+def test_what_a_setting_cannot_be_is_refused_as_at_first_and_changes_nothing(name, value, words):
+    agent = TD3("Short-v0", seed=0, **tiny)
+    before = dict(agent.hyperparameters)
+    with pytest.raises(ValueError, match="^" + re.escape(words)) as error:
+        setattr(agent, name, value)
+    assert_one_sentence(error.value)
+    assert agent.hyperparameters == before
+    assert getattr(agent, name) == before[name]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "value"),
+    [
+        (TD3, "hidden", 32),
+        (TD3, "layer_norm", True),
+        (TD3, "buffer_size", 1000),
+        (TD3, "seed", 1),
+        (A2C, "n_envs", 2),
+        (DDPGfD, "alpha", 0.5),
+        (DDPGfD, "gamma", 0.5),  # the memory's too
+    ],
+)
+def test_what_an_agent_is_built_with_cannot_be_changed(kind, name, value):
+    with pytest.raises(AttributeError, match=f"^{name} counts when an agent is made") as error:
+        setattr(kind("Pendulum-v1", seed=0), name, value)
+    assert_one_sentence(error.value, f"{kind.__name__}.load(path, {name}=...)")
+
+
+def test_the_gamma_that_a_normaliser_has_as_well_cannot_be_changed():
+    agent = TD3("Short-v0", seed=0, **tiny, normalize=("rewards",))
+    with pytest.raises(AttributeError, match=r"^gamma counts when"):
+        agent.gamma = 0.5
+    TD3("Short-v0", seed=0, **tiny).gamma = 0.5
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "words"),
+    [
+        (TD3, "learning_rate", "learning_rate is called actor_learning_rate and critic_learning"),
+        (TD3, "action_noise", "action_noise is called noise here"),
+        (TD3, "n_envs", "TD3 takes no n_envs, others here do"),
+        (A2C, "ent_coef", "ent_coef is called entropy_coef here"),
+        (DDPG, "policy_delay", "DDPG takes no policy_delay, others here do"),
+    ],
+)
+def test_a_name_of_others_is_not_passed_over(kind, name, words):
+    with pytest.raises(AttributeError, match="^" + re.escape(words)) as error:
+        setattr(kind("Pendulum-v1"), name, 1)
+    assert_one_sentence(error.value)
+
+
+def test_the_dictionary_of_settings_can_only_be_read():
+    with pytest.raises(TypeError):
+        TD3("Pendulum-v1").hyperparameters["gamma"] = 0.5
+
+
+def test_an_agents_own_attributes_and_copies_are_free():
+    agent = DDPG("Short-v0", seed=0, **tiny)
+    agent.notes = ["mine"]
+    twin = copy.deepcopy(agent)
+    twin.gamma = 0.5
+    assert (agent.gamma, twin.gamma, twin.notes) == (0.99, 0.5, ["mine"])
+    assert everything(copy.deepcopy(agent).learn(20)) == everything(agent.learn(20))
+
+
+def test_a_constructor_may_do_with_its_settings_what_it_likes(tmp_path):
+    class Farsighted(TD3):
+        def __init__(self, env, *, horizon=100, hidden=4, seed=None, **shared):
+            super().__init__(env, seed=seed, hidden=2 * hidden, **shared)
+            self.horizon, self.hidden = torch.tensor(horizon), 2 * hidden
+            self.gamma = 1 - 1 / horizon
+
+    agent = Farsighted("Short-v0", seed=0, **tiny)
+    assert (agent.gamma, agent.hidden) == (0.99, 8)
+    agent.learn(20).save(tmp_path / "a.pt")
+    obs = np.zeros(3, np.float32)
+    assert Farsighted.load(tmp_path / "a.pt").predict(obs) == agent.predict(obs)
+
+
+def test_the_signature_shows_all_that_can_be_set():
+    shown = inspect.signature(TD3).parameters
+    assert next(iter(shown)) == "env"
+    assert shown.keys() - {"env"} == TD3("Pendulum-v1").hyperparameters.keys()
+    assert shown["gamma"].default == 0.99
+
+
+def test_a_noise_that_is_changed_in_place_stands_in_the_file_as_it_acts(tmp_path):
+    agent = TD3("Short-v0", seed=0, **tiny, noise=GaussianNoise(0.1))
+    agent.noise.sigma = 0.5
+    agent.save(tmp_path / "a.pt")
+    assert TD3.load(tmp_path / "a.pt").noise == GaussianNoise(0.5)
+
+
+@pytest.mark.parametrize("kind", [TD3, A2C])
+def test_an_environment_is_not_exchanged_by_an_attribute(kind):
+    agent = kind("CartPole-v1" if kind is A2C else "Short-v0")
+    with pytest.raises(AttributeError, match="set_env") as error:
+        agent.env = gym.make("Pendulum-v1")
+    assert_one_sentence(error.value)
+
+
+def test_an_agent_does_not_load_into_itself(tmp_path):
+    """It would stay as it is, and what was loaded be lost."""
+    agent = TD3("Short-v0", seed=0, **tiny)
+    agent.save(tmp_path / "a.pt")
+    with pytest.raises(TypeError, match="makes a new agent") as error:
+        agent.load(tmp_path / "a.pt")
+    assert_one_sentence(error.value, "agent = TD3.load(path)")
