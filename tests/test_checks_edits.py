@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from helpers.checks import Card
 from helpers.checks.edits import Code, Diff, Edit, EditError, apply, edited
+from helpers.checks.exercise import Card
 from helpers.exercises.text import read
 
 

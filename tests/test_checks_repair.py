@@ -9,9 +9,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from helpers.checks import Card, Exercise, Mistake, Property, repair
+from helpers.checks import repair
 from helpers.checks.core import judge
 from helpers.checks.edits import Edit
+from helpers.checks.exercise import Card, Exercise, Mistake, Property
 from helpers.checks.source import source_of
 from helpers.exercises.properties import no_mutation
 

@@ -24,17 +24,11 @@ from test_checks import (
 from torch import nn
 
 from helpers.agents.returns import discounted_returns
-from helpers.checks import (
-    CheckFailed,
-    Property,
-    check,
-    checker,
-    core,
-    grade,
-)
+from helpers.checks import CheckFailed, check, checker, core, grade
 from helpers.checks.compare import ANOTHER
 from helpers.checks.core import judge
 from helpers.checks.display import as_html, as_text
+from helpers.checks.exercise import Property
 from helpers.checks.running import Alarm, run
 from helpers.exercises.properties import no_mutation
 

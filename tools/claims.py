@@ -17,8 +17,6 @@ seeds (`helpers.training.statistics.permutation_test`); otherwise *no difference
 text is gone, if the data no longer say it, or if a sentence compares without a claim.
 """
 
-from __future__ import annotations
-
 import importlib
 import re
 import sys

@@ -12,29 +12,6 @@ exercise's own, then by `rules` for any function, last by `repair`; `display` sh
 """
 
 from helpers.checks.core import CheckFailed, Result, check, checker, grade
-from helpers.checks.exercise import (
-    Card,
-    Case,
-    Exercise,
-    Mistake,
-    Property,
-    call,
-    exercises,
-    find,
-)
+from helpers.checks.exercise import exercises, find
 
-__all__ = [
-    "Card",
-    "Case",
-    "CheckFailed",
-    "Exercise",
-    "Mistake",
-    "Property",
-    "Result",
-    "call",
-    "check",
-    "checker",
-    "exercises",
-    "find",
-    "grade",
-]
+__all__ = ["CheckFailed", "Result", "check", "checker", "exercises", "find", "grade"]

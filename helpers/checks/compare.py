@@ -9,8 +9,6 @@ largest expected value of the same array, but at least 0.1: float32 rounding of 
 cancel must not count as a difference.
 """
 
-from __future__ import annotations
-
 import numbers
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
@@ -68,12 +66,10 @@ def snapshot(value: Any) -> Snapshot:
     """A copy of a value for comparison, which later changes to the value cannot reach."""
     if value is None:
         return Leaf("none", "None")
-    if isinstance(value, str | bytes):
+    if isinstance(value, str | bytes | torch.dtype | np.dtype):
         return Leaf("text", str(value))
     if isinstance(value, type):
         return Leaf("text", value.__name__)
-    if isinstance(value, torch.dtype | np.dtype):
-        return Leaf("text", str(value))
     if isinstance(value, torch.Tensor):
         return _tensor_leaf(value)
     if isinstance(value, numbers.Number):  # numpy's numbers are registered there, too

@@ -1,7 +1,5 @@
 """`check` and `grade`: try a student's version of an exercise, and say what came of it."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import io
@@ -190,8 +188,7 @@ def _passed(exercise: Exercise, candidate: Callable, got: Outcome) -> Result:
 def _failed(
     exercise: Exercise, diagnosis: str | None, message: str, shown: Report | None = None
 ) -> Result:
-    version = exercise.reference
-    return Result(exercise, "failed", message, diagnosis, version, shown, FALLBACK)
+    return Result(exercise, "failed", message, diagnosis, exercise.reference, shown, FALLBACK)
 
 
 def _blank(exercise: Exercise, left: list[str]) -> Result:

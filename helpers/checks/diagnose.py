@@ -3,8 +3,6 @@
 Diagnosis by simulation: a wrong answer that equals a mistake's on every case has its name.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable

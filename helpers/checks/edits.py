@@ -11,8 +11,6 @@ function anew, or those methods of the class that are different; `reference` is 
 there (`reference(x)`, `reference.update(self, batch)`).
 """
 
-from __future__ import annotations
-
 import ast
 import copy
 import inspect

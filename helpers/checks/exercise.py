@@ -1,7 +1,5 @@
 """What an exercise is made of, and where the exercises are found."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence

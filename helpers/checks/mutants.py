@@ -4,8 +4,6 @@
 between. Every operator is a generator of replacements for one expression or one list of statements.
 """
 
-from __future__ import annotations
-
 import ast
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence

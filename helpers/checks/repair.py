@@ -8,8 +8,6 @@ Changed code runs in an empty folder, without `open`, `os` and the like, each tr
 search only for a moment. Where several explanations fit, nothing is said.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import itertools

@@ -1,7 +1,5 @@
 """Mistakes that any function can have: one rule each, tried in order."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re
@@ -256,7 +254,7 @@ def _by_hand(exercise: Exercise, case: Case, wanted: object) -> bool:
     given = list(leaves(snapshot([*case.args, *case.kwargs.values()])))
     few = sum(leaf.value.size for leaf in given if leaf.numeric) <= 24
     made = str(inspect.signature(exercise.reference).return_annotation)
-    hidden = inspect.isclass(exercise.reference) or made.startswith("nn.")
+    hidden = inspect.isclass(exercise.reference) or "torch.nn" in made
     return few and not hidden and _is_numeric(wanted) and wanted.value.size <= 6
 
 

@@ -1,7 +1,5 @@
 """Run somebody's function on an exercise's cases, safely, and write down what it did."""
 
-from __future__ import annotations
-
 import _thread
 import io
 import linecache
@@ -18,6 +16,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import torch
@@ -148,7 +147,7 @@ class Alarm:
         self._deadline: float | None = None
         self._lock, self._over = threading.Lock(), threading.Event()
 
-    def __enter__(self) -> Alarm:
+    def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             self._before = signal.getsignal(signal.SIGINT)
             if not callable(self._before):  # a process in the background ignores interrupts

@@ -1,7 +1,5 @@
 """The source of a student's function or class, wherever it was written: a cell, a file, a shell."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import linecache

@@ -3,8 +3,6 @@
 A loss is its gradients: what flows back is compared along with the value.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

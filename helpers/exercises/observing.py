@@ -1,7 +1,5 @@
 """Tools for authors of exercises: ways to look at what a student's function does."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from math import sqrt

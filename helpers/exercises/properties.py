@@ -4,8 +4,6 @@ Each function gives tests by their names, for an exercise's `properties`. `ask(f
 calls somebody's function with a case's arguments; the default hands them over as they are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from typing import Any

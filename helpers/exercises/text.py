@@ -15,8 +15,6 @@ difficulty 2, 6 minutes
 Messages and properties that several exercises share stand in `messages.md`, in the same way.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Networks so small that a case can be worked out by hand, and random batches for them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import gymnasium as gym

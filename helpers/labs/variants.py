@@ -8,8 +8,6 @@ helpers.agents.networks:start_small           any other function or class, follo
 What it is, and what it does to the training.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """What a helper puts on a notebook's page: bundles on display handles, and progress bars."""
 
-from __future__ import annotations
-
 import base64
 import sys
 import time

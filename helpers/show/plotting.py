@@ -4,8 +4,6 @@ Everything is drawn with `matplotlib.figure.Figure`, never pyplot: there is no h
 figure, nothing to close, and no global setting is changed.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import deque

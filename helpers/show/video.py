@@ -4,8 +4,6 @@ A video is shown twice in one output: as an H.264 `<video>` with controls for th
 an animated PNG, which also plays where a page may not hold a `<video>` (GitHub, nbviewer).
 """
 
-from __future__ import annotations
-
 import base64
 import io
 from collections.abc import Callable, Sequence

@@ -4,8 +4,6 @@ Source: Agarwal et al. 2021, "Deep Reinforcement Learning at the Edge of the Sta
 (the paper behind the `rliable` library).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from itertools import combinations

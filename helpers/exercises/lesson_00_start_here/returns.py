@@ -1,7 +1,5 @@
 """Lesson 00, Start here: one exercise to warm up, `discounted_returns`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from helpers.agents.returns import discounted_returns

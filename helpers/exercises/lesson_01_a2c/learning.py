@@ -5,8 +5,6 @@ case's, and its optimisers by plain gradient descent: with Adam a loss that is t
 would move the weights as far as the right one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -4,8 +4,6 @@ A loss is its gradients: what flows back is compared along with the value. Where
 flow is a property, so that a wrong value has its name whether or not something is detached.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import nn

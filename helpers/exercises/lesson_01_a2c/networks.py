@@ -1,7 +1,5 @@
 """Lesson 01's two networks: exercises 1.1 `make_actor` and 1.5 `make_critic`."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import nn

@@ -4,8 +4,6 @@ Random rollouts look as gymnasium's vector environments make them: the row after
 filler, with reward 0 and no end of its own.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from helpers.agents.a2c import gae

@@ -5,8 +5,6 @@ has in common: how much is left of a value when nothing is added to it any more,
 exactly, and the spread of many values, within three percent.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 

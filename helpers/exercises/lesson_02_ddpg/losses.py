@@ -2,8 +2,6 @@
 `polyak_update`.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

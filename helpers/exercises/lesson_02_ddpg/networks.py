@@ -4,8 +4,6 @@ With weights that are the same for everybody, values and gradients tell how a ne
 it starts is a property, so that a wrong layout has its name whatever it starts with.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -4,8 +4,6 @@ Right buffers draw their numbers in different ways, so what is compared is what 
 batches: which transitions, in which parts, and whether the parts of a row belong together.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from math import sqrt
 from typing import Any

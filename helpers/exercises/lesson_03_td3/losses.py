@@ -1,7 +1,5 @@
 """Lesson 03's losses: exercises 3.4 `twin_critic_loss` and 3.6 `actor_loss_by_q1`."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from helpers.agents.td3 import actor_loss_by_q1, twin_critic_loss

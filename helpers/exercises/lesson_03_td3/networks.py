@@ -5,8 +5,6 @@ in whatever order the layers run. All versions then get the same weights, so tha
 gradients can be compared. The initial weights are checked by properties.
 """
 
-from __future__ import annotations
-
 from math import sqrt
 from typing import Any
 

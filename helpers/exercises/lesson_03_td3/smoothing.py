@@ -6,8 +6,6 @@ noise of their own, and the distribution of many values within three percent. Mi
 apart by the same (a test repeats them with other random numbers).
 """
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lesson 03's estimates: exercises 3.1 `double_estimate` and 3.3 `clipped_double_q_target`."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 

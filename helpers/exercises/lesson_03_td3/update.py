@@ -10,8 +10,6 @@ and the agent's generator draws only zeros there. The noise is observed in a cas
 actions about which the target critic is asked.
 """
 
-from __future__ import annotations
-
 import inspect
 import traceback
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Lesson 04's baseline: exercise 4.2 `bc_loss`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from helpers.agents.cloning import bc_loss

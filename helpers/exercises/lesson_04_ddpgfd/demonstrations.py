@@ -4,8 +4,6 @@ Each case is written to a file of its own. What a reader must refuse is in files
 if they are trusted, and do nothing else.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import pickle

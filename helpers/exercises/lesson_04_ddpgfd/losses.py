@@ -2,8 +2,6 @@
 `n_step_target`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 

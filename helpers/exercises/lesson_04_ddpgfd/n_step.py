@@ -1,7 +1,5 @@
 """Lesson 04's view ahead: exercise 4.9 `n_step_return`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from helpers.checks.exercise import Case

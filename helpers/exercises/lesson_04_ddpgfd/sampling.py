@@ -2,8 +2,6 @@
 `importance_weights` and 4.5 `linear_schedule`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from helpers.checks.exercise import Case, as_case

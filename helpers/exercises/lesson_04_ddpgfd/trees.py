@@ -7,8 +7,6 @@ cases end in a single root (`top=1`), where a mistake is the same mistake howeve
 wider top levels are a property.
 """
 
-from __future__ import annotations
-
 import math
 from typing import TypeVar
 

@@ -5,8 +5,6 @@ place of the agent's own, so that the numbers can be worked out by hand. The mem
 all with priority 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from copy import copy
 from functools import lru_cache

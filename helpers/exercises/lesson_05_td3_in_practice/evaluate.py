@@ -4,8 +4,6 @@ An agent whose two weights say how well it does takes the place of one that lear
 them, calls the callback, and looks at what it has noted and kept.
 """
 
-from __future__ import annotations
-
 import os
 from collections import defaultdict
 from collections.abc import Iterator

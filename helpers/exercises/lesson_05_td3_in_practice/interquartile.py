@@ -1,7 +1,5 @@
 """Lesson 05's statistic: exercise 5.2 `interquartile_mean`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from helpers.checks.exercise import Case

@@ -4,8 +4,6 @@ With weights that are the same for everybody, values tell where the normalisatio
 weights count like any other's.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import nn

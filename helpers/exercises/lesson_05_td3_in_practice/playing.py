@@ -3,8 +3,6 @@
 It is given an environment that writes down what is done to it, and so to its copies.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any

@@ -1,7 +1,5 @@
 """Lesson 05's probe: exercise 5.4 `TwoStepProbe`, an environment of one's own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import cycle
 from typing import Any

@@ -4,8 +4,6 @@ Right versions draw in different ways. So what is looked at is what every split 
 many splits show.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from math import ceil, floor
 from traceback import walk_tb

@@ -1,7 +1,5 @@
 """Lesson 05's early stop: exercise 5.7 `early_stopping`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from helpers.agents.cloning import early_stopping

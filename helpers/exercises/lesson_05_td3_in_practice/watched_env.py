@@ -3,8 +3,6 @@
 All copies of a `WatchedWalk` write to the same `LOG`, however they were made.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import gymnasium as gym

@@ -1,7 +1,5 @@
 """Lesson 01: GAE beside n-step advantages."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.figure import Figure
 

@@ -1,7 +1,5 @@
 """Lesson 01: a softmax policy, its advantages, and a step of gradient ascent."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

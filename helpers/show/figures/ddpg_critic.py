@@ -3,8 +3,6 @@
 Blue is the critic, vermillion the actor, orange the slope, and green where a step along it leads.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

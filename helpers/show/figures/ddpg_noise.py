@@ -1,7 +1,5 @@
 """Lesson 02: Ornstein-Uhlenbeck noise beside independent noise, and what both push."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lesson 02: a target network's weight, which follows the online weight slowly."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

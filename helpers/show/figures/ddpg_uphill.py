@@ -3,8 +3,6 @@
 Blue is the critic, vermillion the actor, orange the slope, and green where steps along it lead.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

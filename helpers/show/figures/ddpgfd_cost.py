@@ -1,7 +1,5 @@
 """Lesson 04: what a draw by priority costs in memories of several sizes, as it was measured."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

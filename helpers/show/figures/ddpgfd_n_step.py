@@ -1,7 +1,5 @@
 """Lesson 04: how the news of a reward travels along a chain with n-step returns."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure

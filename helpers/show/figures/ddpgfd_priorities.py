@@ -1,7 +1,5 @@
 """Lesson 04: prioritized replay, how often a transition is drawn and what it then counts for."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lesson 04: a draw down the sum tree."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise

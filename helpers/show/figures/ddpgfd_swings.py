@@ -1,7 +1,5 @@
 """Lesson 04: the recorded episodes of a pendulum."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

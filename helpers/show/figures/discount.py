@@ -1,7 +1,5 @@
 """Lesson 00: how a discount weighs future rewards."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure

@@ -1,7 +1,5 @@
 """What several figures draw alike: a headline, notes, panels at places in inches, numbers."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@ Each explorer is a plain function `plot_...(...) -> Figure` with sliders in fron
 Readers without widgets see the figure at its default settings and can call the function.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 from collections.abc import Callable, Mapping, Sequence

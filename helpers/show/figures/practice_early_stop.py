@@ -1,7 +1,5 @@
 """Lesson 05: early stopping, where patience ends a training whose losses are noisy."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

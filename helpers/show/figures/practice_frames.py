@@ -1,7 +1,5 @@
 """Lesson 05: what a pixel agent sees, and how motion shows in it."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure

@@ -1,7 +1,5 @@
 """Lesson 05: stored results, and what imaginary studies with few of their seeds would report."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Lesson 05: the evaluations of one long training beside what others published."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Lesson 05: training and validation losses of a pretraining."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure

@@ -1,7 +1,5 @@
 """Lesson 05: how many seeds a claim needs, by imaginary studies with few of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lesson 05: learners of several libraries, over steps and over seconds, as they were measured."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Learning curves of several seeds: variants of one algorithm, or algorithms side by side."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Collection, Mapping
 from typing import Any

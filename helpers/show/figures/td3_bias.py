@@ -1,7 +1,5 @@
 """Lesson 03: the bias of a maximum over noisy estimates, and two ways to lower it."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Lesson 03: the whole of TD3 as a picture of its data flow, step by step."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Lesson 03: the values of critics and what was obtained, as it was measured."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Lesson 03: target policy smoothing of a critic with a narrow false peak."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 

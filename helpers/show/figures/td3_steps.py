@@ -1,7 +1,5 @@
 """Lesson 03: the fifteen steps of TD3, and where `td3_data_flow` draws what takes part in them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from helpers.show.plotting import BLUE, GREEN, GREY, ORANGE, VERMILLION
