@@ -284,8 +284,9 @@ def _joined(here: str) -> str:
 
 
 def is_elsewhere(name: str, settings: Collection[str]) -> bool:
-    """Whether another library calls one of these settings `name`."""
-    return name in NAMES and not set(NAMES[name].here.split()).isdisjoint(settings)
+    """Whether another library has a setting `name`, or calls one of these `settings` so."""
+    known = name in NAMES and not set(NAMES[name].here.split()).isdisjoint(settings)
+    return known or any(each.name == name for each in SETTINGS)
 
 
 def missing_attribute(kind: str, name: str) -> AttributeError:
