@@ -28,7 +28,6 @@ class ActorCriticAgent(Agent):
     """
 
     # Both are built from obs_size, action_size and hidden; from what pictures show, the features.
-    networks = ("actor_class", "critic_class", "encoder_class")
     actor_class: ClassVar[type[nn.Module]] = DeterministicActor
     critic_class: ClassVar[type[nn.Module]]
     encoder_class: ClassVar[type[nn.Module]] = Encoder
@@ -61,10 +60,8 @@ class ActorCriticAgent(Agent):
         if self.units.images and "obs" in normalize:
             raise ValueError("normalize can hold no 'obs' here: pictures are brought to a range.")
         self.action_size = self.units.action_size
-        kinds = self.actor_class, self.critic_class, self.encoder_class
-        sizes = (self.flat_space, self.action_size, hidden, layer_norm, self.outputs)
         with self.seeded():
-            self.actor, self.critic = fast_networks(*kinds, *sizes)
+            self.actor, self.critic = fast_networks(self, hidden, layer_norm)
         networks = {f"target_{name}": getattr(self, name) for name in self.slow}
         # Copied together: what the two share, their copies share.
         copies = copy.deepcopy(networks)

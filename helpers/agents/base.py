@@ -80,7 +80,6 @@ class Agent(metaclass=Remembering):
     counted: ClassVar[tuple[str, ...]] = ()
     memories: ClassVar[tuple[str, ...]] = ()
     settled: ClassVar[tuple[str, ...]] = ("seed", "n_envs")
-    networks: ClassVar[tuple[str, ...]] = ()  # classes of networks that a subclass may name
     action_kinds: ClassVar[tuple[type, ...]] = (spaces.Box,)
     needs_bounds: ClassVar[bool] = False
     takes_images: ClassVar[bool] = True

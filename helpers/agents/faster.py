@@ -16,9 +16,9 @@ CRITICS = ("first", "second")
 FEW_ROWS = 32  # for one observation oneDNN's preparations take longer than the product
 
 
-def fast_networks(*kinds_and_sizes: Any) -> tuple[nn.Module, nn.Module]:
+def fast_networks(agent: Any, *settings: Any) -> tuple[nn.Module, nn.Module]:
     """An actor and a critic, by `choose_networks`, that compute as fast as we know how."""
-    actor, critic = choose_networks(*kinds_and_sizes)
+    actor, critic = choose_networks(agent, *settings)
     return faster(actor), faster(critic)
 
 

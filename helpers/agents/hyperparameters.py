@@ -65,9 +65,10 @@ def change(agent: Any, name: str, value: Any) -> None:
     """
     kind, settings = type(agent), agent.remembered
     if name not in settings:
-        if name == "env" and not isinstance(value, Resumable | None):
-            raise AttributeError("Another environment to learn in is given by agent.set_env(env).")
-        if not hasattr(kind, name) and (name in LIMITS or is_elsewhere(name, settings)):
+        if name == "env":
+            if not isinstance(value, Resumable | None):
+                raise AttributeError("agent.set_env(env) gives it another environment to learn in.")
+        elif not hasattr(kind, name) and (name in LIMITS or is_elsewhere(name, settings)):
             raise AttributeError(unknown(kind.__name__, name, list(settings)))
         object.__setattr__(agent, name, value)
         return

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import torch
-from gymnasium import spaces
 from torch import nn
 
 from helpers.agents.networks import (
@@ -27,29 +26,19 @@ OURS = "helpers."  # modules whose networks are known to fit
 
 
 def choose_networks(
-    actor_class: type[nn.Module],
-    critic_class: type[nn.Module],
-    encoder_class: Any,
-    observation_space: spaces.Box,
-    action_size: int,
-    hidden: int | Sequence[int],
-    layer_norm: bool,
-    outputs: tuple[int, int],
+    agent: Any, hidden: int | Sequence[int], layer_norm: bool
 ) -> tuple[nn.Module, nn.Module]:
-    """An actor and a critic of these classes, which give so many tensors each.
+    """An actor and a critic of the agent's classes, for its spaces.
 
     Where observations are pictures, an encoder sees for both. Raises `ValueError` for classes that
     cannot be built, or compute something else.
     """
-    sees = is_image(observation_space)
-    encoder = encoder_class(picture_shape(observation_space)) if sees else None
-    n_inputs = encoder.features if encoder else math.prod(observation_space.shape)
-    actor, critic = (
-        build(kind, (n_inputs, action_size), hidden, layer_norm)
-        for kind in (actor_class, critic_class)
-    )
-    if not all(kind.__module__.startswith(OURS) for kind in (actor_class, critic_class)):
-        check_outputs(actor, critic, (n_inputs, action_size), outputs)
+    space, kinds = agent.flat_space, (agent.actor_class, agent.critic_class)
+    encoder = agent.encoder_class(picture_shape(space)) if is_image(space) else None
+    sizes = (encoder.features if encoder else math.prod(space.shape), agent.action_size)
+    actor, critic = (build(kind, sizes, hidden, layer_norm) for kind in kinds)
+    if not all(kind.__module__.startswith(OURS) for kind in kinds):
+        check_outputs(actor, critic, sizes, agent.outputs)
     if encoder is None:
         return actor, critic
     return ImageActor(encoder, actor), ImageCritic(encoder, critic)

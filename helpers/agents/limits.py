@@ -94,6 +94,8 @@ def normalized(name: str, value: Any) -> None:
         raise refuse(name, f"() or some of {PARTS}", value)
 
 
+# Classes that a subclass may name, of an agent that builds such networks.
+NETWORKS = ("actor_class", "critic_class", "encoder_class")
 COUNT, SIZE, SHARE = number(1, whole=True), number(1, integer=True), number(0, 1)
 NOT_NEGATIVE = number(0, finite=True)
 # What a replay memory alone knows of, such as alpha and beta, that memory looks at itself.
@@ -174,19 +176,20 @@ def check_classes(kind: Any) -> None:
     with a constructor of its own may do with both what it likes.
     """
     of, own = kind.__mro__[1].__name__, vars(kind)
+    networks = NETWORKS if hasattr(kind.__mro__[1], NETWORKS[-1]) else ()
     for name, value in own.items() if "__init__" not in own else ():
         if name in LIMITS and not isinstance(value, property):
             raise TypeError(
                 f"{kind.__name__} has {name} as an attribute of the class, which {of} does not "
                 f"read: give it to the agent, {kind.__name__}(env, {name}=...)."
             )
-        if name.endswith("_class") and name not in kind.networks:
-            takes = f"classes {', '.join(kind.networks)}" if kind.networks else "setting hidden"
+        if name.endswith("_class") and name not in networks:
+            takes = f"classes {', '.join(networks)}" if networks else "setting hidden"
             raise TypeError(
                 f"{kind.__name__} has {name}, which {of} does not read: its networks follow the "
                 f"{takes}."
             )
-        if name in kind.networks and not isinstance(value, type):
+        if name in networks and not isinstance(value, type):
             raise TypeError(
                 f"{name} of {kind.__name__} must be a class, of which the agent makes its "
                 f"networks, got {one_line(value)[:80]}."
