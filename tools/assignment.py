@@ -53,7 +53,7 @@ def main(argv: list[str] | None = None, root: Path = ROOT) -> int:
     args = parser.parse_args(argv)
     source = args.folder if args.otter else args.folder / "source"
     exercises = load_exercises(root)
-    for name in sorted({exercise.lesson for exercise in exercises.values()}):
+    for name in sorted(path.stem for path in (root / "lessons").glob("[0-9]*.md")):
         notebook = assignment(root, name, exercises)
         if args.otter:
             notebook = master(name, notebook)
