@@ -36,6 +36,10 @@ class Report:
     note: str
     rows: list[tuple[str, str, str]]
 
+    @property
+    def heading(self) -> str:
+        return f"The smallest case that differs{f': {self.note}' if self.note else ''}"
+
 
 def report(exercise: Exercise, case: Case, difference: Difference, printed: str = "") -> Report:
     """Write a failing case down: inputs, expected, got, the largest gap, what was printed."""
@@ -148,7 +152,7 @@ def as_text(result: Result, footer: bool = True) -> str:
     name = f" ({result.diagnosis})" if result.status == "failed" and result.diagnosis else ""
     lines = [f"{icon} {_title(result)}: {verdict}{name}", f"  {result.message}"]
     if result.report:
-        lines.append(f"  The smallest case that differs{_noted(result.report.note)}")
+        lines.append(f"  {result.report.heading}")
         width = max(len(label) for label, _, _ in result.report.rows)
         for label, text, kind in result.report.rows:
             between = ("\n" if "\n" in text else "   ") * bool(kind)
@@ -201,8 +205,7 @@ def _details(shown: Report, is_open: bool) -> str:
     )
     return (
         f'<details style="margin-top: .5em"{" open" if is_open else ""}>'
-        f'<summary style="cursor: pointer">The smallest case that differs'
-        f"{escape(_noted(shown.note))}</summary>\n"
+        f'<summary style="cursor: pointer">{escape(shown.heading)}</summary>\n'
         '<div style="display: grid; grid-template-columns: max-content minmax(0, 1fr); '
         f'gap: .3em 1.2em; margin: .5em 0 .2em">\n{rows}\n</div></details>'
     )
@@ -211,10 +214,6 @@ def _details(shown: Report, is_open: bool) -> str:
 def _muted(kind: str) -> str:
     style = f"{SOFT}; white-space: nowrap; margin-left: 1em"
     return f' <span style="{style}">{escape(kind)}</span>' if kind else ""
-
-
-def _noted(note: str) -> str:
-    return f": {note}" if note else ""
 
 
 def _marked(message: str) -> str:

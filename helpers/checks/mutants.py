@@ -277,7 +277,6 @@ def _moved_or_added_up(body: list[ast.stmt]) -> Bodies:
 def _moved(body: list[ast.stmt], i: int, block: ast.stmt, inner: list[ast.stmt]) -> Bodies:
     """With a copy of the block: the block itself stays as it is."""
     others = {name: value for name, value in ast.iter_fields(block) if name != "body"}
-
     kind: Any = type(block)
 
     def with_body(lines: list[ast.stmt]) -> ast.stmt:

@@ -139,15 +139,17 @@ def observe_critic(function, obs, action, hidden):
 
 
 def critic_cases(rng: np.random.Generator) -> list[Case]:
+    """For one critic or a pair: three rows, so that no axis of two is taken for the pair."""
+
     def pair(rows: int, obs_size: int, action_dim: int) -> tuple[torch.Tensor, torch.Tensor]:
         return drawn(rng, rows, obs_size), drawn(rng, rows, action_dim).requires_grad_()
 
     return [
-        Case((*pair(2, 3, 1), 5), note="two steps, Pendulum's sizes"),
+        Case((*pair(3, 3, 1), 5), note="three rows, Pendulum's sizes"),
         Case((*pair(1, 3, 1), 5), note="a batch of one"),
         Case((*pair(4, 2, 3), 8), note="more action dimensions than observed numbers"),
-        Case((*pair(6, 4, 4), 64), note="as many of the one as of the other"),
-        Case((*pair(6, 1, 2), 16), note="one observed number"),
+        Case((*pair(6, 4, 4), 64), note="as many action dimensions as observed numbers"),
+        Case((*pair(7, 1, 2), 16), note="one observed number"),
     ]
 
 

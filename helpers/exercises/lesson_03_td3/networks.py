@@ -13,8 +13,13 @@ import torch
 from torch import nn
 
 from helpers.agents.networks import TwinQNetwork
-from helpers.checks.exercise import Case
-from helpers.exercises.lesson_02_ddpg.networks import SMALL, drawn, largest, sort_columns
+from helpers.exercises.lesson_02_ddpg.networks import (
+    SMALL,
+    critic_cases,
+    drawn,
+    largest,
+    sort_columns,
+)
 from helpers.exercises.observing import fill_parameters, gradient, linear_layers
 from helpers.exercises.text import exercise
 
@@ -137,19 +142,6 @@ def fill(network: nn.Module, both: tuple, *inputs: torch.Tensor) -> None:
         sort_columns(network, layer, *inputs)
 
 
-def twin_cases(rng: np.random.Generator) -> list[Case]:
-    def pair(rows: int, obs_size: int, action_dim: int) -> tuple[torch.Tensor, torch.Tensor]:
-        return drawn(rng, rows, obs_size), drawn(rng, rows, action_dim).requires_grad_()
-
-    return [
-        Case((*pair(3, 3, 1), 5), note="three rows, Pendulum's sizes"),
-        Case((*pair(1, 3, 1), 5), note="a batch of one"),
-        Case((*pair(4, 2, 3), 8), note="more action dimensions than observed numbers"),
-        Case((*pair(6, 4, 4), 64), note="as many action dimensions as observed numbers"),
-        Case((*pair(7, 1, 2), 16), note="one observed number"),
-    ]
-
-
 # --- How a pair starts ----------------------------------------------------------------------------
 
 
@@ -208,7 +200,7 @@ def every_parameter_has_a_part(function, rng):
 
 
 TWIN_Q_NETWORK = exercise(
-    __file__, "3.2", TwinQNetwork, twin_cases, observe_twin,
+    __file__, "3.2", TwinQNetwork, critic_cases, observe_twin,
     properties={
         "both start alike": starts_differ,
         "both start nearly alike": starts_unrelated,
