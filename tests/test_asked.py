@@ -17,6 +17,7 @@ TINY = {
     "ppo": ("Acrobot-v1", "n_envs=2", "n_steps=5", "hidden=4"),
     "ddpg": ("MountainCarContinuous-v0", "hidden=4", "learning_starts=5", "batch_size=4"),
     "td3": ("KnockedPendulum-v0", "hidden=(4, 3)", "noise=GaussianNoise([0.3])"),
+    "sac": ("KnockedPendulum-v0", "hidden=(4, 3)", "learn_temperature=False"),
     "ddpgfd": ("SparsePendulum-v0", "hidden=4", "pretraining=5", "batch_size=4"),
     "bc": ("SparsePendulum-v0", "hidden=4", "batch_size=4"),
 }
@@ -72,7 +73,7 @@ def test_every_agent_is_trained_and_goes_on(algorithm, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["sac", "Pendulum-v1"], "there are: a2c"),
+        (["dqn", "Pendulum-v1"], "there are: a2c"),
         (["td3", "Pendulum-v7", "--steps", "10"], "Pendulum-v7"),
         (["td3", "KnockedPendulum-v0"], "--steps"),
         (["td3", "Pendulum-v1", "--set", "speed=3"], "no setting 'speed'"),

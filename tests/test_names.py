@@ -152,7 +152,7 @@ def test_what_a_name_is_called_here_is_there():
 def test_every_name_of_the_peers_agents_has_a_line():
     sb3 = pytest.importorskip("stable_baselines3", reason="a development requirement")
     lines = {each.name for each in (*SETTINGS, *METHODS)}
-    for kind in (sb3.TD3, sb3.A2C, sb3.PPO):
+    for kind in (sb3.TD3, sb3.SAC, sb3.A2C, sb3.PPO):
         public = [name for name in dir(kind) if not name.startswith("_")]
         assert set(public) <= lines
         for name in ("__init__", *public):

@@ -7,7 +7,7 @@ from environments import LOPSIDED, AnySpace, make, some
 from gymnasium import spaces
 from sentences import assert_one_sentence
 
-from helpers.agents import A2C, DDPG, PPO, TD3, A2CByTheBook, BehaviourCloning, DDPGfD
+from helpers.agents import A2C, DDPG, PPO, SAC, TD3, A2CByTheBook, BehaviourCloning, DDPGfD
 
 BOX = spaces.Box(-1, 1, (2, 3))
 DISCRETE = spaces.Discrete(4, start=5)
@@ -154,6 +154,46 @@ def test_what_it_gives_may_be_changed():
     std *= 0  # is no view of the policy
     assert torch.equal(agent.policy.log_std, before)
     assert (agent.action_probability(some(BOX, 1))[1] > 0).all()
+
+
+# ---- actions through a tanh ----------------------------------------------------------------------
+
+BOUNDED = {name: ACTIONS[name] for name in ("lopsided", "table", "number")}
+
+
+def squashing(space):
+    """A SAC whose mean and standard deviation differ from observation to observation."""
+    agent = SAC(make(AnySpace, observation_space=BOX, action_space=space), seed=0, hidden=8)
+    with torch.no_grad():
+        agent.actor.output.weight.normal_(generator=torch.Generator().manual_seed(0)).mul_(0.5)
+    return agent
+
+
+@pytest.mark.parametrize("space", BOUNDED.values(), ids=BOUNDED.keys())
+def test_densities_of_squashed_actions_are_torchs(space):
+    agent, batch = squashing(space), some(BOX, 7)
+    actions = agent.predict(batch, deterministic=False)
+    mean, std = agent.action_probability(batch)
+    assert mean.shape == std.shape == actions.shape == (7, *space.shape)
+    low, high = (torch.tensor(each, dtype=torch.float64) for each in (space.low, space.high))
+    transforms = torch.distributions.transforms
+    moved = transforms.AffineTransform((low + high) / 2, (high - low) / 2)
+    normal = torch.distributions.Normal(*(torch.tensor(each).double() for each in (mean, std)))
+    chain = [transforms.TanhTransform(), moved]
+    peer = torch.distributions.TransformedDistribution(normal, chain)
+    expected = peer.log_prob(torch.tensor(actions).double()).reshape(7, -1).sum(dim=1)
+    found = agent.action_probability(batch, actions, log=True)
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(agent.action_probability(batch, actions), np.exp(found))
+
+
+def test_a_squashed_density_integrates_to_one_and_is_nothing_beyond_the_bounds():
+    agent, obs = squashing(BOUNDED["number"]), some(BOX, 1)[0]
+    grid = np.linspace(2, 8, 2001)
+    densities = agent.action_probability(np.repeat(obs[None], len(grid), axis=0), grid)
+    assert np.trapezoid(densities[1:-1], grid[1:-1]) == pytest.approx(1, abs=0.01)
+    assert np.isfinite(agent.action_probability(obs, np.array(8.0), log=True))
+    assert agent.action_probability(obs, np.array(8.1)) == 0
 
 
 # ---- what there is no answer to ------------------------------------------------------------------

@@ -269,6 +269,7 @@ def test_robots_have_settings_of_their_own():
     walker = plan("td3", "Walker2d-v5")
     assert (walker.setting.steps, walker.every, walker.setting.params) == (1_000_000, 5000, MUJOCO)
     assert plan("ddpg", "Hopper-v5", "--steps", 5).setting.params == MUJOCO
+    assert plan("sac", "Hopper-v5", "--steps", 5).setting.params["noise"] is None
     assert plan("a2c", "Hopper-v5", "--steps", 5).setting.params == {}
     assert plan("td3", "Acrobot-v1", "--steps", 5).setting.params == {}
 

@@ -9,7 +9,7 @@ import torch
 from gymnasium.envs.classic_control.pendulum import PendulumEnv
 from gymnasium.envs.registration import WrapperSpec
 
-from helpers.agents import A2C, DDPG, PPO, TD3, A2CByTheBook, checkpoint
+from helpers.agents import A2C, DDPG, PPO, SAC, TD3, A2CByTheBook, checkpoint
 from helpers.agents.ddpgfd import DDPGfD
 from helpers.agents.noise import OUNoise
 from helpers.agents.off_policy import OffPolicyAgent
@@ -59,6 +59,18 @@ AGENTS = {
     "td3-pixels": partial(TD3, "ShortPixels-v0", seed=0, **tiny),
     "td3-quiet": partial(TD3, "Short-v0", seed=0, **tiny, noise=None),
     "td3-slower": partial(TD3, "Short-v0", seed=0, **tiny, **slower),
+    "sac": partial(SAC, "Short-v0", seed=0, **tiny),
+    "sac-fixed": partial(SAC, "Short-v0", seed=0, **tiny, temperature=0.2, learn_temperature=False),
+    "sac-ou": partial(SAC, "Short-v0", seed=0, **tiny, **ou, target_entropy=-0.5),
+    "sac-pixels": partial(SAC, "ShortPixels-v0", seed=0, **tiny),
+    "sac-slower": partial(
+        SAC,
+        "Short-v0",
+        seed=0,
+        **tiny,
+        **slower,
+        temperature_learning_rate=LinearSchedule(1e-2, 1e-3, 40),
+    ),
     "ddpgfd": with_demos,
     "ddpgfd-ou": partial(with_demos, **ou),
     "a2c": partial(A2C, "CartPole-v1", seed=0, n_envs=3, n_steps=7, hidden=4),

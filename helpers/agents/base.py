@@ -83,6 +83,7 @@ class Agent(metaclass=Remembering):
     action_kinds: ClassVar[tuple[type, ...]] = (spaces.Box,)
     needs_bounds: ClassVar[bool] = False
     takes_images: ClassVar[bool] = True
+    squashes: ClassVar[bool] = False  # whether its actions are a Gaussian's, through a tanh
 
     observation_space: spaces.Space  # the environment's
     action_space: Any  # one of `action_kinds`

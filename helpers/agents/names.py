@@ -1,9 +1,9 @@
 """What settings and methods are called in other libraries, and what they are called here.
 
-Read off Stable-Baselines3 2.9.2 (its TD3, A2C and PPO), the documentation of Stable-Baselines 2.10
-(its A2C and base class), the code of TD3's authors (sfujim/TD3 on GitHub, `main.py` at 10a61fa),
-CleanRL (`td3_continuous_action.py` at 004f8a0, and its `ppo.py`) and pg-is-all-you-need (04.TD3 at
-020459a, and its A2C and DDPGfD). README prints these tables, and errors quote them.
+Read off Stable-Baselines3 2.9.2 (its TD3, SAC, A2C and PPO), the documentation of Stable-Baselines
+2.10 (its A2C and base class), the code of TD3's authors (sfujim/TD3 on GitHub, `main.py` at
+10a61fa), CleanRL (`td3_continuous_action.py` at 004f8a0, and its `ppo.py`) and pg-is-all-you-need
+(04.TD3 at 020459a, and its A2C and DDPGfD). README prints these tables, and errors quote them.
 """
 
 import difflib
@@ -62,7 +62,10 @@ SETTINGS = [
     Name("target_policy_noise", "target_noise", libraries=(SB3, PG)),
     Name("target_noise_clip", "noise_clip"),
     Name("gae_lambda", "lam"),
-    Name("ent_coef", "entropy_coef", libraries=(SB3, SB2)),
+    Name("ent_coef", "entropy_coef", "in SAC `temperature`, and `learn_temperature` for auto",
+        (SB3, SB2)),
+    Name("target_entropy", "target_entropy", "of SAC"),
+    Name("target_update_interval", "", "the targets move at every update of SAC"),
     Name(
         "vf_coef", "value_coef", "of PPO; A2C's critic has its own optimiser, and `critic_steps`",
         libraries=(SB3, SB2),
@@ -76,6 +79,7 @@ SETTINGS = [
     Name("use_rms_prop", "", "the optimiser is Adam"),
     Name("use_sde", "", "exploration is drawn anew at each step"),
     Name("sde_sample_freq", "", "exploration is drawn anew at each step"),
+    Name("use_sde_at_warmup", "", "exploration is drawn anew at each step"),
     Name("rollout_buffer_class", "", "a rollout is the dataclass `Rollout`"),
     Name("rollout_buffer_kwargs", "", "a rollout is the dataclass `Rollout`"),
     Name("normalize_advantage", "", "A2C and PPO always do it"),

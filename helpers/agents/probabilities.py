@@ -8,6 +8,10 @@ import torch
 from gymnasium import spaces
 
 from helpers.agents.policies import GaussianPolicy, gaussian_log_prob, log_prob
+from helpers.envs.units import to_scaled
+
+ALMOST_ONE = 1 - 2**-25  # between 1 and the largest float32 below it
+ROUNDING = 1e-6  # of an action on the way to the environment's units and back
 
 
 def action_probability(
@@ -23,7 +27,8 @@ def action_probability(
 
     All in the units of the environment, and before an action is clipped to the bounds: within them
     it is the density of what the environment gets, at a bound the environment also gets all that
-    lies beyond.
+    lies beyond. SAC's actions have gone through a tanh: mean and std are those of the Gaussian
+    before it, in no units, beyond the bounds the density is 0, and a `noise` is not counted.
 
     Raises `ValueError` for other shapes, for actions that there are not, for the logarithm of no
     action, and for an agent that always takes the same action in a state.
@@ -57,6 +62,8 @@ def of_batch(
     """
     # By the book the agent itself has the actor, otherwise its policy has it.
     policy = getattr(agent, "policy", agent)
+    if agent.squashes:
+        return _squashed(agent, obs, actions)
     if isinstance(agent.action_space, spaces.Discrete):
         return _categorical(policy.actor(obs), agent.action_space, actions)
     return _gaussian(policy, obs, actions)
@@ -70,10 +77,11 @@ def check_stochastic(agent: Any) -> None:
             "agent.policy.logits for those of each choice."
         )
     discrete = isinstance(agent.action_space, spaces.Discrete)
-    if not (discrete or isinstance(getattr(agent, "policy", None), GaussianPolicy)):
+    gaussian = isinstance(getattr(agent, "policy", None), GaussianPolicy)
+    if not (discrete or gaussian or agent.squashes):
         raise ValueError(
             f"{type(agent).__name__} always takes the same action in a state, which has no "
-            "probability: ask predict for it, or use A2C or PPO."
+            "probability: ask predict for it, or use A2C, PPO or SAC."
         )
 
 
@@ -123,3 +131,20 @@ def _gaussian(
     )
     # An interval has as many times its length in the environment's units, and the same probability.
     return densities.numpy() - float(sum(map(math.log, policy.scale)))
+
+
+def _squashed(
+    agent: Any, obs: torch.Tensor, actions: np.ndarray | None
+) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+    mean, log_std = agent.actor(obs)
+    if actions is None:
+        shape = (len(obs), *agent.action_space.shape)
+        return mean.numpy().reshape(shape), log_std.exp().numpy().reshape(shape)
+    low, high = agent.units.low.ravel(), agent.units.high.ravel()
+    scaled = torch.as_tensor(to_scaled(actions.reshape(len(obs), -1), low, high))
+    # At the bounds themselves, which float32's tanh reaches, u would be infinite.
+    inside = scaled.double().clamp(-ALMOST_ONE, ALMOST_ONE)
+    slope = 1 - inside**2  # of the tanh, in terms of what it gives
+    densities = gaussian_log_prob(mean, log_std, inside.atanh()) - slope.log().sum(dim=-1)
+    densities[(scaled.abs() > 1 + ROUNDING).any(dim=-1)] = -math.inf
+    return densities.numpy() - float(np.log((high - low) / 2.0).sum())

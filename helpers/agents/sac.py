@@ -140,6 +140,7 @@ class SAC(OffPolicyAgent):
     outputs = (2, 2)
     settled = (*OffPolicyAgent.settled, "temperature")  # it learns
     slow = ("critic",)  # no target actor
+    squashes = True
     saved = (
         "actor", "critic", "target_critic", "temperature",
         "actor_optimizer", "critic_optimizer", "temperature_optimizer",

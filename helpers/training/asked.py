@@ -12,7 +12,7 @@ import gymnasium as gym
 from helpers.agents.noise import KINDS as NOISES
 from helpers.agents.schedules import KINDS as SCHEDULES
 from helpers.envs.make import one_line
-from helpers.training.settings import LONG, MUJOCO, SETTINGS, Setting, get_setting
+from helpers.training.settings import LONG, ROBOTS, SETTINGS, Setting, get_setting
 
 ALGORITHMS = {
     "a2c": "A2C",
@@ -20,6 +20,7 @@ ALGORITHMS = {
     "ppo": "PPO",
     "ddpg": "DDPG",
     "td3": "TD3",
+    "sac": "SAC",
     "ddpgfd": "DDPGfD",
     "bc": "BehaviourCloning",
 }
@@ -110,7 +111,7 @@ def usual_params(algorithm: str, env_id: str) -> dict[str, Any]:
         return setting.params
     spec = gym.registry.get(env_id)
     is_robot = spec is not None and "mujoco" in str(spec.entry_point)
-    return MUJOCO if is_robot and algorithm in ("ddpg", "td3") else {}
+    return ROBOTS.get(algorithm, {}) if is_robot else {}
 
 
 def parse_settings(texts: Sequence[str]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from gymnasium import spaces
 
-from helpers.agents import A2C, DDPG, PPO, TD3, DDPGfD
+from helpers.agents import A2C, DDPG, PPO, SAC, TD3, DDPGfD
 from helpers.agents.base import Agent
 from helpers.agents.noise import GaussianNoise
 from helpers.agents.schedules import LinearSchedule
@@ -230,6 +230,12 @@ OFF_POLICY: dict[str, Any] = {
 QUICK = (
     Quick(DDPGfD, OFF_POLICY | {"pretraining": 100}, STEPS),
     Quick(TD3, OFF_POLICY, STEPS),
+    # A low temperature: what entropy is worth is no part of the answers.
+    Quick(
+        SAC,
+        OFF_POLICY | {"noise": None, "temperature": 0.02, "learn_temperature": False},
+        STEPS,
+    ),
     Quick(DDPG, OFF_POLICY, STEPS),
     Quick(
         A2C,
@@ -254,7 +260,8 @@ def quick(kind: type[Agent], **settings: Any) -> Quick:
     """What makes such agents, with settings fit for the probes; `settings` change some of them.
 
     An agent that learns from demonstrations as well is given some, of random actions. Raises
-    `ValueError` for a class that is none of A2C, PPO, DDPG, TD3 and DDPGfD, nor derived from one.
+    `ValueError` for a class that is none of A2C, PPO, DDPG, TD3, SAC and DDPGfD, nor derived from
+    one.
     """
     for known in QUICK:
         if issubclass(kind, known.kind):

@@ -248,6 +248,13 @@ MUJOCO: dict[str, Any] = {
     "noise": GaussianNoise(0.1),
 }
 
+# SAC explores by itself; its second paper's table has these learning rates for all three.
+ROBOTS: dict[str, dict[str, Any]] = {
+    "ddpg": MUJOCO,
+    "td3": MUJOCO,
+    "sac": MUJOCO | {"noise": None, "learning_starts": 10_000, "temperature_learning_rate": 3e-4},
+}
+
 # What takes minutes or hours, or needs more than requirements.txt: for `python course.py train` and
 # `study`, which read these too. Not among SETTINGS, which tests and README go through one by one.
 LONG: dict[tuple[str, str], Setting] = {
@@ -292,7 +299,8 @@ LONG: dict[tuple[str, str], Setting] = {
 
 
 def _short(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, (int, float)) else str(value)
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return f"{value:g}" if is_number else str(value)
 
 
 def get_setting(algorithm: str, env_id: str) -> Setting:

@@ -1,0 +1,105 @@
+"""Updates of SAC from given weights, batches and noise are Stable-Baselines3's."""
+
+import pytest
+import torch
+from environments import BOXES, LOPSIDED, TORQUE, AnySpace, make
+from test_td3_peer import FixedNoise, both_critics
+from trials import a_batch
+
+from helpers.agents.faster import WIDE, StackedTwin, WideLinear
+from helpers.agents.networks import TwinQNetwork
+from helpers.agents.sac import SAC
+
+sb3 = pytest.importorskip("stable_baselines3", reason="a development requirement")
+from stable_baselines3.common.type_aliases import ReplayBufferSamples  # noqa: E402
+
+EPS = 1e-5
+
+
+class Plain(TwinQNetwork):
+    """A class that `faster` does not know: computed as it is written."""
+
+
+class PlainSAC(SAC):
+    critic_class = Plain
+
+
+def actors(ours, theirs):
+    """(our parameters, the peer's): our output layer has the peer's two heads in one."""
+    mine = [p for layer in (ours.hidden1, ours.hidden2) for p in (layer.weight, layer.bias)]
+    mine += [half for p in ours.output.parameters() for half in p.chunk(2)]
+    heads = theirs.mu.weight, theirs.log_std.weight, theirs.mu.bias, theirs.log_std.bias
+    return zip(mine, [*theirs.latent_pi.parameters(), *heads], strict=True)
+
+
+def pairs(ours, theirs):
+    """(our parameters, the peer's) of actor, critics, targets and temperature."""
+    yield from actors(ours.actor, theirs.actor)
+    for mine, other in (
+        (both_critics(ours.critic), theirs.critic),
+        (both_critics(ours.target_critic), theirs.critic_target),
+    ):
+        yield from zip(mine, other.parameters(), strict=True)
+    if theirs.log_ent_coef is not None:
+        yield ours.temperature.log[None], theirs.log_ent_coef
+
+
+def the_peer(ours, env, hidden, **settings):
+    """Stable-Baselines3's agent, made comparable with ours, which also changes a little."""
+    theirs = sb3.SAC(
+        "MlpPolicy", env, device="cpu", ent_coef="auto_0.3" if ours.learn_temperature else 0.3,
+        learning_rate=1e-3, **settings,
+        policy_kwargs={"net_arch": [hidden, hidden], "optimizer_kwargs": {"eps": EPS}},
+    )  # fmt: skip
+    # Adam divides by the gradient: an epsilon above its rounding keeps that small. The peer takes
+    # half of the critics' loss, which Adam divides out, all but epsilon.
+    for name, times in (("actor", 1), ("critic", 2), ("temperature", 1)):
+        getattr(ours, f"{name}_optimizer").param_groups[0]["eps"] = EPS * times
+    if ours.learn_temperature:
+        theirs.ent_coef_optimizer.param_groups[0]["eps"] = EPS
+    # The peer adds 1e-6 where the tanh is flat; our form of the logarithm needs no such thing.
+    theirs.actor.action_dist.epsilon = 0.0
+    theirs._logger = sb3.common.logger.Logger(None, [])
+    return theirs
+
+
+@pytest.mark.parametrize("updates", [1, 2, 6])
+@pytest.mark.parametrize("action_space", [TORQUE, LOPSIDED], ids=["one action", "two actions"])
+@pytest.mark.parametrize("learned", [True, False], ids=["learned", "fixed"])
+@pytest.mark.parametrize(
+    ("kind", "hidden", "part"),
+    [(PlainSAC, 32, Plain), (SAC, 32, StackedTwin), (SAC, WIDE, WideLinear)],
+    ids=["plain", "stacked", "wide"],
+)
+def test_updates_equal_the_peers(kind, hidden, part, learned, action_space, updates):
+    if part is WideLinear and not torch.backends.mkldnn.is_available():
+        pytest.skip("this torch was built without oneDNN")
+    env = make(AnySpace, observation_space=BOXES["float32"], action_space=action_space)
+    settings = {"tau": 0.01, "gamma": 0.97, "seed": 3}
+    temperature = {"temperature": 0.3, "learn_temperature": learned}
+    ours = kind(env, hidden=hidden, **settings, **temperature)
+    assert any(isinstance(module, part) for module in ours.critic.modules())
+    theirs = the_peer(ours, env, hidden, **settings)
+    torch.manual_seed(5)
+    with torch.no_grad():
+        for mine, other in pairs(ours, theirs):
+            mine.add_(0.02 * torch.randn_like(mine))  # targets unlike the online networks
+            other.copy_(mine)
+    size, actions = 50, action_space.shape[0]
+    batches = [a_batch(size, 3, actions, seed=i) for i in range(updates)]
+    # The peer draws for the observations first, and the next ones afterwards.
+    torch.manual_seed(7)
+    draws = [torch.randn(size, actions).numpy() for _ in range(2 * updates)]
+    ours.rng = FixedNoise([each for i in range(updates) for each in draws[2 * i : 2 * i + 2][::-1]])
+    samples = iter(
+        ReplayBufferSamples(b.obs, b.action, b.next_obs, b.terminated[:, None], b.reward[:, None])
+        for b in batches
+    )
+    theirs.replay_buffer.sample = lambda *args, **kwargs: next(samples)
+    torch.manual_seed(7)
+    theirs.train(gradient_steps=updates, batch_size=size)
+    for batch in batches:
+        ours.updates += 1
+        ours.update(batch)
+    for mine, other in pairs(ours, theirs):
+        torch.testing.assert_close(mine, other, rtol=0, atol=1e-5)
