@@ -113,6 +113,7 @@ def test_the_gamma_that_a_normaliser_has_as_well_cannot_be_changed():
         (TD3, "learning_rate", "learning_rate is called actor_learning_rate and critic_learning"),
         (TD3, "action_noise", "action_noise is called noise here"),
         (TD3, "verbose", "TD3 takes no verbose: the callback Print"),
+        (TD3, "num_timesteps", "TD3 takes no num_timesteps, which is called steps here."),
         (TD3, "n_envs", "TD3 takes no n_envs, others here do"),
         (A2C, "ent_coef", "ent_coef is called entropy_coef here"),
         (DDPG, "policy_delay", "DDPG takes no policy_delay, others here do"),

@@ -137,9 +137,10 @@ class Agent(metaclass=Remembering):
             raise missing_attribute(type(self).__name__, name)
 
         def __setattr__(self, name: str, value: Any) -> None:
-            # Almost always it is what training counts and keeps.
-            known = name in vars(self) and name not in self.remembered and name != "env"
-            if self.made and not known:
+            known = self.__dict__
+            if name in known and name not in known["remembered"] and name != "env":
+                known[name] = value  # what training counts and keeps: it must take no time
+            elif self.made:
                 change(self, name, value)
             else:
                 super().__setattr__(name, value)

@@ -68,7 +68,7 @@ def change(agent: Any, name: str, value: Any) -> None:
         if name == "env":
             if not isinstance(value, Resumable | None):
                 raise AttributeError("agent.set_env(env) gives it another environment to learn in.")
-        elif not hasattr(kind, name) and (name in LIMITS or is_elsewhere(name, settings)):
+        elif not hasattr(kind, name) and (name in LIMITS or is_elsewhere(name, agent)):
             raise AttributeError(unknown(kind.__name__, name, list(settings)))
         object.__setattr__(agent, name, value)
         return

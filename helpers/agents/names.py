@@ -287,10 +287,12 @@ def _joined(here: str) -> str:
     return here.replace(" ", " and ")
 
 
-def is_elsewhere(name: str, settings: Collection[str]) -> bool:
-    """Whether another library has a setting `name`, or calls one of these `settings` so."""
-    known = name in NAMES and not set(NAMES[name].here.split()).isdisjoint(settings)
-    return known or any(each.name == name for each in SETTINGS)
+def is_elsewhere(name: str, agent: object) -> bool:
+    """Whether `name` is a setting of another library, or what it calls something of the agent's."""
+    there = NAMES.get(name)
+    return there is not None and (
+        there in SETTINGS or any(hasattr(agent, each) for each in there.here.split())
+    )
 
 
 def missing_attribute(kind: str, name: str) -> AttributeError:
