@@ -76,6 +76,16 @@ def is_a_target(cases: Cases, ask: Callable[..., Any] = call) -> Tests:
 # --- Losses ---------------------------------------------------------------------------------------
 
 
+def spares(name: str, cases: Cases, ask: Callable[..., Any] = call, place: int = -1) -> Tests:
+    """No gradient flows into that argument. `ask(function, *args)` gives the loss."""
+
+    def holds(function: Callable, case: Case) -> bool:
+        flowed = gradient(ask(function, *case.args), case.args[place])
+        return flowed is None or not flowed.any()
+
+    return {f"gradient into the {name}": on_every_case(cases, holds)}
+
+
 def gives_tensors(cases: Cases, ask: Callable[..., Any] = call) -> Tests:
     """A loss is a tensor, and not the number in it."""
 

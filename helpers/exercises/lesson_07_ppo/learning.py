@@ -1,0 +1,77 @@
+"""Lesson 07's agent: exercise 7.8, `learn_from` and `loss` of `PPO`.
+
+The agent is lesson 01's toy: an environment that has nothing but spaces, the case's networks, and
+plain gradient descent, with which a loss that is ten times too large moves the weights ten times as
+far. Where a case has several minibatches, their order follows from the agent's generator.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from torch import nn
+
+from helpers.agents.networks import make_critic
+from helpers.agents.policies import CategoricalPolicy, GaussianPolicy
+from helpers.agents.ppo import PPO
+from helpers.checks.exercise import Case
+from helpers.exercises.lesson_01_a2c.learning import number, weights
+from helpers.exercises.observing import fill_parameters
+from helpers.exercises.text import exercise
+from helpers.exercises.toys import Spaces, floats
+
+OBS_SIZE, RATE = 3, 0.3
+LOGGED = ("actor_loss", "critic_loss", "entropy", "approx_kl", "clip_fraction")
+
+
+def observe_learning(function, policy, critic, *batch, updates=1, **settings):
+    """The weights of both networks after so many calls, and what the last one returns."""
+    discrete = isinstance(policy, CategoricalPolicy)
+    space = spaces.Discrete(3) if discrete else spaces.Box(-1, 1, (2,))
+    agent = function(Spaces(OBS_SIZE, space), n_envs=2, n_steps=2, hidden=4, seed=0, **settings)
+    agent.policy, agent.critic = policy, critic
+    agent.optimizer = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=RATE)
+    for _ in range(updates):
+        returned = agent.learn_from(*(each.clone() for each in batch))
+    return {
+        "actor's weights afterwards": weights(agent.policy),
+        "critic's weights afterwards": weights(agent.critic),
+        **{f"`{name}` in what is returned": number(returned, name) for name in LOGGED},
+    }
+
+
+def learning_cases(rng: np.random.Generator) -> list[Case]:
+    def drawn(rows: int, note: str, discrete: bool = True, **settings) -> Case:
+        """Of B transitions; advantages with a mean and a scale that are not 0 and 1."""
+        obs = floats(rng.normal(size=(rows, OBS_SIZE)))
+        critic = fill_parameters(make_critic(OBS_SIZE, 4), obs, seed=1)
+        policy: nn.Module
+        if discrete:
+            policy = CategoricalPolicy(OBS_SIZE, spaces.Discrete(3), 4)
+            actions = torch.tensor(rng.integers(0, 3, rows))
+        else:
+            policy = GaussianPolicy(OBS_SIZE, spaces.Box(-1, 1, (2,)), 4)
+            actions = floats(rng.normal(size=(rows, 2)))
+            nn.init.constant_(policy.log_std, -0.4)
+        fill_parameters(policy.actor, obs)
+        advantages, returns = 2 + 3 * rng.normal(size=rows), 2 + rng.normal(size=rows)
+        usual = {"n_epochs": 1, "batch_size": rows, "max_grad_norm": 100.0}
+        batch = policy, critic, obs, actions, floats(advantages), floats(returns)
+        return Case(batch, usual | settings, note)
+
+    return [
+        drawn(4, "one epoch, one minibatch"),
+        drawn(4, "with an entropy bonus", entropy_coef=0.2),
+        drawn(6, "three epochs, a narrow range", n_epochs=3, clip_range=0.05, value_coef=0.3),
+        drawn(6, "values clipped", n_epochs=3, value_clip_range=0.1),
+        drawn(6, "a gradient that has to be clipped", n_epochs=2, max_grad_norm=0.05),
+        drawn(9, "two epochs of three minibatches", n_epochs=2, batch_size=3),
+        drawn(6, "moves far enough after a few updates", n_epochs=8, target_kl=0.004),
+        drawn(8, "stops within an epoch", n_epochs=6, batch_size=2, target_kl=0.02),
+        drawn(5, "called twice", updates=2, entropy_coef=0.1),
+        drawn(6, "a Gaussian policy", discrete=False, n_epochs=2, entropy_coef=0.1),
+    ]
+
+
+PPO_LEARNING = exercise(__file__, "7.8", PPO, learning_cases, observe_learning)

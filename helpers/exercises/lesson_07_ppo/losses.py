@@ -1,0 +1,162 @@
+"""Lesson 07's functions of a batch: exercises 7.1, 7.2, 7.4, 7.5 and 7.6.
+
+What is learned from is seen by its gradients too. Where no gradient may flow is a property, so that
+a wrong value has its name whether or not something is detached.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from helpers.agents.ppo import (
+    approximate_kl,
+    clipped_surrogate,
+    normalized,
+    ppo_value_loss,
+    probability_ratio,
+)
+from helpers.checks.exercise import Case
+from helpers.exercises.observing import with_gradients
+from helpers.exercises.properties import gives_tensors, no_mutation, on_every_case, spares
+from helpers.exercises.text import exercise
+from helpers.exercises.toys import floats, leaf
+
+
+def asked(function, *args):
+    """With clones of its tensors: in the lesson, too, they are results of something earlier."""
+    return function(*(x.clone() if isinstance(x, torch.Tensor) else x for x in args))
+
+
+# --- 7.1 probability_ratio and 7.4 approximate_kl: of log-probabilities now and before ------------
+
+
+def observe_ratio(function, log_probs, old_log_probs):
+    ratios = asked(function, log_probs, old_log_probs)
+    return with_gradients("ratios", ratios, {"log_probs": log_probs})
+
+
+def log_prob_cases(rng: np.random.Generator) -> list[Case]:
+    def moved(size: int, by: float) -> tuple:
+        old = -rng.exponential(size=size)
+        return leaf(old + by * rng.normal(size=size)), leaf(old)
+
+    return [
+        Case((leaf([-0.5]), leaf([-1.5])), note="batch of one, an action that became likelier"),
+        Case((leaf([-0.7, -1.2]), leaf([-0.7, -1.2])), note="a policy that has not moved"),
+        Case((leaf([-2.0, -0.3, -0.1]), leaf([-1.0, -0.8, -0.4])), note="three actions"),
+        Case(moved(6, 0.1), note="a policy that has moved a little"),
+        Case(moved(32, 1.0), note="a policy that has moved far"),
+        Case((leaf([-120.0, -0.1]), leaf([-119.0, -0.2])), note="an all but impossible action"),
+        Case((leaf([3.0, 1.5]), leaf([2.5, 2.0])), note="densities above 1, of a narrow Gaussian"),
+    ]
+
+
+PROBABILITY_RATIO = exercise(
+    __file__, "7.1", probability_ratio, log_prob_cases, observe_ratio,
+    properties=spares("old log-probabilities", log_prob_cases, asked)
+    | gives_tensors(log_prob_cases, asked),
+)  # fmt: skip
+
+
+def kl_without_gradient(function, case):
+    return not asked(function, *case.args).requires_grad
+
+
+APPROXIMATE_KL = exercise(
+    __file__, "7.4", approximate_kl, log_prob_cases, asked,
+    properties=gives_tensors(log_prob_cases, asked)
+    | {"gradient in a report": on_every_case(log_prob_cases, kl_without_gradient)},
+)  # fmt: skip
+
+
+# --- 7.2 clipped_surrogate ------------------------------------------------------------------------
+
+
+def observe_surrogate(function, ratios, advantages, clip_range):
+    objective = asked(function, ratios, advantages, clip_range)
+    return with_gradients("objective", objective, {"the ratios": ratios})
+
+
+def surrogate_cases(rng: np.random.Generator) -> list[Case]:
+    def drawn(size: int, clip_range: float) -> tuple:
+        ratios = np.exp(0.4 * rng.normal(size=size))
+        return leaf(ratios), leaf(1 + 2 * rng.normal(size=size)), clip_range
+
+    def one(ratio: float, advantage: float, note: str) -> Case:
+        return Case((leaf([ratio]), leaf([advantage]), 0.2), note=note)
+
+    return [
+        one(1.1, 2.0, "a good action within the range"),
+        one(1.5, 2.0, "a good action that is likelier already"),
+        one(0.5, 2.0, "a good action that has become rarer"),
+        one(1.5, -2.0, "a bad action that has become likelier"),
+        one(0.5, -2.0, "a bad action that is rarer already"),
+        Case((leaf([1.5, 0.5, 1.25]), leaf([1.0, -3.0, 2.0]), 0.3), note="three, wider range"),
+        Case(drawn(5, 0.1), note="a narrow range"),
+        Case(drawn(32, 0.2)),
+    ]
+
+
+CLIPPED_SURROGATE = exercise(
+    __file__, "7.2", clipped_surrogate, surrogate_cases, observe_surrogate,
+    properties=spares("advantages", surrogate_cases, asked, place=1)
+    | gives_tensors(surrogate_cases, asked),
+)  # fmt: skip
+
+
+# --- 7.5 normalized -------------------------------------------------------------------------------
+
+
+def advantage_cases(rng: np.random.Generator) -> list[Case]:
+    return [
+        Case((floats([1.0, 5.0]),), note="two advantages"),
+        Case((floats([-3.0, -1.0, -2.0, -7.0]),), note="all negative"),
+        Case((floats([2.5, 2.5, 2.5]),), note="all equal"),
+        Case((floats(50 * rng.normal(size=6) + 120),), note="large ones"),
+        Case((floats(0.1 * rng.normal(size=64)),), note="small ones"),
+        Case((floats(rng.exponential(size=32)),)),
+    ]
+
+
+NORMALIZED = exercise(
+    __file__, "7.5", normalized, advantage_cases,
+    properties=gives_tensors(advantage_cases) | no_mutation(advantage_cases),
+)  # fmt: skip
+
+
+# --- 7.6 ppo_value_loss ---------------------------------------------------------------------------
+
+
+def observe_value_loss(function, values, old_values, returns, clip_range):
+    loss = asked(function, values, old_values, returns, clip_range)
+    return with_gradients("loss", loss, {"the values": values})
+
+
+def value_loss_cases(rng: np.random.Generator) -> list[Case]:
+    def drawn(size: int, clip_range: float | None) -> tuple:
+        old = 2 * rng.normal(size=size)
+        values, returns = old + 0.5 * rng.normal(size=size), old + rng.normal(size=size)
+        return leaf(values), leaf(old), leaf(returns), clip_range
+
+    def one(value: float, note: str) -> Case:
+        return Case((leaf([value]), leaf([1.0]), leaf([2.0]), 0.2), note=note)
+
+    return [
+        Case((leaf([3.0]), leaf([1.0]), leaf([5.0]), None), note="one value, nothing clipped"),
+        one(1.1, "a value that has moved a little, with a range of 0.2"),
+        one(1.5, "a value that has moved far, towards its return"),
+        one(0.5, "a value that has moved far, away from its return"),
+        one(3.5, "a value that has moved far beyond its return"),
+        Case(drawn(5, None), note="five values, nothing clipped"),
+        Case(drawn(6, 0.3), note="six values, with a range of 0.3"),
+        Case(drawn(32, 0.5)),
+    ]
+
+
+PPO_VALUE_LOSS = exercise(
+    __file__, "7.6", ppo_value_loss, value_loss_cases, observe_value_loss,
+    properties=spares("returns", value_loss_cases, asked, place=2)
+    | spares("old values", value_loss_cases, asked, place=1)
+    | gives_tensors(value_loss_cases, asked),
+)  # fmt: skip

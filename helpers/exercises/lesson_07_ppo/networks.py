@@ -1,0 +1,66 @@
+"""Lesson 07's first weights: exercise 7.7, `orthogonal_init`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from helpers.agents.networks import make_actor
+from helpers.agents.ppo import orthogonal_init
+from helpers.checks.exercise import Case
+from helpers.exercises.observing import fill_parameters, linear_layers
+from helpers.exercises.text import exercise
+
+
+def observe_init(function, network: nn.Module, obs: torch.Tensor, output_gain: float) -> dict:
+    """Of each layer: whether all singular values are alike, and then these, which are the gain."""
+    function(network, output_gain)
+    seen: dict[str, Any] = {}
+    layers = linear_layers(network, obs)
+    for i, layer in enumerate(layers, start=1):
+        name = "the last layer" if i == len(layers) else f"layer {i}"
+        values = torch.linalg.svdvals(layer.weight.detach())
+        alike = bool(values.max() - values.min() < 1e-4 * values.max())
+        seen[f"answer to whether {name} is orthogonal"] = alike
+        seen[f"gain of {name}"] = values.mean() if alike else None
+        seen[f"biases of {name}"] = layer.bias
+    return seen
+
+
+def init_cases(rng: np.random.Generator) -> list[Case]:
+    def filled(network: nn.Module, obs_size: int) -> tuple[nn.Module, torch.Tensor]:
+        obs = torch.ones(1, obs_size)
+        return fill_parameters(network, obs), obs
+
+    nested = nn.Sequential(make_actor(3, 5, hidden=4), nn.ReLU(), nn.Linear(5, 2))
+    return [
+        Case((*filled(nn.Linear(3, 2), 3), 0.5), note="a single layer"),
+        Case((*filled(make_actor(4, 2, hidden=8), 4), 0.01), note="an actor for CartPole"),
+        Case((*filled(make_actor(3, 3, hidden=6), 3), 1.0), note="a gain of 1"),
+        Case((*filled(nested, 3), 0.1), note="a network within a network"),
+    ]
+
+
+def anew(function, rng: np.random.Generator) -> bool:
+    """Two networks get weights of their own."""
+    one, other = nn.Linear(6, 6), nn.Linear(6, 6)
+    for network in (one, other):
+        function(network, 1.0)
+    return not torch.allclose(one.weight, other.weight)
+
+
+def can_learn(function, rng: np.random.Generator) -> bool:
+    network = make_actor(3, 2, hidden=4)
+    known = [*network.parameters()]
+    function(network, 1.0)
+    network(torch.ones(1, 3)).sum().backward()
+    return all(parameter.grad is not None for parameter in known)
+
+
+ORTHOGONAL_INIT = exercise(
+    __file__, "7.7", orthogonal_init, init_cases, observe_init,
+    properties={"every network the same": anew, "weights without a gradient": can_learn},
+)  # fmt: skip
