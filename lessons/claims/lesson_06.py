@@ -1,0 +1,105 @@
+"""Claims of lesson 06: what its figures and small experiments compute, and what the papers say."""
+
+import math
+
+import numpy as np
+import torch
+
+from helpers.show.figures.sac_gradients import COLOURS, exact
+from helpers.show.figures.sac_squash import FAR, corrections, log_slope
+from helpers.show.figures.sac_temperature import (
+    ACTIONS,
+    LEFT,
+    RIGHT,
+    best_gaussian,
+    squashed_density,
+)
+from helpers.training.results import load_results
+from tools.claims import Claim, at_the_bar, both, near
+
+FIRST = "Haarnoja et al. 2018, arXiv 1801.01290"
+SECOND = "Haarnoja et al. 2018, arXiv 1812.05905"
+
+
+def share_on_the_left(temperature: float) -> float:
+    """Of the best Gaussian's probability, where the second hump is 0.8 high."""
+    density = squashed_density(ACTIONS, *best_gaussian(temperature, 0.8))
+    return float(density[(LEFT + RIGHT) / 2 > ACTIONS].sum() / density.sum())
+
+
+def jumps() -> tuple[str, bool]:
+    cold, hot = share_on_the_left(0.2), share_on_the_left(0.3)
+    return f"{cold:.2f} on the left hump at 0.2, {hot:.2f} at 0.3", cold > 0.99 and hot < 0.7
+
+
+def widest_entropy() -> float:
+    """The std, mean 0, of the Gaussian whose tanh has the largest entropy."""
+    z, weights = np.polynomial.hermite_e.hermegauss(80)
+    stds = np.linspace(0.3, 2, 171)
+    lost = log_slope(stds[:, None] * z) @ weights / math.sqrt(2 * math.pi)
+    return float(stds[(np.log(stds) + lost).argmax()])
+
+
+def rounds_to_nothing() -> float:
+    """Where the logarithm as it stands becomes infinite, in 32 bits."""
+    u = torch.linspace(0, FAR, 1201)
+    plain = next(iter(corrections(u).values()))
+    return float(u[plain.isinf()].min())
+
+
+def times_the_variance() -> float:
+    one, other = (exact(0.0, 0.4, 0.0)[1][name] for name in COLOURS)
+    return (other / one) ** 2
+
+
+def turns_round() -> tuple[str, bool]:
+    """With the most ripples that the slider allows, and a policy of which the figure has slopes."""
+    one, other = (exact(0.0, 0.4, 0.2)[1][name] for name in COLOURS)
+    return f"{one:.2f} against {other:.2f}", one > other
+
+
+def ten_seeds() -> tuple[str, bool]:
+    found = load_results("06_break_it")
+    counts = {len(r["seeds"]) for r in found.values() if isinstance(r, dict) and "seeds" in r}
+    return str(counts), counts == {10}
+
+
+def twenty_of_each() -> tuple[str, bool]:
+    worlds = ("Pendulum-v1", "MountainCarContinuous-v0")
+    names = [f"{agent}_{world}" for agent in ("ddpg", "td3", "sac") for world in worlds]
+    counts = {len(load_results(name)["results"]) for name in names}
+    return str(counts), counts == {20}
+
+
+CLAIMS = [
+    Claim("equation 1 of both papers", source=f"{FIRST} and {SECOND}, equation 1"),
+    Claim("Somewhere between 0.2 and 0.3 it jumps to a wide shape over both", jumps),
+    Claim("(Equations 3 and 2 of the second paper.)", source=f"{SECOND}, equations 2 and 3"),
+    Claim("converges to the best policy (theorem 1)", source=f"{FIRST}, theorem 1"),
+    Claim(
+        "$0.3 \\cdot 0.69 / (1 - \\gamma) = 2.1$",
+        near(lambda: 0.3 * math.log(2) / (1 - 0.9), 2.1, 0.05),
+    ),
+    Claim("(Appendix C of both papers.)", source=f"{FIRST} and {SECOND}, appendix C"),
+    Claim("Beyond a standard deviation of about 0.9", near(widest_entropy, 0.9, 0.05)),
+    Claim("in 32 bits it is 0 from about $u = 9$ on", near(rounds_to_nothing, 9, 0.5)),
+    Claim("(equations 11 to 13 of the first paper)", source=f"{FIRST}, equations 11, 12 and 13"),
+    Claim("the likelihood ratio has 24.5 times the variance", near(times_the_variance, 24.5, 0.05)),
+    Claim("with enough of them the order turns round", turns_round),
+    Claim('"significantly speed up training"', source=f"{FIRST}, section 4.2"),
+    Claim("(equation 7 of the second paper)", source=f"{SECOND}, equation 7"),
+    Claim("Equation 18 has $\\alpha$ where this has", source=f"{SECOND}, equation 18"),
+    Claim("a width of $e^{-1} = 0.37$", near(lambda: math.exp(-1), 0.37, 0.005)),
+    Claim(
+        "the first paper found that it can be better than drawing",
+        source=f"{FIRST}, 5.2, figure 3(a)",
+    ),
+    Claim("the second paper (appendix D)", source=f"{SECOND}, table 1"),
+    Claim("Twenty seeds of each, on which nothing was tuned", twenty_of_each),
+    Claim("*better* only with p < 0.05", source="the course's rule: tools/claims.py"),
+    Claim("Each variant was trained with ten seeds", ten_seeds),
+    Claim(
+        "the same settings with twenty seeds on which nothing was tuned",
+        both(at_the_bar("sac_Pendulum-v1", 20), at_the_bar("sac_MountainCarContinuous-v0", 20)),
+    ),
+]
