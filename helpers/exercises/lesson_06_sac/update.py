@@ -62,16 +62,21 @@ def template(function):
 
 def agent_with(function, networks: tuple, temperature: float, rate: float, settings: dict) -> SAC:
     """An agent with these networks: critic, actor, target critic."""
-    agent = copy(template(function))
-    agent.rng = Repeating(np.random.PCG64(0))
-    agent.temperature = Temperature(temperature)
-    for name, value in {**settings, **dict(zip(NETWORKS, networks, strict=True))}.items():
-        setattr(agent, name, value)
+    agent = with_parts(function, rng=Repeating(np.random.PCG64(0)), **settings)
+    parts = {**dict(zip(NETWORKS, networks, strict=True)), "temperature": Temperature(temperature)}
+    vars(agent).update(parts)
     for name in ("actor", "critic", "temperature"):
-        optimizer = torch.optim.SGD(getattr(agent, name).parameters(), lr=rate)
-        setattr(agent, f"{name}_optimizer", optimizer)
+        optimizer = torch.optim.SGD(parts[name].parameters(), lr=rate)
+        vars(agent)[f"{name}_optimizer"] = optimizer
     agent.online = [*agent.critic.parameters()]
     agent.targets = [*agent.target_critic.parameters()]
+    return agent
+
+
+def with_parts(function, **parts) -> SAC:
+    """A copy of the agent with other parts; an agent itself would refuse some, once it is made."""
+    agent = copy(template(function))
+    vars(agent).update(parts)
     return agent
 
 
@@ -162,11 +167,12 @@ def update_cases(rng: np.random.Generator) -> list[Case]:
 def updated(function, seed: int) -> tuple[list[float], bool]:
     """The actor's weights after an update of an agent as it is built, and whether shared streams
     of random numbers were left alone."""
-    agent = copy(template(function))
-    agent.actor, agent.temperature = deepcopy((agent.actor, agent.temperature))
-    agent.rng = np.random.default_rng(seed)
-    agent.actor_optimizer = torch.optim.SGD(agent.actor.parameters(), lr=0.1)
-    agent.temperature_optimizer = torch.optim.SGD(agent.temperature.parameters(), lr=0.1)
+    actor, temperature = deepcopy((template(function).actor, template(function).temperature))
+    agent = with_parts(
+        function, actor=actor, temperature=temperature, rng=np.random.default_rng(seed)
+    )
+    for name, part in (("actor", actor), ("temperature", temperature)):
+        vars(agent)[f"{name}_optimizer"] = torch.optim.SGD(part.parameters(), lr=0.1)
     before = shared_streams()
     agent.update(batch_of(np.random.default_rng(0), 1, 1, "", "", ""))
     numbers = torch.cat([p.detach().ravel() for p in agent.actor.parameters()])
