@@ -134,7 +134,7 @@ COMMANDS = {
     ),
     "bench": Command(
         "bench [name...] [--rounds 15] [--json FILE.json]",
-        "Time the course's code beside other libraries: ddpg, td3, replay, prioritized.",
+        "Time the course's code beside other libraries: ddpg, td3, sac, replay, prioritized.",
         "benchmarks.bench",
         True,
         list,

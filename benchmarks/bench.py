@@ -12,12 +12,13 @@ from benchmarks.measure import Benchmark, measure, table
 from benchmarks.peers import installed
 from benchmarks.prioritized import prioritized
 from benchmarks.replay import replay
-from benchmarks.training import ddpg, td3
+from benchmarks.training import ddpg, sac, td3
 from helpers.training.study import Parser, circumstances, save
 
 BENCHMARKS: dict[str, Callable[[], Benchmark]] = {
     "ddpg": ddpg,
     "td3": td3,
+    "sac": sac,
     "replay": replay,
     "prioritized": prioritized,
 }

@@ -19,6 +19,11 @@ def td3() -> Benchmark:
     return training("td3", "TD3", as_it_comes=12, as_small=2, wide=(256, 256, 1.4))
 
 
+def sac() -> Benchmark:
+    """The same for SAC: as it comes the peer's batch is twice as large, its network four times."""
+    return training("sac", "SAC", as_it_comes=4, as_small=1.5)
+
+
 def training(
     algorithm: str,
     peer: str,
@@ -34,7 +39,8 @@ def training(
     sb3 = stable_baselines3()
     kind, setting = getattr(sb3, peer), get_setting(algorithm, "Pendulum-v1")
     agent = setting.make(seed=0)
-    defaults = "SB3, its defaults (400x300, batch 256)"
+    widths = "256x256" if peer == "SAC" else "400x300"
+    defaults = f"SB3, its defaults ({widths}, batch 256)"
     lesson = _pair(kind, setting, agent.hyperparameters["hidden"], agent.batch_size, as_small)
     contenders = [
         lesson[0],

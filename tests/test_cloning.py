@@ -6,7 +6,7 @@ import torch
 from sentences import assert_one_sentence
 from torch import nn
 
-from helpers.agents import A2C, DDPG, PPO, TD3, A2CByTheBook, BehaviourCloning, DDPGfD
+from helpers.agents import A2C, DDPG, PPO, SAC, TD3, A2CByTheBook, BehaviourCloning, DDPGfD
 from helpers.agents.cloning import (
     PretrainingResult,
     as_shown,
@@ -260,7 +260,7 @@ def agent_of(kind, **settings):
     return kind(PENDULUM, **{"seed": 0, "hidden": 32} | own | settings)
 
 
-@pytest.mark.parametrize("kind", [A2C, PPO, DDPG, TD3, DDPGfD, BehaviourCloning])
+@pytest.mark.parametrize("kind", [A2C, PPO, DDPG, TD3, DDPGfD, SAC, BehaviourCloning])
 def test_an_agent_comes_to_do_what_it_was_shown(kind):
     agent, others = agent_of(kind), shown(seed=1)
     before = np.abs(agent.predict(others.obs) - others.action).mean()

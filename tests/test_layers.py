@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from helpers.agents import DDPG, TD3
+from helpers.agents import DDPG, SAC, TD3
 from helpers.agents.layers import DeepActor, DeepQNetwork, DeepTwinQNetwork, hidden_layers
 from helpers.agents.networks import DeterministicActor, QNetwork, TwinQNetwork
 
@@ -49,7 +49,7 @@ def test_normalisation_stands_between_product_and_relu():
 
 
 @pytest.mark.parametrize("layer_norm", [False, True])
-@pytest.mark.parametrize("agent_kind", [DDPG, TD3])
+@pytest.mark.parametrize("agent_kind", [DDPG, TD3, SAC])
 def test_an_agent_learns_with_other_layers_and_is_loaded_with_them(
     tmp_path, agent_kind, layer_norm
 ):

@@ -18,7 +18,7 @@ from gymnasium.envs.classic_control.pendulum import PendulumEnv
 from sentences import assert_one_sentence
 from trials import moved, parameters, snapshot
 
-from helpers.agents import DDPG, TD3
+from helpers.agents import DDPG, SAC, TD3
 from helpers.agents.cloning import BehaviourCloning
 from helpers.agents.ddpgfd import DDPGfD
 from helpers.agents.faster import StackedTwin
@@ -384,7 +384,7 @@ class Runner(Probe):
         return -abs(float(action[0]) - self.way), True, False
 
 
-@pytest.mark.parametrize("kind", [DDPG, TD3])
+@pytest.mark.parametrize("kind", [DDPG, TD3, SAC])
 def test_it_learns_to_see_which_way_something_moves(kind):
     settings = {"learning_starts": 100, "batch_size": 32, "hidden": 16, "tau": 0.1}
     settings |= {"actor_learning_rate": 3e-4, "critic_learning_rate": 3e-3}

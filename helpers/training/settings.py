@@ -176,6 +176,16 @@ SETTINGS: dict[tuple[str, str], Setting] = {
             },
         ),
         Setting(
+            algorithm="sac",
+            env_id="Pendulum-v1",
+            agent="SAC",
+            lesson="06_sac",
+            steps=8_000,
+            bar=-200,
+            seconds=15,
+            params={"reward_scale": 0.1, "tau": 0.02},
+        ),
+        Setting(
             algorithm="ddpgfd",
             env_id="SparsePendulum-v0",
             agent="DDPGfD",
