@@ -45,9 +45,9 @@ EPISODE = ("return", "length")  # what the history has of every episode; all els
 
 
 class Last(NamedTuple):
-    """What training did last: a transition for each environment that it acts in (A2C has many, the
-    others one, behaviour cloning none), in the environment's units, observations made flat where
-    they are no Box; and name -> loss.
+    """What training did last: a transition for each environment that it acts in (A2C and PPO have
+    many, the others one, behaviour cloning none), in the environment's units, observations made
+    flat where they are no Box; and name -> loss.
     """
 
     transitions: list[Transition]
@@ -455,7 +455,7 @@ def spaces_of(env: EnvLike) -> tuple[Any, Any]:
     if not isinstance(env, (str, gym.Env)):
         raise ValueError(
             f"An environment is an id such as 'CartPole-v1', or one that gymnasium.make gave, not "
-            f"{type(env).__name__}: of many at once A2C makes its own copies, as n_envs says."
+            f"{type(env).__name__}: of many at once A2C and PPO make copies, as n_envs says."
         )
     opened = env if isinstance(env, gym.Env) else make_env(env)
     both = opened.observation_space, opened.action_space
