@@ -407,6 +407,18 @@ def test_what_cannot_be_is_one_sentence(name, value):
     assert_one_sentence(error.value, name)
 
 
+@pytest.mark.parametrize("name", ["temperature", "target_entropy"])
+def test_what_learning_the_temperature_rests_on_is_not_changed_later(name):
+    agent = an_agent(SAC)
+    with pytest.raises(AttributeError, match=name) as error:
+        setattr(agent, name, 0.5)
+    assert_one_sentence(error.value, name)
+    agent.learn_temperature = False
+    before = agent.temperature().item()
+    agent.update(a_batch(16, obs_size=1))
+    assert agent.temperature().item() == before
+
+
 # ---- probe environments --------------------------------------------------------------------------
 
 COOL = {"temperature": 0.01, "learn_temperature": False, "noise": None}

@@ -138,7 +138,7 @@ class SAC(OffPolicyAgent):
     actor_class = SquashedGaussianActor
     critic_class = TwinQNetwork
     outputs = (2, 2)
-    settled = (*OffPolicyAgent.settled, "temperature")  # it learns
+    settled = (*OffPolicyAgent.settled, "temperature", "target_entropy")
     slow = ("critic",)  # no target actor
     squashes = True
     saved = (
