@@ -24,6 +24,9 @@ SHORTER = {
     "05-after-pretraining": (".learn(2500", ".learn(500"),
     "05-reminded": (".learn(2500", ".learn(500"),
     "05-probabilities": (".learn(20_000)", ".learn(2_000)"),
+    "07-ratios-by-epoch": (".learn(10_000)", ".learn(1_000)"),
+    "07-kl-through-training": (".learn(30_000)", ".learn(1_000)"),
+    "07-now-you": ("range(3)", "range(1)"),
 }
 
 

@@ -1,0 +1,266 @@
+"""Claims of lesson 07 and of its lab."""
+
+import numpy as np
+
+from helpers.training.results import load_results
+from helpers.training.statistics import permutation_test
+from tools.claims import Claim, Evidence, Lab, alike, both, near, p_is
+
+lab, lab_01 = Lab("07_break_it"), Lab("01_break_it")
+LAB = "helpers/labs/07_ppo.md"
+TAUGHT, A2C = "PPO as taught", "A2C as taught"
+UNCLIPPED, TWENTY = "nothing clipped", "twenty epochs"
+PPO_2017 = "Schulman et al. 2017 (arXiv:1707.06347)"
+DETAILS = "Huang et al. 2022, The 37 Implementation Details of Proximal Policy Optimization"
+STUDIES = ("ppo_CartPole-v1", "ppo_Acrobot-v1", "ppo_Pendulum-v1")
+
+
+def twenty_seeds() -> tuple[str, bool]:
+    """Seeds 100-119 and no others, in each of the three studies that the lesson prints."""
+    seeds = [row["seed"] for s in STUDIES for row in load_results(s)["results"]]
+    return str(sorted(set(seeds))), seeds == 3 * list(range(100, 120))
+
+
+def cpu_seconds(study: str) -> float:
+    return float(np.median([row["cpu_seconds"] for row in load_results(study)["results"]]))
+
+
+def all_training() -> float:
+    """CPU seconds of the lesson: both tasks, two short runs, two for the KL, three of 'now you'."""
+    pole, pendulum = (cpu_seconds(study) for study in (STUDIES[0], STUDIES[2]))
+    return pole * (1 + 2 * 10 / 80 + 2 * 30 / 80 + 3) + pendulum
+
+
+def first_times(of: Lab, variant: str) -> np.ndarray:
+    """Steps until training episodes first average the bar, one a seed; infinity for never."""
+    runs = of.runs(variant)
+    above = np.array(runs["returns"]) >= runs["bar"]
+    return np.where(above.any(axis=1), np.array(runs["steps"])[above.argmax(axis=1)], np.inf)
+
+
+def bar_before_a2c(variant: str, steps: float) -> Evidence:
+    """A variant is first at the bar after so many steps in the mean, sooner than A2C."""
+
+    def evidence() -> tuple[str, bool]:
+        ours, theirs = first_times(lab, variant), first_times(lab_01, A2C)
+        p = permutation_test(ours, theirs)
+        said = f"{ours.mean():.0f} against {theirs.mean():.0f}, p = {p:.2g}"
+        return said, abs(ours.mean() - steps) < 500 and ours.mean() < theirs.mean() and p < 0.001
+
+    return evidence
+
+
+def learns_later(variant: str, than: str = TAUGHT, most: float = 0.001) -> Evidence:
+    def evidence() -> tuple[str, bool]:
+        one, other = lab.training(variant), lab.training(than)
+        p = permutation_test(one, other)
+        said = f"{one.mean():.4g} against {other.mean():.4g}, p = {p:.2g}"
+        return said, p < most and one.mean() < other.mean()
+
+    return evidence
+
+
+def no_difference(*variants: str) -> Evidence:
+    return both(*(lab.no_difference(variant, TAUGHT) for variant in variants))
+
+
+def lost_again(variant: str) -> np.ndarray:
+    """Which seeds averaged less than 400 after they had reached the bar: 1 or 0."""
+    runs = lab.runs(variant)
+    curves = np.array(runs["returns"])
+    reached = np.maximum.accumulate(curves >= runs["bar"], axis=1)
+    return (reached & (curves < 400)).any(axis=1).astype(float)
+
+
+def six_lose_it() -> tuple[str, bool]:
+    mine, taught = lost_again(UNCLIPPED), lost_again(TAUGHT)
+    p, all_there = permutation_test(mine, taught), np.isfinite(first_times(lab, UNCLIPPED)).all()
+    said = f"{mine.sum():.0f} against {taught.sum():.0f}, p = {p:.3f}"
+    return said, all_there and (mine.sum(), taught.sum()) == (6, 1) and abs(p - 0.06) < 0.005
+
+
+CLAIMS = [
+    # --- the text -----------------------------------------------------------------------------
+    Claim("All training together: about a minute", near(all_training, 40, 30)),
+    Claim(
+        'often lead to "destructively large policy updates" (Schulman et al. 2017, section 2.1)',
+        source=f"{PPO_2017}, section 2.1, on the objective of equation 2",
+    ),
+    Claim("how much better than expected $a_t$ turned out", source="a definition"),
+    Claim(
+        "$\\varepsilon = 0.2$ is its best value in table 1",
+        source=f"{PPO_2017}, table 1: 0.82, before 0.76 (0.1) and 0.74 (adaptive KL, 0.01)",
+    ),
+    Claim("it is never above the surrogate (section 3 of the paper)", source=f"{PPO_2017}, 3"),
+    Claim(
+        "on seven robots with three seeds each (table 1; scores between 0",
+        source=f"{PPO_2017}, section 6.1 and table 1: 21 runs each, normalised scores",
+    ),
+    Claim("| no limit | -0.39 |", source=f"{PPO_2017}, table 1"),
+    Claim("0.1, 0.2, 0.3 | 0.76, 0.82, 0.70 |", source=f"{PPO_2017}, table 1"),
+    Claim(
+        "the best of three targets | 0.74 |",
+        source=f"{PPO_2017}, table 1: 0.68, 0.74, 0.71",
+    ),
+    Claim(
+        "the best of four weights | 0.72 |",
+        source=f"{PPO_2017}, table 1: 0.62, 0.71, 0.72, 0.69",
+    ),
+    Claim(
+        "PPO's first code reports $\\frac12 (\\log\\rho)^2$",
+        source="openai/baselines, ppo2/ppo2.py, approxkl; Schulman 2020, joschu.net/blog/kl-approx",
+    ),
+    Claim(
+        "Stable-Baselines3 have it, both with this factor",
+        source="spinup/algos/pytorch/ppo/ppo.py and stable_baselines3/ppo/ppo.py: 1.5 * target_kl",
+    ),
+    Claim(
+        "list 37 details of OpenAI's code, 13 of them for every kind of task",
+        source=f"{DETAILS}: 13 core details",
+    ),
+    Claim(
+        "find no evidence that it helps, and Andrychowicz et al. (2021, decision C13)",
+        source=f"as {DETAILS} quotes both, detail 9",
+    ),
+    Claim(
+        "Adam's learning rate | $3\\cdot10^{-4}$ | $3\\cdot10^{-4}$, falling to 0",
+        source=f"{PPO_2017}, table 3; openai/baselines, ppo2/defaults.py, mujoco",
+    ),
+    Claim("One seed each, so this is a picture and not a comparison", source="the rule"),
+    Claim("higher is sooner", source="what a column of the table is"),
+    Claim("and see three seeds of it", source="what a cell does"),
+    Claim(
+        "ten seeds each from the stored labs",
+        lambda: (
+            str(lab.runs(TAUGHT)["seeds"]),
+            len(lab.runs(TAUGHT)["seeds"]) == len(lab_01.runs(A2C)["seeds"]) == 10,
+        ),
+    ),
+    Claim(
+        "Each variant was trained with ten seeds on CartPole",
+        lambda: (str(lab.runs(TAUGHT)["seeds"]), len(lab.runs(TAUGHT)["seeds"]) == 10),
+    ),
+    Claim(
+        "after 21,000 steps, A2C's after 76,000 (means over the seeds): PPO is sooner",
+        both(
+            bar_before_a2c(TAUGHT, 21_440),
+            near(lambda: first_times(lab_01, A2C).mean(), 76_320, 500),
+        ),
+    ),
+    Claim("PPO is sooner ($p < 0.001$)", bar_before_a2c(TAUGHT, 21_440)),
+    Claim(
+        "still it is at the bar after 47,000 steps, sooner than A2C",
+        bar_before_a2c("one epoch", 47_000),
+    ),
+    # --- Break it -----------------------------------------------------------------------------
+    Claim(
+        "Without it PPO learns later ($p < 0.001$), and two of ten seeds are below the bar",
+        both(
+            learns_later(UNCLIPPED),
+            lab.reach_the_bar(8, UNCLIPPED),
+            p_is(0.47, lambda: lab.final(UNCLIPPED), lambda: lab.final(TAUGHT)),
+        ),
+    ),
+    Claim(
+        "Twenty epochs with clipping show no difference to eight; without clipping",
+        both(
+            no_difference(TWENTY),
+            learns_later(f"{TWENTY}, nothing clipped", UNCLIPPED, 0.002),
+            p_is(
+                0.001,
+                lambda: lab.training(f"{TWENTY}, nothing clipped"),
+                lambda: lab.training(UNCLIPPED),
+            ),
+        ),
+    ),
+    Claim(
+        "learns later ($p < 0.001$), and all ten seeds end at 500",
+        both(
+            learns_later("one epoch"),
+            near(lambda: lab.final("one epoch").min(), 500, 0.05),
+        ),
+    ),
+    Claim(
+        "at 0.005 learns later as well ($p < 0.001$)",
+        learns_later("stopped by the divergence"),
+    ),
+    Claim(
+        "**No difference shown:** values clipped, torch's own first weights, no annealing",
+        both(
+            no_difference(
+                "values clipped",
+                "torch's own first weights",
+                "no annealing",
+                "advantages not normalised",
+            ),
+            p_is(
+                0.07,
+                lambda: lab.training("advantages not normalised"),
+                lambda: lab.training(TAUGHT),
+            ),
+        ),
+    ),
+    Claim("Ten seeds show large differences only", source="the rule"),
+    Claim(
+        "without clipping all ten seeds reached the bar, and six of them lost it again",
+        six_lose_it,
+    ),
+    Claim("the same settings with twenty seeds on which nothing was tuned", twenty_seeds),
+    # --- the lab's explanations ---------------------------------------------------------------
+    Claim(
+        "It learns later (p < 0.001). Eight of ten seeds end at the bar: no difference shown",
+        both(
+            learns_later(UNCLIPPED),
+            lab.reach_the_bar(8, UNCLIPPED),
+            lambda: alike(lab.final(UNCLIPPED), lab.final(TAUGHT)),
+        ),
+        file=LAB,
+    ),
+    Claim(
+        "with about twice the steps to the bar; all ten seeds reach it",
+        both(
+            learns_later("one epoch"),
+            lab.reach_the_bar(10, "one epoch"),
+            near(
+                lambda: (
+                    np.median(first_times(lab, "one epoch")) / np.median(first_times(lab, TAUGHT))
+                ),
+                2,
+                0.2,
+            ),
+        ),
+        file=LAB,
+    ),
+    Claim(
+        "where the lesson makes eight epochs. No difference shown", no_difference(TWENTY), file=LAB
+    ),
+    Claim(
+        "It learns later than with clipping (p < 0.001). Eight of ten seeds end at the bar",
+        both(
+            learns_later(f"{TWENTY}, nothing clipped", TWENTY),
+            lab.reach_the_bar(8, f"{TWENTY}, nothing clipped"),
+            lambda: alike(lab.final(f"{TWENTY}, nothing clipped"), lab.final(TWENTY)),
+        ),
+        file=LAB,
+    ),
+    Claim(
+        "No difference shown, though it is close (p = 0.07)",
+        no_difference("advantages not normalised"),
+        file=LAB,
+    ),
+    Claim(
+        "a first policy that prefers some actions. No difference shown",
+        no_difference("torch's own first weights"),
+        file=LAB,
+    ),
+    Claim("where it starts. No difference shown", no_difference("no annealing"), file=LAB),
+    Claim("values are about 1. No difference shown", no_difference("values clipped"), file=LAB),
+    Claim(
+        "clipped objective or not. It learns later (p < 0.001); all ten seeds reach the bar",
+        both(
+            learns_later("stopped by the divergence"),
+            lab.reach_the_bar(10, "stopped by the divergence"),
+        ),
+        file=LAB,
+    ),
+]
