@@ -219,6 +219,23 @@ SETTINGS: dict[tuple[str, str], Setting] = {
             params={"reward_scale": 0.1, "tau": 0.02},
         ),
         Setting(
+            algorithm="sac",
+            env_id="MountainCarContinuous-v0",
+            agent="SAC",
+            lesson="06_sac",
+            steps=10_000,
+            bar=90,
+            seconds=40,
+            params={
+                "reward_scale": 0.1,
+                "tau": 0.01,
+                "actor_learning_rate": 3e-4,
+                "temperature": 0.1,
+                "learning_starts": 3000,
+                "warm_up_noise": OUNoise(sigma=0.5, theta=0.05),
+            },
+        ),
+        Setting(
             algorithm="ddpgfd",
             env_id="SparsePendulum-v0",
             agent="DDPGfD",
