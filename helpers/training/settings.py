@@ -120,7 +120,7 @@ SETTINGS: dict[tuple[str, str], Setting] = {
             env_id="Acrobot-v1",
             agent="PPO",
             lesson="07_ppo",
-            steps=120_000,
+            steps=200_000,
             bar=-100,
             seconds=30,
             params={
@@ -129,7 +129,7 @@ SETTINGS: dict[tuple[str, str], Setting] = {
                 "batch_size": 256,
                 "entropy_coef": 0.01,
                 "reward_scale": 0.01,
-                "learning_rate": LinearSchedule(2e-3, 0, 120_000),
+                "learning_rate": LinearSchedule(2e-3, 0, 200_000),
             },
         ),
         Setting(
