@@ -16,6 +16,7 @@ LEARNED = [
     ("ddpg_car", "ddpg", "MountainCarContinuous-v0", 3, 200),
     ("td3_pendulum", "td3", "Pendulum-v1", 3, 120),
     ("ddpgfd_pendulum", "ddpgfd", "SparsePendulum-v0", 3, 120),
+    ("sac_pendulum", "sac", "Pendulum-v1", 3, 120),
     ("ppo_pendulum", "ppo", "Pendulum-v1", 3, 120),
 ]
 
