@@ -114,7 +114,7 @@ def refused(capsys, *line):
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        (["ppo", "Pendulum-v1"], "td3"),
+        (["sarsa", "Pendulum-v1"], "td3"),
         (["td3", "Pendulum-v7"], "Pendulum-v7"),
         (["td3", "CartPole-v1", "--steps", "5"], "TD3 takes Box"),
         (["td3", "Nonsense-v0", "--steps", "5"], "Nonsense-v0"),

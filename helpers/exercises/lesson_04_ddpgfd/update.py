@@ -56,8 +56,8 @@ def filled(buffer):
 def agent_with(function, networks: tuple, learning_rate: float, weight_decay: float, **settings):
     """An agent with these networks: critic, actor, target critic, target actor."""
     agent = copy(template(function))
-    for name, value in {**settings, **dict(zip(NETWORKS, networks, strict=True))}.items():
-        setattr(agent, name, value)
+    # Beneath what an agent refuses to have changed, such as its memory's gamma.
+    vars(agent).update(settings | dict(zip(NETWORKS, networks, strict=True)))
     for name in ("actor", "critic"):
         parameters = getattr(agent, name).parameters()
         optimizer = torch.optim.SGD(parameters, lr=learning_rate, weight_decay=weight_decay)
