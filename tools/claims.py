@@ -83,6 +83,17 @@ class Lab:
     def sooner(self, one: str, other: str) -> Evidence:
         return lambda: higher(self.training(one), self.training(other))
 
+    def later(self, one: str, other: str, most: float = 0.001) -> Evidence:
+        """The first variant learns later, and p is below `most`."""
+
+        def evidence() -> tuple[str, bool]:
+            late, early = self.training(one), self.training(other)
+            p = permutation_test(late, early)
+            said = f"{late.mean():.4g} against {early.mean():.4g}, p = {p:.2g}"
+            return said, p < most and late.mean() < early.mean()
+
+        return evidence
+
     def better(self, one: str, other: str) -> Evidence:
         return lambda: higher(self.final(one), self.final(other))
 

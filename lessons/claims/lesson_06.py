@@ -38,17 +38,6 @@ def ends_lower(variant: str, mean: float) -> Evidence:
     return evidence
 
 
-def learns_later(variant: str) -> Evidence:
-    def evidence() -> tuple[str, bool]:
-        one, other = lab.training(variant), lab.training(TAUGHT)
-        p = permutation_test(one, other)
-        return f"{one.mean():.4g} against {other.mean():.4g}, p = {p:.2g}", (
-            p < 0.001 and one.mean() < other.mean()
-        )
-
-    return evidence
-
-
 def share_on_the_left(temperature: float) -> float:
     """Of the best Gaussian's probability, where the second hump is 0.8 high."""
     density = squashed_density(ACTIONS, *best_gaussian(temperature, 0.8))
@@ -182,7 +171,7 @@ CLAIMS = [
     Claim(
         "Both learn later and end lower ($p < 0.001$)",
         both(
-            *(learns_later(variant) for variant in (MEAN, UNCORRECTED)),
+            *(lab.later(variant, TAUGHT) for variant in (MEAN, UNCORRECTED)),
             ends_lower(MEAN, -340),
             ends_lower(UNCORRECTED, -226),
         ),

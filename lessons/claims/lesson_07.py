@@ -50,16 +50,6 @@ def bar_before_a2c(variant: str, steps: float) -> Evidence:
     return evidence
 
 
-def learns_later(variant: str, than: str = TAUGHT, most: float = 0.001) -> Evidence:
-    def evidence() -> tuple[str, bool]:
-        one, other = lab.training(variant), lab.training(than)
-        p = permutation_test(one, other)
-        said = f"{one.mean():.4g} against {other.mean():.4g}, p = {p:.2g}"
-        return said, p < most and one.mean() < other.mean()
-
-    return evidence
-
-
 def no_difference(*variants: str) -> Evidence:
     return both(*(lab.no_difference(variant, TAUGHT) for variant in variants))
 
@@ -156,7 +146,7 @@ CLAIMS = [
     Claim(
         "Without it PPO learns later ($p < 0.001$), and two of ten seeds are below the bar",
         both(
-            learns_later(UNCLIPPED),
+            lab.later(UNCLIPPED, TAUGHT),
             lab.reach_the_bar(8, UNCLIPPED),
             p_is(0.47, lambda: lab.final(UNCLIPPED), lambda: lab.final(TAUGHT)),
         ),
@@ -165,7 +155,7 @@ CLAIMS = [
         "Twenty epochs with clipping show no difference to eight; without clipping",
         both(
             no_difference(TWENTY),
-            learns_later(f"{TWENTY}, nothing clipped", UNCLIPPED, 0.002),
+            lab.later(f"{TWENTY}, nothing clipped", UNCLIPPED, 0.002),
             p_is(
                 0.001,
                 lambda: lab.training(f"{TWENTY}, nothing clipped"),
@@ -176,13 +166,13 @@ CLAIMS = [
     Claim(
         "learns later ($p < 0.001$), and all ten seeds end at 500",
         both(
-            learns_later("one epoch"),
+            lab.later("one epoch", TAUGHT),
             near(lambda: lab.final("one epoch").min(), 500, 0.05),
         ),
     ),
     Claim(
         "at 0.005 learns later as well ($p < 0.001$)",
-        learns_later("stopped by the divergence"),
+        lab.later("stopped by the divergence", TAUGHT),
     ),
     Claim(
         "**No difference shown:** values clipped, torch's own first weights, no annealing",
@@ -210,7 +200,7 @@ CLAIMS = [
     Claim(
         "It learns later (p < 0.001). Eight of ten seeds end at the bar: no difference shown",
         both(
-            learns_later(UNCLIPPED),
+            lab.later(UNCLIPPED, TAUGHT),
             lab.reach_the_bar(8, UNCLIPPED),
             lambda: alike(lab.final(UNCLIPPED), lab.final(TAUGHT)),
         ),
@@ -219,7 +209,7 @@ CLAIMS = [
     Claim(
         "with about twice the steps to the bar; all ten seeds reach it",
         both(
-            learns_later("one epoch"),
+            lab.later("one epoch", TAUGHT),
             lab.reach_the_bar(10, "one epoch"),
             near(
                 lambda: (
@@ -237,7 +227,7 @@ CLAIMS = [
     Claim(
         "It learns later than with clipping (p < 0.001). Eight of ten seeds end at the bar",
         both(
-            learns_later(f"{TWENTY}, nothing clipped", TWENTY),
+            lab.later(f"{TWENTY}, nothing clipped", TWENTY),
             lab.reach_the_bar(8, f"{TWENTY}, nothing clipped"),
             lambda: alike(lab.final(f"{TWENTY}, nothing clipped"), lab.final(TWENTY)),
         ),
@@ -258,7 +248,7 @@ CLAIMS = [
     Claim(
         "clipped objective or not. It learns later (p < 0.001); all ten seeds reach the bar",
         both(
-            learns_later("stopped by the divergence"),
+            lab.later("stopped by the divergence", TAUGHT),
             lab.reach_the_bar(10, "stopped by the divergence"),
         ),
         file=LAB,
