@@ -9,7 +9,7 @@ import torch
 from sentences import assert_one_sentence
 from wholes import everything, tiny
 
-from helpers.agents import A2C, TD3
+from helpers.agents import A2C, TD3, DDPGfD
 from helpers.agents.noise import GaussianNoise, Noise, OUNoise
 from helpers.agents.schedules import LinearSchedule, Schedule
 
@@ -161,6 +161,39 @@ def test_settings_given_at_load_replace_those_of_the_file(path):
 def test_a_schedule_begins_where_the_steps_are(path):
     loaded = TD3.load(path, critic_learning_rate=LinearSchedule(1e-2, 1e-3, 60)).learn(1)
     assert loaded.critic_optimizer.param_groups[0]["lr"] == pytest.approx(5.35e-3)
+
+
+def hand_set(agent, names):
+    groups = [getattr(agent, f"{name}_optimizer").param_groups[0] for name in names]
+    return [(group["lr"], group["betas"], group["weight_decay"]) for group in groups]
+
+
+@pytest.mark.parametrize("change", [{}, {"seed": 1}, {"gamma": 0.5}, {"tau": 0.5, "seed": 1}])
+def test_what_was_set_by_hand_in_an_optimiser_stays_whatever_else_is_given(path, change):
+    agent = TD3.load(path)
+    by_hand = {"lr": 3e-3, "betas": (0.5, 0.9), "weight_decay": 0.25}
+    agent.actor_optimizer.param_groups[0] |= by_hand
+    agent.save(path)
+    kept = [tuple(by_hand.values()), (1e-3, (0.9, 0.999), 0)]
+    assert hand_set(TD3.load(path, **change).learn(2), ["actor", "critic"]) == kept
+
+
+def test_what_is_given_at_load_replaces_what_was_set_by_hand(tmp_path):
+    agent = DDPGfD("Short-v0", seed=0, **tiny, weight_decay=0.1)
+    for optimizer in (agent.actor_optimizer, agent.critic_optimizer):
+        optimizer.param_groups[0] |= {"lr": 3e-3, "betas": (0.5, 0.9), "weight_decay": 0.25}
+    agent.save(tmp_path / "a.pt")
+    given = DDPGfD.load(tmp_path / "a.pt", critic_learning_rate=1e-4)
+    names = ["actor", "critic"]
+    assert hand_set(given, names) == [(3e-3, (0.5, 0.9), 0.25), (1e-4, (0.5, 0.9), 0.25)]
+    given = DDPGfD.load(tmp_path / "a.pt", weight_decay=0.5)
+    assert hand_set(given, names) == [(3e-3, (0.5, 0.9), 0.5)] * 2
+    a2c = A2C("CartPole-v1", seed=0, n_envs=2, n_steps=4)
+    a2c.policy_optimizer.param_groups[0]["lr"] = 3e-3
+    a2c.save(tmp_path / "a2c.pt")
+    assert hand_set(A2C.load(tmp_path / "a2c.pt", gamma=0.5), ["policy", "critic"])[0][0] == 3e-3
+    given = A2C.load(tmp_path / "a2c.pt", learning_rate=0.25)
+    assert [lr for lr, *_ in hand_set(given, ["policy", "critic"])] == [0.25, 0.25]
 
 
 def test_another_seed_draws_other_numbers_from_there_on(path):

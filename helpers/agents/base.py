@@ -405,7 +405,8 @@ class Agent(metaclass=Remembering):
 
         `settings` replace those in the file: `load(path, actor_learning_rate=1e-4)` to tune finely,
         `load(path, seed=1)` to draw other random numbers from here on, in new episodes. An object
-        of one's own, such as a noise, stands in no file, and has to be given.
+        of one's own, such as a noise, stands in no file, and has to be given. A number that was set
+        by hand in an optimiser's `param_groups` is in the file, and stays unless it is given here.
 
         Where the environment cannot be made, since its package is missing or it has no name, the
         agent acts; `learn` and `evaluate` then say what is missing.

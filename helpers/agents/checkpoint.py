@@ -86,7 +86,7 @@ def restore(agent: Any, content: dict, changes: Mapping[str, Any]) -> None:
     if before != now:
         raise ValueError(f"its weights go with normalize={before}, not with {now}")
     for name in agent.saved:
-        _restore_state(name, getattr(agent, name), content["state"][name], bool(changes))
+        _restore_state(agent, name, content["state"][name], changes)
     if "seed" not in changes:
         agent.rng.bit_generator.state = content["rng"]
         if content["predict_rng"]:
@@ -118,11 +118,13 @@ def plain_hyperparameters(agent: Any) -> dict:
 # ---- states, counts, memories, the episode under way ---------------------------------------------
 
 
-def _restore_state(name: str, part: Any, state: Any, own_settings: bool) -> None:
-    """Put the file's state into a network or optimiser; the latter may keep its `own_settings`."""
+def _restore_state(agent: Any, name: str, state: Any, changes: Mapping[str, Any]) -> None:
+    """Put the file's state into a network or optimiser; the latter keeps what `changes` gave it."""
+    part = getattr(agent, name)
     if isinstance(part, torch.optim.Optimizer):
-        if own_settings:
-            state = {**state, "param_groups": part.state_dict()["param_groups"]}
+        [there], [here] = state["param_groups"], part.state_dict()["param_groups"]
+        group = {**there, **{key: here[key] for key in _given(agent, name, changes)}}
+        state = {**state, "param_groups": [group]}
     else:
         for key, tensor in part.state_dict().items():
             if state[key].shape != tensor.shape:
@@ -131,6 +133,17 @@ def _restore_state(name: str, part: Any, state: Any, own_settings: bool) -> None
     part.load_state_dict(state)
     # As it was taken over: what was not asked for may be anything.
     distrust.check_tensors_finite(name, part.state_dict())
+
+
+def _given(agent: Any, name: str, changes: Mapping[str, Any]) -> set[str]:
+    """What an optimiser, by its name, was made with and not as in the file: "lr", "weight_decay".
+
+    A learning rate, and a setting that stands in the optimiser under its own name.
+    """
+    [group] = getattr(agent, name).param_groups
+    found = {key for key, value in changes.items() if key in group and group[key] == value}
+    followed = (names for rate, (_, names) in agent.rates.items() if rate in changes)
+    return found | {"lr"} if any(name in names for names in followed) else found
 
 
 def _restore_counts(agent: Any, counts: dict) -> None:
