@@ -1,0 +1,110 @@
+"""What lesson 05 shows in one run each, measured over ten seeds: stopping early, and cloning first.
+
+    python -m lessons.claims.measure_05 stopping|after_cloning
+
+writes data/results/05_<name>.json. One core, less than ten minutes each.
+"""
+
+import re
+import sys
+from typing import Any
+
+import torch
+
+from helpers.agents import TD3
+from helpers.agents.base import Agent
+from helpers.agents.cloning import as_shown, pretrain
+from helpers.agents.off_policy import as_stored
+from helpers.evaluation import evaluate
+from helpers.training.callbacks import CallbackList, Evaluate, StopAtReturn
+from helpers.training.results import DATA, RESULTS, write_json
+from helpers.training.settings import get_setting
+from helpers.training.study import circumstances
+
+LESSON = DATA.parent / "lessons" / "05_td3_in_practice.md"
+VARIANTS = {
+    # name: (200 random steps first, demonstrations in the memory, the actor goes on imitating)
+    "as TD3 is": (True, False, False),
+    "its own first steps": (False, False, False),
+    "its own first steps, demonstrations in the memory": (False, True, False),
+    "its own first steps, goes on imitating": (False, False, True),
+    "all three": (False, True, True),
+}
+
+
+def on_fresh_starts(agent: Agent) -> float:
+    return round(evaluate(agent, episodes=100, seed=20_000).mean, 2)
+
+
+def stopping(seeds: range = range(10)) -> dict[str, Any]:
+    """Stopped at the first evaluation of -150, trained to the end, and the best put back."""
+    setting, results = get_setting("td3", "Pendulum-v1"), []
+    for seed in seeds:
+        agent = setting.make(seed)
+        evaluations = Evaluate(every=1000, episodes=10)
+        watch = CallbackList(evaluations, StopAtReturn(-150, evaluations=evaluations))
+        agent.learn(setting.steps, callback=watch)
+        row: dict[str, Any] = {"seed": seed, "stopped": agent.steps}
+        row |= {"chosen": round(evaluations.curve[-1][1].mean, 2), "fresh": on_fresh_starts(agent)}
+        agent.learn(setting.steps - agent.steps, callback=evaluations)
+        row |= {"last": round(evaluations.curve[-1][1].mean, 2)}
+        row |= {"last, fresh": on_fresh_starts(agent)}
+        evaluations.restore_best(agent)
+        row |= {"best": round(evaluations.best[1].mean, 2), "best step": evaluations.best[0]}
+        row |= {"best, fresh": on_fresh_starts(agent)}
+        results.append(row)
+        print(row, flush=True)
+    return {"results": results}
+
+
+def reminded() -> type[TD3]:
+    """The class of the lesson's cell `reminded`."""
+    names: dict[str, Any] = {}
+    exec("import numpy as np, torch", names)
+    from helpers.agents.base import gradient_step
+    from helpers.agents.cloning import bc_loss, minibatches
+
+    names |= {"TD3": TD3, "gradient_step": gradient_step}
+    names |= {"bc_loss": bc_loss, "minibatches": minibatches}
+    text = LESSON.read_text(encoding="utf-8")
+    exec(re.search(r"^class Reminded.*?^(?=pupil)", text, re.M | re.S)[0], names)
+    return names["Reminded"]
+
+
+def after_cloning(seeds: range = range(10)) -> dict[str, Any]:
+    """What a copy gets, and how it goes on from there, in each variant."""
+    setting, whole = get_setting("ddpgfd", "SparsePendulum-v0"), reminded()
+    demos, results = setting.load_demos(), {}
+    for name, (random_first, remembers, imitates) in VARIANTS.items():
+        parts = {"explore": TD3.explore} if random_first else {}
+        parts |= {} if imitates else {"update": TD3.update}
+        kind, rows = type("Pupil", (whole,), parts), []
+        for seed in seeds:
+            pupil = kind(setting.env_id, seed=seed, learning_starts=200)
+            pretrain(pupil, demos)
+            copied = evaluate(pupil, episodes=20).mean
+            pupil.shown = as_shown(pupil, demos)
+            for transition in zip(*as_stored(pupil, demos), strict=True) if remembers else ():
+                pupil.buffer.add(*transition)
+            after = Evaluate(every=500, episodes=5)
+            pupil.learn(2500, callback=after)
+            means = [round(result.mean, 2) for _, result in after.curve]
+            rows.append({"seed": seed, "copied": round(copied, 2), "after": means})
+            print(name, rows[-1], flush=True)
+        results[name] = rows
+    return {"every": 500, "results": results}
+
+
+MEASUREMENTS = {each.__name__: each for each in (stopping, after_cloning)}
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    for name in sys.argv[1:]:
+        found = MEASUREMENTS[name]()
+        command = {"command": f"python -m lessons.claims.measure_05 {name}", **circumstances()}
+        write_json(RESULTS / f"05_{name}.json", command | found, indent=1)
+
+
+if __name__ == "__main__":
+    main()
