@@ -25,7 +25,7 @@ from helpers.envs.make import EnvLike
 
 
 def probability_ratio(log_probs: torch.Tensor, old_log_probs: torch.Tensor) -> torch.Tensor:
-    """How much likelier each action has become: r = pi(a|s) / pi_old(a|s), (B,).
+    """How much likelier each action has become: rho = pi(a|s) / pi_old(a|s), (B,).
 
     `log_probs` (B,) of the policy as it is now, `old_log_probs` (B,) of the policy that acted.
     Source: Schulman et al. 2017, section 3, above equation 6.
@@ -65,13 +65,13 @@ def clip_fraction(ratios: torch.Tensor, clip_range: float) -> torch.Tensor:
 def approximate_kl(log_probs: torch.Tensor, old_log_probs: torch.Tensor) -> torch.Tensor:
     """How far the policy has moved: an estimate of KL(pi_old || pi) in nats. A scalar, no gradient.
 
-    `log_probs` and `old_log_probs` (B,), of actions that pi_old drew. The mean of (r - 1) - log r
-    has the right expectation, and no row of it is negative.
+    `log_probs` and `old_log_probs` (B,), of actions that pi_old drew. The mean of
+    (rho - 1) - log rho has the right expectation, and no row of it is negative.
     Source: Schulman 2020, "Approximating KL Divergence" (joschu.net), the estimator k3.
     """
-    # 1. log r: it is reported, not learned from, so no gradient.
+    # 1. log rho: it is reported, not learned from, so no gradient.
     log_ratio = (log_probs - old_log_probs).detach()
-    # 2. The mean of (r - 1) - log r; expm1 gives r - 1 without rounding it away where r is near 1.
+    # 2. The mean of (rho - 1) - log rho; expm1 does not round rho - 1 away where rho is near 1.
     return (log_ratio.expm1() - log_ratio).mean()
 
 
@@ -89,8 +89,8 @@ def ppo_value_loss(
 ) -> torch.Tensor:
     """Mean squared error between values and returns, perhaps clipped. A scalar.
 
-    `values` (B,) of the critic as it is now, `old_values` (B,) from before the update, `returns`
-    (B,). With a `clip_range`, in the units of values, moving further than that from the old value
+    `values` (B,) of the critic as it is now, `old_values` (B,) from before the first update,
+    `returns` (B,). With a `clip_range`, in the units of values, moving further than that from the old value
     is not rewarded. Source: Huang et al. 2022, detail 9; in Schulman et al. 2017 there is none.
     """
     # 1. Old values and returns are numbers: no gradient flows into them.
@@ -138,7 +138,7 @@ def orthogonal_init(network: nn.Module, output_gain: float) -> None:
 
 
 class Minibatch(NamedTuple):
-    """B rows of a rollout; `old_log_probs` and `old_values` are from before the update."""
+    """B rows of a rollout; `old_log_probs` and `old_values` are from before the first update."""
 
     obs: torch.Tensor
     actions: torch.Tensor
@@ -151,9 +151,9 @@ class Minibatch(NamedTuple):
 class PPO(OnPolicyAgent):
     """Proximal policy optimization: `n_epochs` over each rollout, in minibatches of `batch_size`.
 
-    Policies and rollouts are A2C's. Within `clip_range` of the old policy's probabilities the actor
-    is rewarded, beyond it is not. With `target_kl` an update ends once the policy has moved 1.5
-    times as far; with `value_clip_range` values are clipped as well. One optimiser has actor and
+    Policies and rollouts are A2C's. While a ratio is within `clip_range` of 1 the actor is rewarded
+    for moving it, beyond it is not. With `target_kl` a rollout is left once the policy has moved
+    1.5 times as far; with `value_clip_range` values are clipped as well. One optimiser has actor and
     critic; `learning_rate` is a number or a schedule, such as `LinearSchedule`. What else can be
     set, `rollouts`, is explained at `OnPolicyAgent`.
     """
@@ -192,7 +192,7 @@ class PPO(OnPolicyAgent):
             self.critic = of_depth(make_critic, self.obs_size, hidden=hidden)
             orthogonal_init(self.policy.actor, output_gain=0.01)
             orthogonal_init(self.critic, output_gain=1.0)
-        # Adam's epsilon is 1e-5 in the authors' code (detail 3).
+        # Adam's epsilon is 1e-5 in OpenAI's code (detail 3).
         self.optimizer = LeanAdam([*self.policy.parameters(), *self.critic.parameters()], eps=1e-5)
         self.follow("learning_rate", learning_rate, "optimizer")
 

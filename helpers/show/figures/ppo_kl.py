@@ -1,4 +1,4 @@
-"""Lesson 07: how far each update moves the policy, through a training."""
+"""Lesson 07: how far each iteration moves the policy, through a training."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def plot_kl(
     target: float | None = None,
     window: int = 10,
 ) -> Figure:
-    """The approximate KL of each update, on a logarithmic scale: medians over `window` updates.
+    """The approximate KL of each iteration, on a logarithmic scale: medians over `window` of them.
 
     Args:
-        histories: name -> `agent.history["approx_kl"]`, (step, KL) of each update.
+        histories: name -> `agent.history["approx_kl"]`, (step, KL) of each iteration.
         target: a KL that is drawn as a dashed line, such as the one at which updates stop.
     """
     if len(histories) > len(COLOURS):
@@ -36,7 +36,7 @@ def plot_kl(
     medians = {name: np.median([kl for _, kl in each]) for name, each in histories.items()}
     said = ", ".join(f"{kl:.2g} ({name})" for name, kl in medians.items())
     colours = dict(zip(histories, COLOURS, strict=False))
-    header(fig, f"Median KL of an update: {said}.", colours)
+    header(fig, f"Median KL of an iteration: {said}.", colours)
     for name, history in histories.items():
         steps, kls = np.array(history).T
         seen = np.maximum(rolling_median(kls, window), FLOOR)
