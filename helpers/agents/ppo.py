@@ -90,8 +90,9 @@ def ppo_value_loss(
     """Mean squared error between values and returns, perhaps clipped. A scalar.
 
     `values` (B,) of the critic as it is now, `old_values` (B,) from before the first update,
-    `returns` (B,). With a `clip_range`, in the units of values, moving further than that from the old value
-    is not rewarded. Source: Huang et al. 2022, detail 9; in Schulman et al. 2017 there is none.
+    `returns` (B,). With a `clip_range`, in the units of values, moving further than that from the
+    old value is not rewarded. Source: Huang et al. 2022, detail 9; in Schulman et al. 2017 there is
+    none.
     """
     # 1. Old values and returns are numbers: no gradient flows into them.
     old, targets = old_values.detach(), returns.detach()
@@ -153,9 +154,9 @@ class PPO(OnPolicyAgent):
 
     Policies and rollouts are A2C's. While a ratio is within `clip_range` of 1 the actor is rewarded
     for moving it, beyond it is not. With `target_kl` a rollout is left once the policy has moved
-    1.5 times as far; with `value_clip_range` values are clipped as well. One optimiser has actor and
-    critic; `learning_rate` is a number or a schedule, such as `LinearSchedule`. What else can be
-    set, `rollouts`, is explained at `OnPolicyAgent`.
+    1.5 times as far; with `value_clip_range` values are clipped as well. One optimiser has actor
+    and critic; `learning_rate` is a number or a schedule, such as `LinearSchedule`. What else can
+    be set, `rollouts`, is explained at `OnPolicyAgent`.
     """
 
     action_kinds: ClassVar = A2C.action_kinds

@@ -105,7 +105,7 @@ def temperature_loss(
     """The mean of -log(alpha) (log pi(a|s) + target entropy): a scalar.
 
     `log_prob` (B,): only alpha is to move, so no gradient goes there. Source: equation 18 of the
-    second paper, with log(alpha) in place of alpha, as in its authors' code.
+    second paper, with log(alpha) in place of alpha, as its authors' code had it at first.
     """
     # 1. By how much the policy is more certain than it should be: its entropy is -log_prob.
     too_certain = (log_prob + target_entropy).detach()
