@@ -1,5 +1,6 @@
 """What is computed for the claims of lesson 04: studies, copies, the corridor, costs."""
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from helpers.memory.segment_tree import SumTree
 from helpers.training.results import load_results
 from helpers.training.settings import DEMOS
 from tools.claims import Evidence, Lab, both, higher
@@ -87,6 +89,12 @@ def cost() -> dict[str, NDArray]:
 def python_trees() -> NDArray:
     slow = ("a tutorial's Python tree", "Python trees as in Baselines")
     return np.array([cost()[name] / cost()["ours"] for name in slow])
+
+
+def tree_levels() -> list[tuple[int, int, int]]:
+    """For a million priorities and 10,000: levels below a root, below our top level, its nodes."""
+    trees = [SumTree(n) for n in (1_000_000, 10_000)]
+    return [(math.ceil(math.log2(len(t))), t.depth, len(t.top)) for t in trees]
 
 
 def skilled() -> float:

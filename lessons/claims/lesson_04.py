@@ -1,11 +1,8 @@
 """What lesson 04 and its lab say was measured, and the data that bear it out."""
 
-import math
-
 import numpy as np
 
 from helpers.demos.files import load_demos
-from helpers.memory.segment_tree import SumTree
 from helpers.training.results import load_results
 from helpers.training.settings import DEMOS, get_setting
 from lessons.claims.evidence_04 import (
@@ -30,6 +27,7 @@ from lessons.claims.evidence_04 import (
     skilled,
     teacher,
     training_seconds,
+    tree_levels,
     variants_of_lab,
 )
 from tools.claims import Claim, alike, at_the_bar, both, higher, near, p_is
@@ -141,13 +139,7 @@ CLAIMS = [
     Claim(
         "A whole tree would have 20 levels in place of 14. Ours is cut: below its top level the "
         "sum tree has 7 levels in place of 1, and its top level is a few thousand numbers",
-        says(
-            lambda: [
-                (math.ceil(math.log2(n)), SumTree(n).depth, len(SumTree(n).top))
-                for n in (1_000_000, 10_000)
-            ],
-            lambda found: found == [(20, 7, 7813), (14, 1, 5000)],
-        ),
+        says(tree_levels, lambda found: found == [(20, 7, 7813), (14, 1, 5000)]),
     ),
     Claim(
         "costs 10 to 24 times as much as ours",
