@@ -151,6 +151,7 @@ class Environment:
         self.write_stamp(dev)
         self.mark.unlink()
         print(f"Set up, in {time.monotonic() - started:.0f} s.", flush=True)
+        self.compile_meanwhile()
 
     def remove(self) -> None:
         """Delete it, if it is a Python environment and not somebody's folder of that name."""
@@ -235,11 +236,18 @@ class Environment:
         new.write_text(json.dumps(prints))
         os.replace(new, self.stamp)
 
+    def compile_meanwhile(self) -> subprocess.Popen:
+        """Write bytecode on one core while JupyterLab starts: half of pip's work, were it pip's."""
+        quiet = subprocess.DEVNULL
+        command = [self.python, "-m", "compileall", "-q", self.folder]
+        streams = dict.fromkeys(("stdin", "stdout", "stderr"), quiet)
+        return subprocess.Popen(command, env=self.variables(), **streams)
+
     # Calling pip, with progress
 
     def pip(self, *arguments: str | Path) -> tuple[int, str]:
         pip = [self.python, "-m", "pip", "install", "--no-input", "--disable-pip-version-check"]
-        command = [*pip, "--progress-bar", "off", *arguments]
+        command = [*pip, "--no-compile", "--progress-bar", "off", *arguments]
         status, output = self.call(command, "looking up packages")
         if status and "Installing collected packages" in output:
             self.half_installed = True
