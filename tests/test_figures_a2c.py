@@ -23,18 +23,18 @@ def test_discount_marks_the_effective_horizon():
         plot_discount(1.0)
 
 
-def test_policy_gradient_is_the_derivative_of_the_expected_advantage():
+def test_policy_gradient_is_the_derivative_of_the_expected_payoff():
     rng = np.random.default_rng(0)
     for _ in range(20):
-        logits, advantages = rng.normal(size=(2, 4))
+        logits, payoffs = rng.normal(size=(2, 4))
         numeric = [
-            (softmax(logits + h) @ advantages - softmax(logits - h) @ advantages) / 2e-5
+            (softmax(logits + h) @ payoffs - softmax(logits - h) @ payoffs) / 2e-5
             for h in 1e-5 * np.eye(4)
         ]
-        np.testing.assert_allclose(policy_gradient(logits, advantages), numeric, atol=1e-8)
+        np.testing.assert_allclose(policy_gradient(logits, payoffs), numeric, atol=1e-8)
 
 
-def test_a_constant_added_to_all_advantages_changes_no_gradient():
+def test_a_constant_added_to_all_payoffs_changes_no_gradient():
     gradient = policy_gradient([1.0, 0.0, -1.0], [2.0, 0.5, -1.0])
     shifted = policy_gradient([1.0, 0.0, -1.0], [5.0, 3.5, 2.0])
     np.testing.assert_allclose(gradient, shifted, atol=1e-15)

@@ -117,11 +117,11 @@ EXPLORERS = [
         softmax_explorer,
         {
             "logits": ((0, 0, 0), (1.2, 0, 0), (3.5, 0, 0)),
-            "advantages": ((1, 0, -1), (2, 2, -2), (-5, 0.1, -0.1), (5, 4, 3)),
+            "payoffs": ((1, 0, -1), (2, 2, -2), (-5, 0.1, -0.1), (5, 4, 3)),
             "step": (0, 1, 5),
         },
         moving=(0, 1),
-        unset=frozenset({"logits", "advantages"}),
+        unset=frozenset({"logits", "payoffs"}),
     ),
     Explorer(
         plot_gae_weights,

@@ -68,7 +68,7 @@ class A2CByTheBook(Agent):
         return actions + self.action_space.start
 
     def train_step(self) -> None:
-        """Play one episode, then one step of the actor and one of the critic."""
+        """Play one episode, then one update of the actor and one of the critic."""
         observations, actions, rewards, terminated = self.play_episode()
         self.steps += len(rewards)
         self.log(**{"return": sum(rewards), "length": len(rewards)})

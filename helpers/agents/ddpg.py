@@ -59,7 +59,7 @@ def polyak_update(
     """
     # 1. Go through both together.
     for target, source in zip(targets, online, strict=True):
-        # 2. A step of size tau from where the target is towards where the online parameter is.
+        # 2. A fraction tau of the way from the target to the online parameter.
         target.lerp_(source, tau)
 
 

@@ -1,4 +1,4 @@
-"""Lesson 01: a softmax policy, its advantages, and a step of gradient ascent."""
+"""Lesson 01: a softmax policy, the payoffs of its actions, and an update uphill."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -30,34 +30,34 @@ def softmax(logits: ArrayLike) -> NDArray[np.float64]:
     return weights / weights.sum()
 
 
-def policy_gradient(logits: ArrayLike, advantages: ArrayLike) -> NDArray[np.float64]:
-    """dJ/dlogits of J = sum_a pi(a) A(a): pi(a) (A(a) - sum_b pi(b) A(b)), shape `(actions,)`.
+def policy_gradient(logits: ArrayLike, payoffs: ArrayLike) -> NDArray[np.float64]:
+    """dJ/dlogits of J = sum_a pi(a) Q(a): pi(a) (Q(a) - sum_b pi(b) Q(b)), shape `(actions,)`.
 
-    It sums to zero, and a constant added to all advantages drops out: a baseline is free.
+    It sums to zero, and a constant added to all payoffs drops out: a baseline is free.
     Source: Sutton and Barto 2018, chapter 13 (softmax in action preferences, baselines).
     """
-    pi, advantages = softmax(logits), np.asarray(advantages, dtype=np.float64)
-    return pi * (advantages - pi @ advantages)
+    pi, payoffs = softmax(logits), np.asarray(payoffs, dtype=np.float64)
+    return pi * (payoffs - pi @ payoffs)
 
 
 def plot_policy_gradient(
     logits: ArrayLike = (0.0, 0.0, 0.0),
-    advantages: ArrayLike = (1.0, 0.0, -1.0),
+    payoffs: ArrayLike = (1.0, 0.0, -1.0),
     step: float = 1.0,
 ) -> Figure:
-    """A softmax policy over a few actions, their advantages, and one step of gradient ascent.
+    """A softmax policy over a few actions, their payoffs, and one update uphill.
 
     Args:
         logits: shape `(actions,)`, the policy's parameters.
-        advantages: shape `(actions,)`, A(a).
-        step: the learning rate of the step drawn.
+        payoffs: shape `(actions,)`, Q(a).
+        step: the learning rate of the update drawn.
     """
-    logits, advantages = np.asarray(logits, float), np.asarray(advantages, float)
-    gradient = policy_gradient(logits, advantages)
+    logits, payoffs = np.asarray(logits, float), np.asarray(payoffs, float)
+    gradient = policy_gradient(logits, payoffs)
     pi, after = softmax(logits), softmax(logits + step * gradient)
     fig, axes = new_figure(3, height=2.9, layout=None)
     margins(fig, left=0.4, right=0.1, bottom=0.42, between=0.4)
-    _draw_advantages(axes[0], advantages, pi)
+    _draw_payoffs(axes[0], payoffs, pi)
     _draw_gradient(axes[1], gradient)
     _draw_policies(axes[2], pi, after)
     for ax in axes:
@@ -67,16 +67,16 @@ def plot_policy_gradient(
     return fig
 
 
-def _draw_advantages(ax: Any, advantages: NDArray, pi: NDArray) -> None:
-    actions = range(len(advantages))
-    ax.vlines(actions, 0, advantages, color=ORANGE, lw=22)
+def _draw_payoffs(ax: Any, payoffs: NDArray, pi: NDArray) -> None:
+    actions = range(len(payoffs))
+    ax.vlines(actions, 0, payoffs, color=ORANGE, lw=22)
     ax.axhline(0, color=FAINT, lw=1)
-    mean = float(pi @ advantages)
-    ax.axhline(mean, color=INK, lw=1.3, ls=(0, (4, 3)), label=f"Σ π(b) A(b) = {mean:.2f}")
-    reach = max(2.2, 1.1 * np.abs(advantages).max())
+    mean = float(pi @ payoffs)
+    ax.axhline(mean, color=INK, lw=1.3, ls=(0, (4, 3)), label=f"mean Σ π Q = {mean:.2f}")
+    reach = max(2.2, 1.1 * np.abs(payoffs).max())
     ax.set_ylim(-reach, 1.25 * reach)
     ax.yaxis.set_major_locator(MaxNLocator(4, integer=True))
-    label(ax, "advantage A(a)", legend="upper right")
+    label(ax, "payoff Q(a)", legend="upper right")
 
 
 def _draw_gradient(ax: Any, gradient: NDArray) -> None:
@@ -95,7 +95,7 @@ def _draw_gradient(ax: Any, gradient: NDArray) -> None:
         ax.text(a, place, text, ha="center", va="bottom" if above else "top", fontsize=9, color=INK)
     ax.set_ylim(-reach, reach)
     ax.tick_params(axis="y", length=0, labelleft=False)  # the numbers stand at the arrows
-    label(ax, "∂J/∂logit = π(a) (A(a) − Σ π A)")
+    label(ax, "∂J/∂logit = π(a) (Q(a) − Σ π Q)")
 
 
 def _draw_policies(ax: Any, before: NDArray, after: NDArray) -> None:
@@ -111,12 +111,12 @@ def _draw_policies(ax: Any, before: NDArray, after: NDArray) -> None:
 
 
 def softmax_explorer() -> None:
-    """`plot_policy_gradient` with sliders: three advantages, a constant added to all, the step."""
+    """`plot_policy_gradient` with sliders: three payoffs, a constant added to all, the step."""
 
     def draw(
-        policy: Sequence[float], a1: float, a2: float, a3: float, constant: float, step: float
+        policy: Sequence[float], q1: float, q2: float, q3: float, constant: float, step: float
     ) -> Figure:
-        return plot_policy_gradient(policy, np.array([a1, a2, a3]) + constant, step)
+        return plot_policy_gradient(policy, np.array([q1, q2, q3]) + constant, step)
 
     policies = {
         "undecided": (0.0, 0.0, 0.0),
@@ -125,11 +125,11 @@ def softmax_explorer() -> None:
     }
     explore(
         draw,
-        alt="A policy of three actions: an update makes those with advantage likelier.",
+        alt="A policy of three actions: an update makes those that pay above the mean likelier.",
         policy=Choice(policies, label="policy now"),
-        a1=Slider(-2.0, 2.0, 1.0, 0.1, "advantage 1"),
+        q1=Slider(-2.0, 2.0, 1.0, 0.1, "payoff 1"),
         step=Slider(0.0, 5.0, 1.0, 0.1, "size of the update"),
-        a2=Slider(-2.0, 2.0, 0.0, 0.1, "advantage 2"),
+        q2=Slider(-2.0, 2.0, 0.0, 0.1, "payoff 2"),
         constant=Slider(-3.0, 3.0, 0.0, 0.1, "add to all"),
-        a3=Slider(-2.0, 2.0, -1.0, 0.1, "advantage 3"),
+        q3=Slider(-2.0, 2.0, -1.0, 0.1, "payoff 3"),
     )

@@ -2,8 +2,8 @@
 
 Years are those of the papers: Barto, Sutton & Anderson 1983; Williams 1992; Mnih et al. 2013 and
 2015 (DQN), Silver et al. 2014 (DPG), Lillicrap et al. 2015 (DDPG), Mnih et al. 2016 (A3C),
-Schulman et al. 2017 (PPO), Vecerik et al. 2017 (DDPGfD), Fujimoto et al. 2018 (TD3), Haarnoja et
-al. 2018 (SAC).
+OpenAI's Baselines 2017 (A2C), Schulman et al. 2017 (PPO), Vecerik et al. 2017 (DDPGfD), Fujimoto et
+al. 2018 (TD3), Haarnoja et al. 2018 (SAC).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ENTRIES = (
     Entry("DQN", (2013, 2015), "replay buffer,\ntarget network", "", (1, 0), GREY),
     Entry("DPG", (2014,), "an actor that goes\nup the slope of Q", "", (1, 1), GREY),
     Entry("DDPG", (2015,), "DPG with\nDQN's two parts", "02", (2, 1), GREEN),
-    Entry("A3C, A2C", (2016,), "many environments,\nadvantages", "01", (2, 2), BLUE),
+    Entry("A3C, A2C", (2016, 2017), "many environments,\nadvantages", "01", (2, 2), BLUE),
     Entry("DDPGfD", (2017,), "demonstrations in\nthe memory", "04", (3, 0), GREEN),
     Entry("PPO", (2017,), "a batch used often,\nthe ratio clipped", "07", (3, 2), BLUE),
     Entry("TD3", (2018,), "two critics,\nthe lower counts", "03, 05", (4, 1), GREEN),
@@ -87,7 +87,7 @@ def _box(ax: Axes, entry: Entry) -> None:
     x, y = _middle(entry)
     box = round_box(x, y, WIDE, HIGH)
     ax.add_patch(PathPatch(box, facecolor=tint(entry.colour, 0.12), edgecolor=entry.colour))
-    years = ", ".join(map(str, entry.years))
+    years = "/".join(map(str, entry.years)).replace("/20", "/")
     say(ax, x, y + 0.29, f"{entry.name} · {years}", 8.5, DARK.get(entry.colour, INK))
     say(ax, x, y - 0.01, entry.idea, 8)
     if entry.lesson:
