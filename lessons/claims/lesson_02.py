@@ -234,7 +234,9 @@ CLAIMS = [
             lab.reach_the_bar(8, "mountain, no target networks"),
             lab.better(MOUNTAIN, "mountain, no target networks"),
             p_is(
-                0.001, lambda: lab.final("mountain, no target networks"), lambda: lab.final(MOUNTAIN)
+                0.001,
+                lambda: lab.final(MOUNTAIN),
+                lambda: lab.final("mountain, no target networks"),
             ),
             lab.reach_the_bar(0, "no target networks"),
         ),
