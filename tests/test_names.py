@@ -10,9 +10,9 @@ from sentences import assert_one_sentence
 from wholes import tiny
 
 import helpers.agents
-from helpers.agents import A2C, DDPG, PPO, TD3, DDPGfD, layers, noise
+from helpers.agents import A2C, DDPG, PPO, SAC, TD3, DDPGfD, layers, noise
 from helpers.agents.hyperparameters import settings_of
-from helpers.agents.names import AROUND, ELSEWHERE, METHODS, NAMES, SETTINGS, as_markdown
+from helpers.agents.names import AROUND, ELSEWHERE, METHODS, NAMES, SB3, SETTINGS, as_markdown
 from helpers.evaluation import evaluate
 from helpers.training import callbacks
 
@@ -33,11 +33,16 @@ def small():
         (lambda: TD3("Pendulum-v1", discount=0.9), "discount is called gamma here"),
         (lambda: TD3("Pendulum-v1", learning_rate=1e-3), "actor_learning_rate and critic_"),
         (lambda: TD3("Pendulum-v1", device="cpu"), "TD3 takes no device: everything runs on"),
-        (lambda: TD3("Pendulum-v1", policy_kwargs={}), "TD3 takes no policy_kwargs: hidden and"),
+        (lambda: TD3("Pendulum-v1", policy_kwargs={}), "TD3 takes no policy_kwargs: hidden, or"),
         (lambda: TD3("Pendulum-v1", buffer_sise=9), "TD3 takes no buffer_sise: write buffer_size"),
         (lambda: TD3("Pendulum-v1", wizardry=9), "TD3 takes no wizardry; it takes: env, policy_"),
         (lambda: A2C("CartPole-v1", gae_lambda=0.9), "gae_lambda is called lam here"),
         (lambda: A2C("CartPole-v1", ent_coef=0.0), "ent_coef is called entropy_coef here"),
+        (lambda: SAC("Pendulum-v1", ent_coef="auto_0.1"), "ent_coef is called temperature here"),
+        (lambda: SAC("Pendulum-v1", learning_rate=1e-3), "critic_learning_rate and temperature_"),
+        (lambda: PPO("CartPole-v1", layer_norm=True), "PPO takes no layer_norm, others here do."),
+        (lambda: PPO("CartPole-v1", activation_fn=None), "activation_fn: ReLU, or the own"),
+        (lambda: SAC("Pendulum-v1", use_sde=True), "SAC takes no use_sde: exploration is drawn"),
         (lambda: A2C("CartPole-v1", vf_coef=0.5), "which is called value_coef here (of PPO"),
         (lambda: PPO("CartPole-v1", clip_range_vf=1), "is called value_clip_range here"),
         (lambda: A2C("CartPole-v1", action_noise=None), "A2C takes no action_noise, which is"),
@@ -95,6 +100,8 @@ def test_load_says_so_too(tmp_path, change, says):
         ("select_action", "is called predict here"),
         ("critic_target", "is called target_critic here"),
         ("learning_rate", "is called actor_learning_rate and critic_learning_rate here"),
+        ("n_envs", "TD3 takes no n_envs, others here do"),
+        ("lr_schedule", "is called actor_learning_rate and critic_learning_rate here"),
         ("nonsense", "has no attribute 'nonsense'"),
     ],
 )
@@ -140,6 +147,7 @@ def test_what_a_name_is_called_here_is_there():
     agent, memory = A2C("CartPole-v1", n_envs=1, n_steps=2, hidden=4), small()
     known = {name for kind in AGENTS for name in settings_of(kind)}
     known |= {name for kind in AGENTS for name in dir(kind)} | set(vars(agent)) | set(vars(memory))
+    known |= set(vars(SAC("Pendulum-v1", **tiny)))
     methods = (TD3.learn, TD3.predict, TD3.save, TD3.load, TD3.set_parameters, TD3.set_env)
     for method in (*methods, TD3.action_probability):
         known |= set(inspect.signature(method).parameters)
@@ -149,17 +157,39 @@ def test_what_a_name_is_called_here_is_there():
         assert set(each.here.split()) <= known, each
 
 
-def test_every_name_of_the_peers_agents_has_a_line():
+PEERS = [("DDPG", DDPG), ("TD3", TD3), ("SAC", SAC), ("A2C", A2C), ("PPO", PPO)]
+
+
+def asked(method):
+    """The names of what a method of a peer's takes."""
+    names = inspect.signature(method).parameters if inspect.isroutine(method) else {}
+    return {each for each in names if each != "self" and not each.startswith("_")}
+
+
+@pytest.mark.parametrize(("name", "ours"), PEERS)
+def test_every_name_of_the_peers_agents_has_a_line_and_a_sentence(name, ours):
     sb3 = pytest.importorskip("stable_baselines3", reason="a development requirement")
-    lines = {each.name for each in (*SETTINGS, *METHODS)}
-    for kind in (sb3.TD3, sb3.SAC, sb3.A2C, sb3.PPO):
-        public = [name for name in dir(kind) if not name.startswith("_")]
-        assert set(public) <= lines
-        for name in ("__init__", *public):
-            method = getattr(kind, name)
-            asked = inspect.signature(method).parameters if inspect.isroutine(method) else {}
-            found = {each for each in asked if each != "self" and not each.startswith("_")}
-            assert found <= lines, name
+    kind, agent = getattr(sb3, name), ours("Pendulum-v1", seed=0)
+    there = kind("MlpPolicy", "Pendulum-v1", device="cpu")
+    public = {each for each in (*dir(kind), *vars(there)) if not each.startswith("_")}
+    found = set.union(public, asked(kind.__init__), *(asked(getattr(kind, m, 0)) for m in public))
+    # What the networks are asked for, in policy_kwargs, but for what agents fill in themselves.
+    own = {"observation_space", "action_space", "lr_schedule", "clip_mean", "use_expln"}
+    found |= asked(there.policy_class.__init__) - own - {"full_std", "squash_output"}
+    lines = {each.name for each in NAMES.values() if SB3 in each.libraries}
+    same = {each for each in found if each in dir(ours) or hasattr(agent, each)}
+    assert {each for each in found - lines - same if "batch_norm" not in each} == set()
+    for each in asked(kind.__init__) - set(settings_of(ours)):
+        with pytest.raises(TypeError) as error:
+            ours("Pendulum-v1", **{each: None})
+        assert "it takes: " not in str(error.value)
+        assert_one_sentence(error.value, each)
+    for each in public - set(dir(agent)):
+        if each in NAMES and not hasattr(agent, each):
+            with pytest.raises(AttributeError) as error:
+                getattr(agent, each)
+            assert "has no attribute" not in str(error.value)
+            assert_one_sentence(error.value, each)
 
 
 def test_the_readme_shows_the_tables():
@@ -174,6 +204,22 @@ def test_what_the_readme_does_with_callbacks_runs(tmp_path, monkeypatch):
     exec(few, names)
     assert [step for step, _ in names["evaluations"].curve] == [200]
     assert TD3.load("all.pt").steps == 300
+
+
+@pytest.mark.parametrize("state", [None, (), 1], ids=str)
+def test_a_state_in_the_second_place_is_not_taken_for_deterministic(state):
+    """As in `model.predict(obs, state)`: None would explore, without a word."""
+    with pytest.raises(ValueError, match="deterministic must be True or False") as error:
+        small().predict(np.zeros(3), state)
+    assert_one_sentence(error.value)
+    assert small().predict(np.zeros(3), np.bool_(True)) == small().predict(np.zeros(3))
+
+
+def test_what_to_leave_out_in_the_second_place_is_not_taken_for_replay(tmp_path):
+    with pytest.raises(ValueError, match="replay must be True or False") as error:
+        small().save(tmp_path / "a.pt", ["buffer"])
+    assert_one_sentence(error.value)
+    assert not (tmp_path / "a.pt").exists()
 
 
 def test_what_gymnasium_gives_at_reset_is_no_observation():

@@ -352,3 +352,13 @@ def test_a_noise_that_gives_another_shape_is_one_sentence_before_any_step(name):
     with pytest.raises(ValueError, match=rf"^{name} was asked for values of shape \(1,\)") as error:
         TD3("Pendulum-v1", **{name: Three()})
     assert_one_sentence(error.value, "gave (3,)")
+
+
+@pytest.mark.parametrize("kind", [GaussianNoise, OUNoise])
+def test_zeros_for_sizes_are_refused_since_a_peers_noises_begin_with_a_mean(kind):
+    """`OrnsteinUhlenbeckActionNoise(np.zeros(1), 0.5 * np.ones(1))` there; here 0.5 is theta."""
+    noise = OUNoise(np.zeros(1), 0.5 * np.ones(1)) if kind is OUNoise else kind(np.zeros(1))
+    with pytest.raises(ValueError, match="noise has a size of 0") as error:
+        TD3("Pendulum-v1", noise=noise)
+    assert_one_sentence(error.value, kind.__name__)
+    assert TD3("Pendulum-v1", noise=kind(0.0)).noise == kind(0.0)  # the last of a row of sizes

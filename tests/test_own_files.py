@@ -9,7 +9,7 @@ import torch
 from sentences import assert_one_sentence
 from wholes import everything, tiny
 
-from helpers.agents import A2C, TD3, DDPGfD
+from helpers.agents import A2C, SAC, TD3, DDPGfD
 from helpers.agents.noise import GaussianNoise, Noise, OUNoise
 from helpers.agents.schedules import LinearSchedule, Schedule
 
@@ -194,6 +194,20 @@ def test_what_is_given_at_load_replaces_what_was_set_by_hand(tmp_path):
     assert hand_set(A2C.load(tmp_path / "a2c.pt", gamma=0.5), ["policy", "critic"])[0][0] == 3e-3
     given = A2C.load(tmp_path / "a2c.pt", learning_rate=0.25)
     assert [lr for lr, *_ in hand_set(given, ["policy", "critic"])] == [0.25, 0.25]
+
+
+@pytest.mark.parametrize("learned", [True, False])
+def test_a_temperature_given_at_load_is_the_one_that_counts(learned, tmp_path):
+    agent = SAC("Short-v0", seed=0, **tiny).learn(20)
+    assert agent.temperature() != 1
+    agent.save(tmp_path / "a.pt")
+    loaded = SAC.load(tmp_path / "a.pt", temperature=0.2, learn_temperature=learned)
+    assert loaded.temperature().item() == pytest.approx(0.2)
+    assert SAC.load(tmp_path / "a.pt").temperature() == agent.temperature()
+    loaded.learn(20)
+    assert (loaded.temperature().item() == pytest.approx(0.2)) is not learned
+    loaded.save(tmp_path / "b.pt")
+    assert SAC.load(tmp_path / "b.pt").temperature() == loaded.temperature()
 
 
 def test_another_seed_draws_other_numbers_from_there_on(path):

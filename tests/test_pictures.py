@@ -8,9 +8,10 @@ import pytest
 import torch
 from environments import Probe, make
 from gymnasium import spaces
+from sentences import assert_one_sentence
 from trials import snapshot
 
-from helpers.agents import DDPG, TD3
+from helpers.agents import A2C, DDPG, PPO, TD3
 from helpers.agents.ddpgfd import DDPGfD
 from helpers.envs.make import is_image, picture_shape
 from helpers.memory.buffers import (
@@ -89,6 +90,13 @@ def test_pictures_of_a_race_are_seen_and_kept_in_bytes():
     np.testing.assert_array_equal(obs, make(Racing).reset()[0].transpose(2, 0, 1))
     # Six different observations of three colours each, shown over and over again.
     assert len(agent.buffer.arrays.obs.store) == 6 * 3
+
+
+@pytest.mark.parametrize("kind", [A2C, PPO])
+def test_where_no_encoder_sees_pictures_are_refused_and_not_made_flat(kind):
+    with pytest.raises(ValueError, match=f"^{kind.__name__} takes no pictures") as error:
+        kind(make(Racing))
+    assert_one_sentence(error.value, "FlattenObservation, or use DDPG, TD3 or SAC")
 
 
 # ---- each picture once ---------------------------------------------------------------------------

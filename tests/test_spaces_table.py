@@ -95,11 +95,11 @@ def test_every_agent_is_asked_about_every_example():
 
 
 def test_the_advice_for_observations_works():
-    for name, space in EXAMPLES["observations"].items():
-        env = make(AnySpace, observation_space=space)
-        if not isinstance(space, spaces.Box):
-            env = gym.wrappers.FlattenObservation(env)
-            assert A2C(env, seed=0, **SETTINGS[A2C]).learn(8).steps >= 8, name
+    refused = [row for row in ROWS if row.part == "observations" and row.answers[A2C]]
+    assert len(refused) == 4  # three kinds of pictures, and texts
+    for row in refused:
+        env = gym.wrappers.FlattenObservation(make(AnySpace, observation_space=row.space))
+        assert A2C(env, seed=0, **SETTINGS[A2C]).learn(8).steps >= 8, row.name
 
 
 def test_the_advice_for_actions_works():

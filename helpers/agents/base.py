@@ -24,6 +24,7 @@ from helpers.agents.limits import (
     check_limits,
     number,
     says_stop,
+    switch,
 )
 from helpers.agents.names import explained, missing_attribute
 from helpers.agents.normalize import Normalizer
@@ -82,7 +83,7 @@ class Agent(metaclass=Remembering):
     settled: ClassVar[tuple[str, ...]] = ("seed", "n_envs")
     action_kinds: ClassVar[tuple[type, ...]] = (spaces.Box,)
     needs_bounds: ClassVar[bool] = False
-    takes_images: ClassVar[bool] = True
+    takes_images: ClassVar[bool | None] = None  # None: with an `encoder_class` it does
     squashes: ClassVar[bool] = False  # whether its actions are a Gaussian's, through a tanh
 
     observation_space: spaces.Space  # the environment's
@@ -134,7 +135,7 @@ class Agent(metaclass=Remembering):
             settings = vars(self).get("remembered", {})
             if name in settings:
                 return settings[name]
-            raise missing_attribute(type(self).__name__, name)
+            raise missing_attribute(self, name)
 
         def __setattr__(self, name: str, value: Any) -> None:
             known = self.__dict__
@@ -205,6 +206,7 @@ class Agent(metaclass=Remembering):
         two dimensions.) `deterministic=False` explores as in training. Raises `ValueError` if
         the shape fits neither one observation nor a batch of them.
         """
+        switch("deterministic", deterministic)
         batch, one = self.as_batch("predict", obs)
         with torch.no_grad():
             actions = self.act(self.flat(batch), None if deterministic else self.predict_rng)
@@ -397,6 +399,7 @@ class Agent(metaclass=Remembering):
         after `load` then equals never having stopped. The file appears whole or not at all. It
         holds tensors and plain values only, so that `load` can refuse everything else.
         """
+        switch("replay", replay)
         checkpoint.write(path, checkpoint.contents(self, replay))
 
     @classmethod

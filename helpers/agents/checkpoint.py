@@ -14,6 +14,7 @@ from gymnasium import spaces
 from helpers import __version__
 from helpers.agents import distrust, earlier
 from helpers.agents.hyperparameters import as_plain, check_own, same_kind, settings_of
+from helpers.agents.limits import LIMITS
 from helpers.agents.names import check_names
 from helpers.agents.noise import Noise
 from helpers.demos.files import ENV_ID
@@ -85,7 +86,7 @@ def restore(agent: Any, content: dict, changes: Mapping[str, Any]) -> None:
     before, now = (tuple(each.get("normalize", ())) for each in settings)
     if before != now:
         raise ValueError(f"its weights go with normalize={before}, not with {now}")
-    for name in agent.saved:
+    for name in (each for each in agent.saved if each not in changes):  # such as a temperature
         _restore_state(agent, name, content["state"][name], changes)
     if "seed" not in changes:
         agent.rng.bit_generator.state = content["rng"]
@@ -319,7 +320,7 @@ def agent_from(
         raise ValueError(f"{path} holds a {there} agent: load it with {there}.load.")
     env = env if env is not None else env_of(path, content)
     changes = changes or {}
-    check_names(f"{kind.__name__}.load", changes, settings_of(kind))
+    check_names(f"{kind.__name__}.load", changes, settings_of(kind), LIMITS)
     settings = content["hyperparameters"] | changes
     check_own(path, f"{kind.__name__}.load", settings)
     try:

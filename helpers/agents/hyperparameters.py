@@ -69,7 +69,7 @@ def change(agent: Any, name: str, value: Any) -> None:
             if not isinstance(value, Resumable | None):
                 raise AttributeError("agent.set_env(env) gives it another environment to learn in.")
         elif not hasattr(kind, name) and (name in LIMITS or is_elsewhere(name, agent)):
-            raise AttributeError(unknown(kind.__name__, name, list(settings)))
+            raise AttributeError(unknown(kind.__name__, name, list(settings), LIMITS))
         object.__setattr__(agent, name, value)
         return
     value = _as_remembered(value)
@@ -102,7 +102,7 @@ def hyperparameters(kind: type, args: tuple, kwargs: dict[str, Any]) -> dict[str
             f"{kind.__name__} takes the environment, and then settings by name: there is no policy "
             "to choose, and each setting is written name=value."
         )
-    check_names(kind.__name__, kwargs, settings_of(kind))
+    check_names(kind.__name__, kwargs, settings_of(kind), LIMITS)
     remembered: dict[str, Any] = {}
     for signature, shared in _constructors(kind):
         bound = signature.bind_partial(None, *args, **kwargs)  # None stands for the agent

@@ -84,7 +84,7 @@ def warm_up(name: str, value: Any) -> None:
 
 def switch(name: str, value: Any) -> None:
     """True or False."""
-    if not isinstance(value, bool):
+    if not isinstance(value, (bool, np.bool_)):
         raise refuse(name, "True or False", value)
 
 
@@ -243,9 +243,10 @@ def check_environment(kind: Any, observation_space: Any, action_space: Any) -> N
     check_action_space(kind.__name__, action_space, kind.action_kinds)
     if kind.needs_bounds:
         check_bounded(kind.__name__, action_space)
-    if is_image(box) and not kind.takes_images:
+    sees = hasattr(kind, "encoder_class") if kind.takes_images is None else kind.takes_images
+    if is_image(box) and not sees:
         raise ValueError(
             f"{kind.__name__} takes no pictures, and the environment has some "
             f"({one_line(observation_space)}): flatten them with "
-            "gymnasium.wrappers.FlattenObservation, or use TD3 or DDPG."
+            "gymnasium.wrappers.FlattenObservation, or use DDPG, TD3 or SAC."
         )

@@ -36,13 +36,15 @@ class Name:
         return f"{here or 'none'}{': ' if self.words else ''}{self.words}"
 
 
+OWN_NETWORKS = "or the own networks of a subclass of DDPG, TD3 or SAC"
 CALLBACKS = "of `helpers.training.callbacks`"
 SETTINGS = [
-    Name("policy", "", "`hidden` and `layer_norm` choose the networks, or a subclass does"),
+    Name("policy", "", "`hidden` chooses the networks, or a subclass of DDPG, TD3 or SAC does"),
     Name("env", "env", "an id or an environment"),
-    Name("n_envs", "n_envs", "of A2C and PPO: they make the copies, the others train in one"),
-    Name("learning_rate", "actor_learning_rate critic_learning_rate",
-        "in A2C and PPO `learning_rate`; a function gets the steps so far, not what remains",
+    Name("n_envs", "n_envs", "of A2C and PPO, which make the copies, 16 unless told"),
+    Name("learning_rate",
+        "learning_rate actor_learning_rate critic_learning_rate temperature_learning_rate",
+        "which of them, each agent says; a function gets the steps so far, not what remains",
     ),
     Name("buffer_size", "buffer_size"),
     Name("learning_starts", "learning_starts"),
@@ -54,17 +56,20 @@ SETTINGS = [
     Name("action_noise", "noise",
         "such as `GaussianNoise(0.1)` of `helpers.agents.noise`, in units of [-1, 1]",
     ),
-    Name("replay_buffer_class", "", "a subclass sets `buffer`, as DDPGfD does"),
-    Name("replay_buffer_kwargs", "", "a subclass sets `buffer`, as DDPGfD does"),
+    Name("replay_buffer_class", "", "a subclass sets `buffer`, as DDPGfD does; there is no HER"),
+    Name("replay_buffer_kwargs", "", "a subclass sets `buffer`, as DDPGfD does; there is no HER"),
     Name("optimize_memory_usage", "", "pictures are kept as whole numbers anyway"),
-    Name("n_steps", "n_steps", "of a rollout, in A2C and PPO; of a return, in DDPGfD; not in TD3"),
+    Name("n_steps", "n_steps",
+        "of a rollout, in each of `n_envs`, in A2C and PPO; of a return, in DDPGfD",
+    ),
     Name("policy_delay", "policy_delay"),
     Name("target_policy_noise", "target_noise", libraries=(SB3, PG)),
     Name("target_noise_clip", "noise_clip"),
     Name("gae_lambda", "lam"),
-    Name("ent_coef", "entropy_coef", "in SAC `temperature`, and `learn_temperature` for auto",
+    Name("ent_coef", "entropy_coef temperature",
+        'in SAC "auto_0.1" is `temperature=0.1`, and 0.1 is that with `learn_temperature=False`',
         (SB3, SB2)),
-    Name("target_entropy", "target_entropy", "of SAC"),
+    Name("target_entropy", "target_entropy", 'of SAC; None is "auto"'),
     Name("target_update_interval", "", "the targets move at every update of SAC"),
     Name(
         "vf_coef", "value_coef", "of PPO; A2C's critic has its own optimiser, and `critic_steps`",
@@ -72,12 +77,12 @@ SETTINGS = [
     ),
     Name("max_grad_norm", "max_grad_norm", "of the actor's step, in PPO of the common one"),
     Name("n_epochs", "n_epochs", "of PPO"),
-    Name("clip_range", "clip_range", "of PPO, a number"),
+    Name("clip_range", "clip_range", "of PPO, a number; a callback may change it"),
     Name("clip_range_vf", "value_clip_range", "of PPO; there the clipped error alone counts"),
     Name("target_kl", "target_kl", "of PPO"),
     Name("rms_prop_eps", "", "the optimiser is Adam"),
     Name("use_rms_prop", "", "the optimiser is Adam"),
-    Name("use_sde", "", "exploration is drawn anew at each step"),
+    Name("use_sde", "", "exploration is drawn anew at each step, there is no gSDE"),
     Name("sde_sample_freq", "", "exploration is drawn anew at each step"),
     Name("use_sde_at_warmup", "", "exploration is drawn anew at each step"),
     Name("rollout_buffer_class", "", "a rollout is the dataclass `Rollout`"),
@@ -85,9 +90,18 @@ SETTINGS = [
     Name("normalize_advantage", "", "A2C and PPO always do it"),
     Name("stats_window_size", "", '`history["return"]` holds every episode'),
     Name("tensorboard_log", "", f"the callback `TensorBoard(folder)` {CALLBACKS}"),
-    Name("policy_kwargs", "", "`hidden` and `layer_norm`, or a subclass's own networks"),
+    Name("policy_kwargs", "", f"`hidden`, {OWN_NETWORKS}"),
     Name("net_arch", "hidden", "one width, or one for each layer"),
+    Name("activation_fn", "", f"ReLU, {OWN_NETWORKS}"),
     Name("features_extractor_class", "", "a subclass's `encoder_class`"),
+    Name("features_extractor_kwargs", "", "a subclass's `encoder_class`"),
+    Name("share_features_extractor", "", "the actor sees with the critic's encoder"),
+    Name("normalize_images", "", "pictures always become numbers from 0 to 1"),
+    Name("n_critics", "", "DDPG has one, TD3 and SAC have two"),
+    Name("log_std_init", "", "the policies of A2C and PPO begin with a standard deviation of 1"),
+    Name("ortho_init", "", "PPO always does it, A2C never"),
+    Name("optimizer_class", "", "the optimiser is Adam"),
+    Name("optimizer_kwargs", "", "the optimiser is Adam; its `param_groups` may be set by hand"),
     Name("verbose", "", f"the callback `Print(every=1000)` {CALLBACKS}"),
     Name("seed", "seed"),
     Name("device", "", "everything runs on the CPU"),
@@ -142,6 +156,11 @@ METHODS = [
     Name("ep_info_buffer", "history", '`history["return"]` holds every episode'),
     Name("actor_target", "target_actor"),
     Name("critic_target", "target_critic"),
+    Name("ep_success_buffer", "", "a callback finds what it counts in `agent.last`"),
+    Name("start_time", "", "the callback `Print(every=1000)` says how fast it is"),
+    Name("log_ent_coef", "temperature", "of SAC: `agent.temperature()`"),
+    Name("ent_coef_optimizer", "temperature_optimizer", "of SAC"),
+    Name("policy_class", "", "networks are not chosen by a name"),
     Name("policy_aliases", "", "networks are not chosen by a name"),
     Name("collect_rollouts", "collect"),
     Name("train", "train_step", "collects experience and learns from it"),
@@ -210,7 +229,12 @@ ELSEWHERE = [
     Name("capture_video", "", "`helpers.show.video` records", (CLEANRL,)),
     Name("save_model", "save", "a method", (AUTHORS, CLEANRL)),
     Name("load_model", "load", "a method", (AUTHORS,)),
-    Name("lr_schedule", "learning_rate", "takes `LinearSchedule(1e-3, 1e-4, 10_000)`", (SB2,)),
+    Name(
+        "lr_schedule",
+        "learning_rate actor_learning_rate critic_learning_rate temperature_learning_rate",
+        "takes `LinearSchedule(1e-3, 1e-4, 10_000)`",
+        (SB3, SB2),
+    ),
     Name("momentum", "", "the optimiser is Adam", (SB2,)),
     Name("epsilon", "", "the optimiser is Adam", (SB2,)),
     Name("full_tensorboard_log", "", "the callback `TensorBoard(folder)`", (SB2,)),
@@ -223,40 +247,48 @@ ELSEWHERE = [
 NAMES = {each.name: each for each in (*SETTINGS, *METHODS, *AROUND, *ELSEWHERE)}
 
 
-def unknown(taker: str, name: str, known: Collection[str]) -> str:
-    """The sentence for a keyword that `taker` does not take: what to write in its place."""
+def unknown(taker: str, name: str, known: Collection[str], others: Collection[str] = ()) -> str:
+    """The sentence for a keyword that `taker` does not take: what to write in its place.
+
+    `known` are those that it takes, `others` those that something else of ours takes.
+    """
     there = NAMES.get(name)
     if there is not None and not there.here:
         return f"{taker} takes no {name}: {there.words.replace('`', '')}."
     if there is not None:
-        here = _joined(there.here)
         also = f" ({there.words})".replace("`", "") if there.words else ""
-        if set(there.here.split()) <= set(known):
-            return f"{name} is called {here} here{also}."
-        if here == name:
+        if fitting := [each for each in there.here.split() if each in known]:
+            return f"{name} is called {' and '.join(fitting)} here{also}."
+        if name in there.here.split():
             return f"{taker} takes no {name}, others here do{also}."
+        here = " or ".join(there.here.split())
         return f"{taker} takes no {name}, which is called {here} here{also}."
+    if name in others:
+        return f"{taker} takes no {name}, others here do."
     near = difflib.get_close_matches(name, known, n=1)
     if near:
         return f"{taker} takes no {name}: write {near[0]}, if that is meant."
     return f"{taker} takes no {name}; it takes: {', '.join(known)}."
 
 
-def check_names(taker: str, names: Collection[str], known: Collection[str]) -> None:
-    """Raise `TypeError` for the first keyword that `taker` does not take."""
+def check_names(
+    taker: str, names: Collection[str], known: Collection[str], others: Collection[str] = ()
+) -> None:
+    """Raise `TypeError` for the first keyword that `taker` does not take, as `unknown` says it."""
     for name in names:
         if name not in known:
-            raise TypeError(unknown(taker, name, known))
+            raise TypeError(unknown(taker, name, known, others))
 
 
 def explained(method: Callable[Given, Result]) -> Callable[Given, Result]:
     """`method`, which says of a keyword that it does not take what it is called here."""
     known = [name for name in inspect.signature(method).parameters if name != "self"]
+    taker = method.__qualname__.removesuffix(".__init__").rpartition(".")[-1]
 
     @functools.wraps(method)
     def called(*args: Given.args, **kwargs: Given.kwargs) -> Result:
         if kwargs:
-            check_names(method.__name__, kwargs, known)
+            check_names(taker, kwargs, known)
         return method(*args, **kwargs)
 
     return called
@@ -282,11 +314,6 @@ def as_markdown() -> str:
     return "\n".join(lines)
 
 
-def _joined(here: str) -> str:
-    """The names in a sentence."""
-    return here.replace(" ", " and ")
-
-
 def is_elsewhere(name: str, agent: object) -> bool:
     """Whether `name` is a setting of another library, or what it calls something of the agent's."""
     there = NAMES.get(name)
@@ -295,16 +322,16 @@ def is_elsewhere(name: str, agent: object) -> bool:
     )
 
 
-def missing_attribute(kind: str, name: str) -> AttributeError:
-    """What is said of an attribute or method that there is not."""
-    there: Any = NAMES.get(name)
+def missing_attribute(agent: Any, name: str) -> AttributeError:
+    """What is said of an attribute or method that an agent does not have."""
+    kind, there = type(agent), NAMES.get(name)
     if there is None:
-        return AttributeError(f"'{kind}' object has no attribute '{name}'")
-    words = there.words.replace("`", "").replace("*", "")
+        return AttributeError(f"'{kind.__name__}' object has no attribute '{name}'")
     if not there.here:
+        words = there.words.replace("`", "")
         return AttributeError(f"There is no {name} here: {words}.")
-    also = f" ({words})" if words else ""
-    return AttributeError(f"{name} is called {_joined(there.here)} here{also}.")
+    known = {*dir(kind), *vars(agent), *agent.remembered}
+    return AttributeError(unknown(kind.__name__, name, known))
 
 
 if __name__ == "__main__":

@@ -214,6 +214,11 @@ def as_noise(
         raise ValueError(
             f"{name} must be a noise such as GaussianNoise(0.1), or None, got {noise!r}."
         )
+    if noise is not None and np.ndim(noise.std) and not np.any(noise.std):
+        raise ValueError(
+            f"{name} has a size of 0 for every action: {type(noise).__name__} begins with its "
+            "size, not with a mean, and None is no noise."
+        )
     if noise is not None and action_size is not None:
         _check_sizes(name, noise, action_size)
     return copy.deepcopy(noise)
