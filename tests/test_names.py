@@ -151,7 +151,9 @@ def test_what_a_name_is_called_here_is_there():
     methods = (TD3.learn, TD3.predict, TD3.save, TD3.load, TD3.set_parameters, TD3.set_env)
     for method in (*methods, TD3.action_probability):
         known |= set(inspect.signature(method).parameters)
-    known |= set(inspect.signature(evaluate).parameters) | {"evaluate"}
+    known |= set(inspect.signature(evaluate).parameters) | {"evaluate", "LiveCurves"}
+    for each in (callbacks.Evaluate, callbacks.Checkpoint, callbacks.StopAtReturn):
+        known |= set(inspect.signature(each).parameters)
     known |= {name for module in (callbacks, layers, noise) for name in vars(module)}
     for each in NAMES.values():
         assert set(each.here.split()) <= known, each
@@ -190,6 +192,21 @@ def test_every_name_of_the_peers_agents_has_a_line_and_a_sentence(name, ours):
                 getattr(agent, each)
             assert "has no attribute" not in str(error.value)
             assert_one_sentence(error.value, each)
+
+
+def test_every_callback_of_the_peers_has_a_line():
+    pytest.importorskip("stable_baselines3", reason="a development requirement")
+    from stable_baselines3.common import callbacks as theirs
+
+    base = theirs.BaseCallback
+    found = {
+        name for name, each in vars(theirs).items()
+        if inspect.isclass(each) and issubclass(each, base) and each.__module__ == theirs.__name__
+    }  # fmt: skip
+    for each in (theirs.EvalCallback, theirs.CheckpointCallback):
+        found |= asked(each.__init__)
+    lines = {each.name for each in NAMES.values()}
+    assert found - lines - {"EventCallback", "render", "warn"} == set()
 
 
 def test_the_readme_shows_the_tables():
