@@ -3,24 +3,33 @@
 `python course.py bench ddpg --json data/results/bench.json`
 """
 
+import datetime
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 from benchmarks.measure import Benchmark, measure, table
+from benchmarks.memory import memory
 from benchmarks.peers import installed
 from benchmarks.prioritized import prioritized
 from benchmarks.replay import replay
-from benchmarks.training import ddpg, sac, td3
+from benchmarks.report import RESULT, cpu, rows_before, write_report
+from benchmarks.to_the_bar import TASKS, to_the_bar
+from benchmarks.training import a2c, ddpg, ppo, sac, td3
 from helpers.training.study import Parser, circumstances, save
 
 BENCHMARKS: dict[str, Callable[[], Benchmark]] = {
-    "ddpg": ddpg,
     "td3": td3,
+    "ddpg": ddpg,
     "sac": sac,
+    "a2c": a2c,
+    "ppo": ppo,
+    **{f"{name}-bar": partial(to_the_bar, name) for name in TASKS},
     "replay": replay,
     "prioritized": prioritized,
+    "memory": memory,
 }
 SIZES = ("rounds", "steps")  # what a benchmark has and the command line may change
 
@@ -44,10 +53,23 @@ def bench(
     for name, benchmark in benchmarks.items():
         turns, turn = rounds or benchmark.rounds, steps or benchmark.steps
         show(f"{name}: {benchmark.title}")
-        show(f"  one thread, in turns, {turn:,} at a time; rounds that count: {turns}")
+        show(f"  one core, in turns, {turn:,} at a time; rounds that count: {turns}")
         rows = measure(benchmark, turns, turn)
         show(table(rows), end="\n\n")
-        store([{"benchmark": name, "rounds": turns, "steps": turn, **row} for row in rows])
+        when = datetime.datetime.now(datetime.UTC).date().isoformat()
+        about = {"benchmark": name, "title": benchmark.title, "date": when}
+        store([{**about, "rounds": turns, "steps": turn, **row} for row in rows])
+
+
+def understood(options: Namespace) -> dict[str, Benchmark]:
+    """The benchmarks that are asked for. Raises `ValueError` for what cannot be."""
+    for name in SIZES:
+        size = getattr(options, name)
+        if size is not None and size < 1:
+            raise ValueError(f"--{name} counts from 1, it cannot be {size}.")
+    if options.json and not options.json.absolute().parent.is_dir():
+        raise ValueError(f"There is no folder '{options.json.parent}' to write --json to.")
+    return choose(options.names)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -60,26 +82,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, help="how often each has its turn")
     parser.add_argument("--steps", type=int, help="how much work a turn is: steps, batches")
     parser.add_argument("--json", type=Path, metavar="FILE", help="a file for all rounds' results")
+    parser.add_argument(
+        "--report", action="store_true", help=f"keep them in {RESULT.name} and benchmarks/README.md"
+    )
     options = parser.parse_args(arguments)
     try:
-        for name in SIZES:
-            size = getattr(options, name)
-            if size is not None and size < 1:
-                raise ValueError(f"--{name} counts from 1, it cannot be {size}.")
-        if options.json and not options.json.absolute().parent.is_dir():
-            raise ValueError(f"There is no folder '{options.json.parent}' to write --json to.")
-        benchmarks = choose(options.names)
+        benchmarks = understood(options)
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
     sizes = [f"--{name} {getattr(options, name)}" for name in SIZES if getattr(options, name)]
     command = " ".join(["python course.py bench", *benchmarks, *sizes, "--json FILE.json"])
-    record = {"command": command, **circumstances(*installed()), "results": []}
+    record = {"command": command, **circumstances(*installed()), "cpu": cpu(), "results": []}
+    before = rows_before(benchmarks) if options.report else []
 
     def store(rows: list[dict]) -> None:
         record["results"] += rows
         if options.json:
             save(options.json, record)
+        if options.report:
+            write_report(record | {"results": before + record["results"]}, list(BENCHMARKS))
 
     try:
         bench(benchmarks, options.rounds, options.steps, store)

@@ -12,11 +12,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from joblib import Parallel, delayed
 
-from benchmarks.peers import stable_baselines3
+from benchmarks.peers import load
+from benchmarks.training import noise_of
+from benchmarks.workers import Missing
 from helpers.evaluation import evaluate
 from helpers.training.results import RESULTS
 from helpers.training.settings import Setting, get_setting
@@ -55,12 +56,8 @@ def theirs_as_small(setting: Setting, seed: int) -> Learner:
 
 
 def _sb3(setting: Setting, seed: int, **parameters: Any) -> Learner:
-    sb3 = stable_baselines3()
-    sigma = setting.params["noise"].sigma * np.ones(1)
-    noise = sb3.common.noise.NormalActionNoise(np.zeros(1), sigma)
-    model = sb3.TD3(
-        "MlpPolicy", setting.env_id, seed=seed, device="cpu", action_noise=noise, **parameters
-    )
+    arguments = {"seed": seed, "device": "cpu", "action_noise": noise_of(setting), **parameters}
+    model = load("stable_baselines3").TD3("MlpPolicy", setting.env_id, **arguments)
     return model, lambda steps: model.learn(steps, reset_num_timesteps=False)
 
 
@@ -108,8 +105,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     options = parser.parse_args(arguments)
     try:
-        seeds, sb3 = parse_seeds(options.seeds), stable_baselines3()
-    except ValueError as error:
+        seeds, _ = parse_seeds(options.seeds), load("stable_baselines3")
+    except (ValueError, Missing) as error:
         print(error, file=sys.stderr)
         return 2
     setting = get_setting("td3", "Pendulum-v1")
@@ -117,17 +114,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         record = json.loads(options.out.read_text(encoding="utf-8"))
         save(options.out, record | {"clock": clock(setting, seeds[:2])})
         return 0
-    record = compare(setting, seeds, options.jobs, options.out, sb3.__name__.replace("_", "-"))
+    record = compare(setting, seeds, options.jobs, options.out)
     save(options.out, record | {"clock": clock(setting, seeds[:2])})
     return 0
 
 
-def compare(setting: Setting, seeds: Sequence[int], jobs: int, out: Path, package: str) -> dict:
+def compare(setting: Setting, seeds: Sequence[int], jobs: int, out: Path) -> dict:
     """Train every learner with every seed; the record is written after each of them."""
     every = setting.steps // POINTS
     record = {
         "command": f"python -m benchmarks.learning --seeds {spell_seeds(seeds)}",
-        **circumstances(package),
+        **circumstances("stable-baselines3"),
         "env_id": setting.env_id,
         "bar": setting.bar,
         "evaluation_episodes": EPISODES,

@@ -2,18 +2,16 @@
 
 import operator
 import statistics
-import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 
-from helpers.agents.base import one_thread
-
-Run = Callable[[int], object]  # does that many pieces of work: steps, samples, ...
+from benchmarks.workers import Missing, Run, Turn, Worker, choose_core
 
 
 @dataclass(frozen=True)
 class Unit:
-    """How the time of one piece of work is shown: `figure` makes the number from seconds."""
+    """How what a turn gave is shown: `figure` makes the number of seconds or bytes."""
 
     name: str
     figure: Callable[[float], float]
@@ -21,6 +19,8 @@ class Unit:
 
 STEPS_PER_SECOND = Unit("steps/s", lambda seconds: 1 / seconds)
 MICROSECONDS = Unit("µs", lambda seconds: seconds * 1e6)
+SECONDS = Unit("s", lambda seconds: seconds)
+MEGABYTES = Unit("MB", lambda size: size / 1e6)
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,11 @@ class Bar:
 
 @dataclass(frozen=True)
 class Contender:
-    """One who takes part: `prepare` builds what is needed and returns what is timed.
+    """One who takes part: `prepare`, which can be pickled, builds and returns what is timed.
 
-    With `against`, the name of another one, a ratio is shown: how many times as long this one takes
-    as that one. The bar is for the ratio if there is one, otherwise for the figure.
+    With `against`, the name of another one before it, a ratio is shown: how many times as long this
+    one takes as that one, and both take turns. The bar is for the ratio if there is one, otherwise
+    for the figure.
     """
 
     name: str
@@ -53,81 +54,141 @@ class Contender:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """Contenders that do the same work, `steps` pieces of it in each of `rounds` rounds."""
+    """Contenders that do the same work, `steps` pieces of it in each of `rounds` rounds.
+
+    With `warm_up` there is one round more, at the start, that does not count.
+    """
 
     title: str
     unit: Unit
     contenders: Sequence[Contender]
     steps: int
-    rounds: int = 15
+    rounds: int = 9
+    warm_up: bool = True
 
 
 def measure(benchmark: Benchmark, rounds: int, steps: int) -> list[dict]:
-    """A row for each contender; one round more is run, at the start, that does not count."""
-    with one_thread():
-        runs = {contender.name: contender.prepare() for contender in benchmark.contenders}
-        seconds: dict[str, list[float]] = {name: [] for name in runs}
-        for _ in range(1 + rounds):
-            for name, run in runs.items():
-                started = time.perf_counter()
-                run(steps)
-                seconds[name].append((time.perf_counter() - started) / steps)
-    counted = {name: times[1:] for name, times in seconds.items()}
-    return [summary(contender, benchmark.unit, counted) for contender in benchmark.contenders]
+    """A row for each contender, in their order."""
+    rows = []
+    for group in groups(benchmark.contenders):
+        turns, missing = take_turns(group, rounds, steps, benchmark.warm_up)
+        for each in group:
+            if each.name in missing:
+                rows.append(not_measured(each, benchmark.unit, missing[each.name]))
+            else:
+                rows.append(summary(each, benchmark.unit, turns))
+    return rows
 
 
-def summary(contender: Contender, unit: Unit, seconds: dict[str, list[float]]) -> dict:
+def groups(contenders: Sequence[Contender]) -> list[list[Contender]]:
+    """Those that are compared with each other, each group begun by the one without `against`."""
+    found: list[list[Contender]] = []
+    for contender in contenders:
+        if contender.against is None:
+            found.append([])
+        found[-1].append(contender)
+    return found
+
+
+def take_turns(
+    group: Sequence[Contender], rounds: int, steps: int, warm_up: bool
+) -> tuple[dict[str, list[Turn]], dict[str, str]]:
+    """By name the turns that count, and why there are none."""
+    workers, missing, core = {}, {}, choose_core()
+    with ExitStack() as stack:
+        for contender in group:
+            try:
+                worker = Worker(contender.prepare, core)
+            except Missing as error:
+                missing[contender.name] = str(error)
+            else:
+                workers[contender.name] = stack.enter_context(closing(worker))
+        turns: dict[str, list[Turn]] = {name: [] for name in workers}
+        for _ in range(rounds + warm_up):
+            for name, worker in workers.items():
+                turns[name].append(worker.turn(steps))
+    return {name: each[int(warm_up) :] for name, each in turns.items()}, missing
+
+
+def summary(contender: Contender, unit: Unit, turns: dict[str, list[Turn]]) -> dict:
     """Figure and ratio of one contender: medians over the rounds, and all rounds beside them.
 
     A ratio is taken within each round: two medians may come from rounds of different busyness.
     """
-    own = seconds[contender.name]
-    figures = [unit.figure(each) for each in own]
-    ratios = None
-    if contender.against is not None:
-        other = seconds[contender.against]
-        ratios = [mine / theirs for mine, theirs in zip(own, other, strict=True)]
+    own = turns[contender.name]
+    figures = [unit.figure(value) for value, _ in own]
+    other = turns.get(contender.against or "")
+    ratios = other and [mine[0] / its[0] for mine, its in zip(own, other, strict=True)]
     figure = statistics.median(figures)
     ratio = statistics.median(ratios) if ratios else None
-    bar = contender.bar
-    return {
-        "name": contender.name,
+    row, bar = not_measured(contender, unit), contender.bar
+    said = [parts for _, parts in own if parts]
+    return row | {
         "figure": round(figure, 3),
-        "unit": unit.name,
-        "against": contender.against,
         "ratio": ratio and round(ratio, 4),
-        "bar": str(bar) if bar else None,
         "reached": bar.reached(figure if ratio is None else ratio) if bar else None,
         "figures": [round(each, 3) for each in figures],
         "ratios": ratios and [round(each, 4) for each in ratios],
+        "parts": said
+        and {name: round(statistics.mean(each[name] for each in said), 3) for name in said[0]},
     }
 
 
-def table(rows: Sequence[dict]) -> str:
-    """The rows of one benchmark as text."""
-    head = ("", rows[0]["unit"], "as long", "lowest to highest", "bar", "")
-    cells = [head, *map(_cells, rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = []
-    for name, *others in cells:
-        aligned = [text.rjust(width) for text, width in zip(others, widths[1:], strict=True)]
-        lines.append("  " + "   ".join([name.ljust(widths[0]), *aligned]).rstrip())
-    return "\n".join(lines)
+def not_measured(contender: Contender, unit: Unit, why: str | None = None) -> dict:
+    """The row of a contender without figures."""
+    empty = dict.fromkeys(["figure", "ratio", "reached", "figures", "ratios", "parts"])
+    return {
+        "name": contender.name,
+        "unit": unit.name,
+        "against": contender.against,
+        "bar": str(contender.bar) if contender.bar else None,
+        "missing": why,
+        **empty,
+    }
 
 
-def _cells(row: dict) -> tuple[str, ...]:
+HEAD = ("as long", "lowest to highest", "bar", "")
+
+
+def cells(row: dict) -> tuple[str, ...]:
+    """A row as a table shows it: name, figure, and what `HEAD` says."""
+    if row["missing"]:
+        return row["name"], "", "not measured", "", "", ""
     ratios = row["ratios"]
     verdict = {True: "reached", False: "not reached", None: ""}[row["reached"]]
     return (
         row["name"],
-        _short(row["figure"]),
-        f"{_short(row['ratio'])} x" if ratios else "",
-        f"{_short(min(ratios))} to {_short(max(ratios))}" if ratios else "",
+        short(row["figure"]),
+        f"{short(row['ratio'])} x" if ratios else "",
+        _range(ratios or row["figures"]),
         row["bar"] or "",
         verdict,
     )
 
 
-def _short(value: float) -> str:
+def below(row: dict) -> str:
+    """What is said below a row: how its time is divided, or why it has no figure."""
+    if row["missing"]:
+        return row["missing"]
+    return ", ".join(f"{part} {share:.0%}" for part, share in (row["parts"] or {}).items())
+
+
+def table(rows: Sequence[dict]) -> str:
+    """The rows of one benchmark as text."""
+    lines = [("", rows[0]["unit"], *HEAD), *map(cells, rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    shown = []
+    for (name, *others), said in zip(lines, ["", *map(below, rows)], strict=True):
+        aligned = [text.rjust(width) for text, width in zip(others, widths[1:], strict=True)]
+        shown.append("  " + "   ".join([name.ljust(widths[0]), *aligned]).rstrip())
+        shown += [f"    {said}"] if said else []
+    return "\n".join(shown)
+
+
+def short(value: float) -> str:
     """Three digits: 1,234 and 123 and 12.3 and 1.23."""
     return f"{value:,.{0 if value >= 100 else 1 if value >= 10 else 2}f}"
+
+
+def _range(values: Sequence[float]) -> str:
+    return f"{short(min(values))} to {short(max(values))}" if len(values) > 1 else ""

@@ -1,39 +1,38 @@
-"""The libraries that the course is compared with; requirements-dev.txt names them."""
+"""The libraries that the course is compared with; requirements-bench.txt names them."""
 
 import importlib
 from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
 
-PACKAGES = ("stable-baselines3", "cpprb")
+from benchmarks.workers import Missing
+
+PACKAGES = {
+    "stable_baselines3": "stable-baselines3",
+    "sbx": "sbx-rl",
+    "jax": "jax",
+    "cpprb": "cpprb",
+    "tianshou": "tianshou",
+    "numba": "numba",
+}  # module -> package
 
 
-def stable_baselines3() -> ModuleType:
-    """The library. Raises `ValueError` with one sentence if it is not installed."""
-    return _load("stable_baselines3", "stable-baselines3")
-
-
-def cpprb() -> ModuleType:
-    """The library. Raises `ValueError` with one sentence if it is not installed."""
-    return _load("cpprb", "cpprb")
+def load(module: str) -> ModuleType:
+    """A library's module. Raises `Missing` with one sentence if it is not installed."""
+    package = PACKAGES[module.partition(".")[0]]
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        text = " ".join(str(error).split())
+        raise Missing(f"{package} is not installed here ({text})") from error
 
 
 def installed() -> list[str]:
-    """Those of PACKAGES that this Python has."""
+    """Those of the packages that this Python has."""
     found = []
-    for package in PACKAGES:
+    for package in PACKAGES.values():
         try:
             version(package)
         except PackageNotFoundError:
             continue
         found.append(package)
     return found
-
-
-def _load(module: str, package: str) -> ModuleType:
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        raise ValueError(
-            f"The benchmarks compare with {package}, which is not installed ({error}): start them "
-            "with 'python course.py bench', which installs it."
-        ) from error

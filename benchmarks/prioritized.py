@@ -9,72 +9,85 @@ import random
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
-from importlib.metadata import version
 from itertools import cycle
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from benchmarks.measure import MICROSECONDS, Bar, Benchmark, Contender, Run, measure
-from benchmarks.peers import cpprb, installed
-from benchmarks.replay import ACTION_SIZE, ITEMS, OBS_SIZE, made_up_steps, repeat
+from benchmarks.measure import MICROSECONDS, Bar, Benchmark, Contender, measure
+from benchmarks.peers import installed, load
+from benchmarks.replay import (
+    ACTION_SIZE,
+    COLUMNS,
+    MANY,
+    OBS_SIZE,
+    SIZES,
+    columns_of,
+    made_up_steps,
+    repeat,
+    tensors_of,
+)
+from benchmarks.workers import Run
 from helpers.memory.buffers import PrioritizedReplayBuffer
 from helpers.training.results import RESULTS
 from helpers.training.study import circumstances, save
 
 RESULT = RESULTS / "04_cost.json"
 BATCH, ALPHA, BETA = 128, 0.6, 0.4
-SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 
 
-def prioritized(items: int | None = None) -> Benchmark:
-    """A batch with its weights, and new priorities for it: ours, cpprb's, the usual Python tree's.
+def prioritized() -> Benchmark:
+    """A batch with its weights, and new priorities for it: ours, cpprb's, a tree by numba.
 
-    Ours is shown once more as lesson 04's agent needs it, with 10-step returns as well.
+    Smaller memories with the trees of tutorials and of Baselines too.
     """
-    items = items or ITEMS
-    ours = "ours"
-    contenders = [
-        Contender(ours, partial(prepare_ours, items)),
-        Contender("ours, 10-step returns too", partial(prepare_ours, items, 10), against=ours),
-        Contender("a tutorial's Python tree", partial(prepare_tutorial, items), against=ours),
-        Contender(
-            "Python trees as in Baselines",
-            partial(prepare_baselines, items),
-            against=ours,
-            bar=Bar(">=", 20),
-        ),
-    ]
-    title = f"a batch of {BATCH} from {items:,} steps by priority, and {BATCH} new priorities"
-    if "cpprb" in installed():
-        library = cpprb()
-        title += f"; cpprb {version('cpprb')}"
-        contenders.append(
-            Contender(
-                "cpprb (C++)",
-                partial(prepare_cpprb, library.PrioritizedReplayBuffer, items),
-                against=ours,
-                bar=Bar(">=", 1),
-            )
-        )
-    else:
-        title += "; cpprb is not installed"
+    contenders = [each for items in SIZES for each in of_size(items, items < MANY)]
+    title = f"a batch of {BATCH} by priority, and {BATCH} new priorities"
     return Benchmark(title, MICROSECONDS, contenders, steps=200)
 
 
+def of_size(items: int, python_trees: bool = True) -> list[Contender]:
+    """Ours is shown once more as lesson 04's agent needs it, with 10-step returns as well."""
+    ours = f"ours, {items:,} steps"
+    against = partial(Contender, against=ours)
+    contenders = [
+        Contender(ours, partial(prepare_ours, items)),
+        against("ours, 10-step returns too", partial(prepare_ours, items, 10)),
+        against("cpprb (C++)", partial(prepare_cpprb, items), bar=Bar(">=", 1)),
+        against("tianshou's tree (numba)", partial(prepare_tianshou, items), bar=Bar(">=", 0.667)),
+    ]
+    if python_trees:
+        contenders += [
+            against("a tutorial's Python tree", partial(prepare_tutorial, items)),
+            against(
+                "Python trees as in Baselines",
+                partial(prepare_baselines, items),
+                bar=Bar(">=", 20) if items == 100_000 else None,
+            ),
+        ]
+    return contenders
+
+
 def by_size(
-    sizes: Sequence[int] = SIZES, rounds: int = 15, steps: int = 200
+    sizes: Sequence[int] = (10_000, 30_000, 100_000, 300_000, 1_000_000),
+    rounds: int = 15,
+    steps: int = 200,
 ) -> list[dict[str, int | float | str]]:
     """What a batch and its new priorities cost in buffers of these sizes.
 
-    Returns a row for each size and contender: `items`, `name`, and the median over the rounds,
-    `microseconds`. The largest size takes a minute to fill, and 2 GB.
+    Returns a row for each size and contender that is here: `items`, `name`, and the median over the
+    rounds, `microseconds`. The largest size takes a minute to fill, and 2 GB.
     """
     return [
-        {"items": items, "name": row["name"], "microseconds": row["figure"]}
+        {
+            "items": items,
+            "name": row["name"] if row["against"] else "ours",
+            "microseconds": row["figure"],
+        }
         for items in sizes
-        for row in measure(prioritized(items), rounds, steps)
+        for row in measure(Benchmark("", MICROSECONDS, of_size(items), steps), rounds, steps)
+        if not row["missing"]
     ]
 
 
@@ -95,21 +108,36 @@ def prepare_ours(items: int, n_steps: int = 1) -> Run:
     return partial(repeat, sample_and_update)
 
 
-def prepare_cpprb(kind: Callable, items: int) -> Run:
-    columns = [np.array(column) for column in zip(*made_up_steps(items), strict=True)]
-    names = ("obs", "act", "rew", "next_obs", "terminated", "truncated")
-    shapes = (OBS_SIZE, ACTION_SIZE, 1, OBS_SIZE, 1, 1)
-    parts = {name: {"shape": shape} for name, shape in zip(names, shapes, strict=True)}
-    buffer = kind(items, parts, alpha=ALPHA)
-    buffer.add(**dict(zip(names, columns, strict=True)), priorities=made_up_priorities(items))
+def prepare_cpprb(items: int) -> Run:
+    buffer = load("cpprb").PrioritizedReplayBuffer(items, COLUMNS, alpha=ALPHA)
+    buffer.add(**columns_of(items), priorities=made_up_priorities(items))
     new = next_priorities()
 
     def sample_and_update() -> tuple[torch.Tensor, ...]:
         batch = buffer.sample(BATCH, beta=BETA)
         indices = batch.pop("indexes")
-        tensors = tuple(torch.from_numpy(part) for part in batch.values())
         buffer.update_priorities(indices, new())
-        return tensors
+        return tensors_of(batch)
+
+    return partial(repeat, sample_and_update)
+
+
+def prepare_tianshou(items: int) -> Run:
+    """Its tree, compiled by numba, asked as its buffer asks it, with columns of arrays beside it.
+
+    The weights are its buffer's: relative to the smallest priority that there has ever been.
+    """
+    tree, rng = load("tianshou.data.utils.segtree").SegmentTree(items), np.random.default_rng(0)
+    columns, priorities = columns_of(items), made_up_priorities(items) ** ALPHA
+    tree[np.arange(items)] = priorities
+    new, smallest = next_priorities(), priorities.min()
+
+    def sample_and_update() -> tuple[torch.Tensor, ...]:
+        indices = tree.get_prefix_sum_idx(rng.random(BATCH) * tree.reduce())
+        weights = (tree[indices] / smallest) ** -BETA
+        batch = {name: column[indices] for name, column in columns.items()}
+        tree[indices] = new() ** ALPHA
+        return tensors_of(batch | {"weights": weights.astype(np.float32)})
 
     return partial(repeat, sample_and_update)
 
@@ -260,13 +288,9 @@ def next_priorities() -> Callable[[], np.ndarray]:
 
 
 def main(path: Path = RESULT) -> None:
-    libraries = ["cpprb"] if "cpprb" in installed() else []
     rows = by_size()
-    save(
-        path,
-        {"command": "python -m benchmarks.prioritized", **circumstances(*libraries)}
-        | {"batch": BATCH, "results": rows},
-    )
+    record = {"command": "python -m benchmarks.prioritized", **circumstances(*installed())}
+    save(path, record | {"batch": BATCH, "results": rows})
     for row in rows:
         print(f"{row['items']:>9,}  {row['name']:30s}{row['microseconds']:10.1f} us")
 

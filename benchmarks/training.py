@@ -1,98 +1,206 @@
 """Whole training: environment steps a second, with the updates that belong to them."""
 
-from collections.abc import Callable
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
-from benchmarks.measure import STEPS_PER_SECOND, Bar, Benchmark, Contender, Run
-from benchmarks.peers import stable_baselines3
+import numpy as np
+
+from benchmarks.measure import STEPS_PER_SECOND, Bar, Benchmark, Contender
+from benchmarks.peers import load
+from benchmarks.products import prepare_products
+from benchmarks.single_file_td3 import SingleFileTD3
+from benchmarks.workers import Run
+from helpers.agents.off_policy import OffPolicyAgent
 from helpers.training.settings import Setting, get_setting
+
+PENDULUM, CARTPOLE = "Pendulum-v1", "CartPole-v1"
+SIZES = ((64, 128), (128, 128), (256, 256))  # width of both hidden layers, batch
+SB3, SBX = "stable_baselines3", "sbx"
+WIDE = 256
+
+# What takes the time of a step: part -> the agent's method that is this part. Disjoint.
+OFF_POLICY = {
+    "environment": "env.step",
+    "acting": "explore",
+    "sampling": "buffer.sample",
+    "updating": "update",
+}
+ON_POLICY = {"environment": "envs.step", "acting": "policy.sample", "updating": "update"}
 
 
 def ddpg() -> Benchmark:
-    """Our DDPG, as its lesson trains it, beside Stable-Baselines3's as it comes and as small."""
-    return training("ddpg", "DDPG", as_it_comes=8, as_small=2)
+    """Our DDPG beside Stable-Baselines3's and SBX's of the same size, and SB3's as it comes."""
+    return off_policy("ddpg", "DDPG", SIZES, as_it_comes=8)
 
 
 def td3() -> Benchmark:
-    """The same for TD3, and both with wide networks, where matrix products take the time."""
-    return training("td3", "TD3", as_it_comes=12, as_small=2, wide=(256, 256, 1.4))
+    """The same for TD3, and beside a plain file."""
+    return off_policy("td3", "TD3", SIZES, as_it_comes=12, like_for_like=3)
 
 
 def sac() -> Benchmark:
-    """The same for SAC: as it comes the peer's batch is twice as large, its network four times."""
-    return training("sac", "SAC", as_it_comes=4, as_small=1.5)
+    """The same for SAC, at its lesson's size: as it comes SB3's batch is twice as large."""
+    return off_policy("sac", "SAC", SIZES[:1], as_it_comes=4, like_for_like=1.5)
 
 
-def training(
+def off_policy(
     algorithm: str,
     peer: str,
+    sizes: Sequence[tuple[int, int]],
     as_it_comes: float,
-    as_small: float,
-    wide: tuple[int, int, float] | None = None,
+    like_for_like: float = 2,
 ) -> Benchmark:
-    """Our agent with its lesson's settings beside the peer's of that name.
+    """Our agent with its lesson's settings beside peers of its size. The bars: "at least as long".
 
-    The bars are for the peer at its defaults, for the peer with our network and batch, and for both
-    at another width and batch (`wide`: width, batch, bar).
+    The last contender of each size is nobody's training: the matrix products of an update alone.
     """
-    sb3 = stable_baselines3()
-    kind, setting = getattr(sb3, peer), get_setting(algorithm, "Pendulum-v1")
-    agent = setting.make(seed=0)
-    widths = "256x256" if peer == "SAC" else "400x300"
-    defaults = f"SB3, its defaults ({widths}, batch 256)"
-    lesson = _pair(kind, setting, agent.hyperparameters["hidden"], agent.batch_size, as_small)
-    contenders = [
-        lesson[0],
-        Contender(
-            defaults,
-            partial(prepare_sb3, kind, setting.env_id),
-            against=lesson[0].name,
-            bar=Bar(">=", as_it_comes),
-        ),
-        lesson[1],
+    setting, contenders = get_setting(algorithm, PENDULUM), []
+    starts = setting.make(seed=0).learning_starts
+    for i, (hidden, batch) in enumerate(sizes):
+        size = f"{hidden}x{hidden}, batch {batch}"
+        ours = f"ours, {size}"
+        against = partial(Contender, against=ours)
+        library = partial(
+            prepare_library, kind=peer, env_id=PENDULUM, learning_starts=starts,
+            batch_size=batch, policy_kwargs={"net_arch": [hidden, hidden]},
+        )  # fmt: skip
+        mine = partial(prepare_ours, setting, hidden=hidden, batch_size=batch)
+        contenders += [
+            Contender(ours, mine),
+            against("ours, its parts timed", partial(mine, parts=OFF_POLICY)),
+            against(f"SB3, {size}", partial(library, SB3), bar=Bar(">=", like_for_like)),
+            against(f"SBX, {size}", partial(library, SBX), bar=Bar(">=", 1)),
+        ]
+        if i == 0:
+            widths = "256x256" if peer == "SAC" else "400x300"
+            its_defaults = partial(prepare_library, SB3, peer, PENDULUM)
+            name, bar = f"SB3, its defaults ({widths}, batch 256)", Bar(">=", as_it_comes)
+            contenders.append(against(name, its_defaults, bar=bar))
+        if peer == "TD3":
+            single_file = partial(prepare_single_file, setting, hidden, batch)
+            contenders.append(against(f"a plain file, {size}", single_file))
+        if peer in ("TD3", "DDPG"):
+            contenders += products_alone(ours, peer, hidden, batch)
+    title = f"environment steps a second on {PENDULUM}, an update in each"
+    return Benchmark(title, STEPS_PER_SECOND, contenders, steps=200)  # an episode: one reset
+
+
+def products_alone(ours: str, kind: str, hidden: int, batch: int) -> list[Contender]:
+    """By each library; for wide networks there is a bar: our step within 1.2 of them."""
+    bar = Bar(">=", round(1 / 1.2, 3)) if hidden == WIDE else None
+    return [
+        Contender(f"the products alone, {library}", prepare, ours, bar)
+        for library in ("torch", "numpy")
+        for prepare in [partial(prepare_products, library, kind, hidden, batch)]
     ]
-    if wide:
-        contenders += _pair(kind, setting, *wide)
-    return Benchmark(
-        f"environment steps a second on {setting.env_id}, an update in each; "
-        f"SB3 is Stable-Baselines3 {sb3.__version__}",
-        STEPS_PER_SECOND,
-        contenders,
-        steps=200,  # an episode: every round has one reset
-    )
 
 
-def _pair(kind: Callable, setting: Setting, hidden: int, batch: int, bar: float) -> list[Contender]:
-    """Our agent and the peer's with the same width, batch and warm-up."""
-    size = f"{hidden}x{hidden}, batch {batch}"
-    theirs = {
-        "policy_kwargs": {"net_arch": [hidden, hidden]},
-        "batch_size": batch,
-        "learning_starts": setting.make(seed=0).learning_starts,
-    }
-    ours = Contender(
-        f"ours, {size}", partial(prepare_ours, setting, hidden=hidden, batch_size=batch)
-    )
-    peer = partial(prepare_sb3, kind, setting.env_id, **theirs)
-    return [ours, Contender(f"SB3, {size}", peer, against=ours.name, bar=Bar(">=", bar))]
+def a2c() -> Benchmark:
+    """Our A2C beside SB3's with as many environments and steps; SB3's critic learns once each."""
+    arguments = {"n_steps": 32, "use_rms_prop": False, "normalize_advantage": True}
+    return on_policy("a2c", "A2C", arguments, [SB3], {"critic_steps": 1})
 
 
-def prepare_ours(setting: Setting, **changes: Any) -> Run:
-    """Our agent, with so many steps behind it that an update belongs to every further one."""
-    agent = setting.make(seed=0, **changes)
+def ppo() -> Benchmark:
+    """Our PPO beside SB3's and SBX's with the same rollouts, epochs and batches."""
+    arguments = {"n_steps": 64, "n_epochs": 8, "batch_size": 256}
+    return on_policy("ppo", "PPO", arguments, [SB3, SBX])
 
-    def run(steps: int) -> None:
-        goal = agent.steps + steps
-        if agent.learn(steps).steps < goal:  # `learn` ends quietly at Ctrl-C
-            raise KeyboardInterrupt
 
-    run(agent.learning_starts)
+def on_policy(
+    algorithm: str, peer: str, arguments: dict, libraries: Sequence[str], change: dict | None = None
+) -> Benchmark:
+    """On CartPole with the lesson's settings; `change` is ours once more, nearer to the peers."""
+    setting, ours = get_setting(algorithm, CARTPOLE), "ours, as the lesson trains"
+    against, mine = partial(Contender, against=ours), partial(prepare_ours, setting)
+    contenders = [
+        Contender(ours, mine),
+        against("ours, its parts timed", partial(mine, parts=ON_POLICY)),
+    ]
+    if change:
+        words = ", ".join(f"{name}={value}" for name, value in change.items())
+        contenders.append(against(f"ours, {words}", partial(mine, **change)))
+    names = {SB3: "SB3", SBX: "SBX"}
+    for library in libraries:
+        its = partial(prepare_library, library, peer, CARTPOLE, n_envs=16, **arguments)
+        name = f"{names[library]}, the same rollouts"
+        contenders.append(against(name, its, bar=Bar(">=", 1) if library == SBX else None))
+    title = f"environment steps a second on {CARTPOLE}, 16 environments, updates included"
+    return Benchmark(title, STEPS_PER_SECOND, contenders, steps=10_240)
+
+
+def prepare_ours(setting: Setting, parts: dict[str, str] | None = None, **changes: Any) -> Run:
+    """Our agent, with so many steps behind it that an update belongs to every further one.
+
+    With `parts` it says how its time is divided.
+    """
+    agent: Any = setting.make(seed=0, **changes)
+    agent.learn(agent.learning_starts if isinstance(agent, OffPolicyAgent) else 1)
+    seconds = time_parts(agent, parts) if parts else None
+
+    def run(steps: int) -> dict[str, float] | None:
+        if seconds is None:
+            return agent.learn(steps) and None
+        seconds.clear()
+        started = time.process_time()
+        agent.learn(steps)
+        total = time.process_time() - started
+        shares = {part: seconds[part] / total for part in parts or ()}
+        return shares | {"the rest": 1 - sum(shares.values())}
+
     return run
 
 
-def prepare_sb3(kind: Callable, env_id: str, **parameters: Any) -> Run:
-    """The same for an agent of Stable-Baselines3; it explores without noise, to its advantage."""
-    model = kind("MlpPolicy", env_id, seed=0, device="cpu", **parameters)
-    model.learn(model.learning_starts)
-    return partial(model.learn, reset_num_timesteps=False)
+def time_parts(agent: Any, parts: dict[str, str]) -> dict[str, float]:
+    """Let these parts of `agent` count, in the dictionary that is returned, their seconds."""
+    seconds: dict[str, float] = defaultdict(float)
+
+    def timed(call: Callable, part: str) -> Callable:
+        def wrapper(*args, **kwargs):
+            started = time.process_time()
+            result = call(*args, **kwargs)
+            seconds[part] += time.process_time() - started
+            return result
+
+        return wrapper
+
+    for part, name in parts.items():
+        *owner, method = name.split(".")
+        holder = attrgetter(*owner)(agent) if owner else agent
+        vars(holder)[method] = timed(getattr(holder, method), part)
+    return seconds
+
+
+def prepare_library(
+    library: str, kind: str, env_id: str, n_envs: int | None = None, **parameters: Any
+) -> Run:
+    """An agent of SB3 or SBX, through its warm-up and, in SBX, its compilation.
+
+    It explores without noise, to its advantage.
+    """
+    agents: Any = load(library)
+    env = load(SB3).common.env_util.make_vec_env(env_id, n_envs) if n_envs else env_id
+    model = getattr(agents, kind)("MlpPolicy", env, seed=0, device="cpu", **parameters)
+    model.learn(getattr(model, "learning_starts", 1) + 10)
+
+    def run(steps: int) -> None:
+        model.learn(steps, reset_num_timesteps=False)
+
+    return run
+
+
+def prepare_single_file(setting: Setting, hidden: int, batch: int) -> Run:
+    agent: Any = setting.make(seed=0)
+    single = SingleFileTD3(setting.env_id, 0, hidden, batch, agent.learning_starts)
+    single.learn(agent.learning_starts)
+    return single.learn
+
+
+def noise_of(setting: Setting) -> Any:
+    """Our setting's exploration noise as SB3 and SBX take it: they have none by default."""
+    sigma = setting.params["noise"].sigma * np.ones(1)
+    return load(SB3).common.noise.NormalActionNoise(np.zeros(1), sigma)

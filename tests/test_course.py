@@ -384,7 +384,7 @@ def test_unknown_command_lists_the_known():
         (["assignment", "x", "--otter"], "tools.assignment", True, "x --otter"),
         (["study", "a2c", "CartPole-v1"], "helpers.training.study", False, "a2c CartPole-v1"),
         (["train", "td3", "Walker2d-v5"], "helpers.training.train", False, "td3 Walker2d-v5"),
-        (["bench", "ddpg", "--rounds", "3"], "benchmarks.bench", True, "ddpg --rounds 3"),
+        (["bench", "ddpg", "--rounds", "3"], "benchmarks.bench", False, "ddpg --rounds 3"),
     ],
 )
 def test_each_command_runs_its_module(shelf, monkeypatch, arguments, module, dev, passed):
@@ -402,7 +402,8 @@ def test_each_command_runs_its_module(shelf, monkeypatch, arguments, module, dev
 @pytest.mark.parametrize("name", [None, *course.COMMANDS])
 def test_help_installs_nothing(tmp_path, monkeypatch, capsys, name):
     monkeypatch.setattr(course, "HERE", str(tmp_path))
-    for file in ("requirements.txt", "requirements-dev.txt", "requirements-site.txt"):
+    for kind in ("", "-dev", "-site", "-bench"):
+        file = f"requirements{kind}.txt"
         (tmp_path / file).touch()
     assert course.main([*([name] if name else []), "--help"]) == 0
     said = capsys.readouterr().out

@@ -302,6 +302,16 @@ class SiteEnvironment(Environment):
         return [self.root / "requirements-site.txt"]
 
 
+class BenchEnvironment(Environment):
+    """The course with the libraries that it is measured beside: apart, since these are heavy."""
+
+    name = ".venv-bench"
+    size = "about 3 GB on disk"
+
+    def requirements(self, dev: bool) -> list[Path]:
+        return [self.root / "requirements.txt", self.root / "requirements-bench.txt"]
+
+
 def pip_stage(line: str) -> str | None:
     """What a line of pip's output says about how far it is; None if nothing."""
     line = line.strip()

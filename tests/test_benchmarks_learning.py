@@ -1,0 +1,55 @@
+"""`python -m benchmarks.learning`: how fast our TD3 learns beside a peer."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from benchmarks import learning
+from helpers.training.settings import get_setting
+
+
+@pytest.mark.parametrize("name", learning.LEARNERS)
+def test_every_learner_is_evaluated_through_its_training(name):
+    if name != "the course's TD3":
+        pytest.importorskip("stable_baselines3", reason="a development requirement")
+    setting = replace(get_setting("td3", "Pendulum-v1"), steps=24)
+    row = learning.run(name, setting, seed=1)
+    assert (row["learner"], row["seed"]) == (name, 1)
+    assert len(row["returns"]) == learning.POINTS
+    assert all(-2000 < mean < 0 for mean in row["returns"])
+    assert row["seconds"] >= 0
+
+
+def test_the_clock_takes_the_learners_in_turn(monkeypatch, tmp_path):
+    def fake(name, setting, seed):
+        return {"learner": name, "seed": seed, "seconds": 1.0, "returns": []}
+
+    monkeypatch.setattr(learning, "run", fake)
+    monkeypatch.setattr(learning, "load", lambda name: None)
+    out = tmp_path / "beside.json"
+    out.write_text('{"steps": [1], "results": []}')
+    assert learning.main(["--clock", "--seeds", "100-109", "--out", str(out)]) == 0
+    record = json.loads(out.read_text())
+    assert record["steps"] == [1]
+    names = list(learning.LEARNERS)
+    assert [(row["learner"], row["seed"]) for row in record["clock"]] == [
+        (name, seed) for seed in (100, 101) for name in names
+    ]
+
+
+def test_the_small_peer_has_our_sizes_and_rates():
+    pytest.importorskip("stable_baselines3", reason="a development requirement")
+    setting = get_setting("td3", "Pendulum-v1")
+    agent, (peer, _) = setting.make(seed=0), learning.theirs_as_small(setting, seed=0)
+    rates = agent.actor_optimizer, agent.critic_optimizer
+    assert {each.param_groups[0]["lr"] for each in rates} == {peer.learning_rate}
+    assert (peer.tau, peer.gamma, peer.batch_size) == (agent.tau, agent.gamma, agent.batch_size)
+    assert peer.policy_delay == agent.policy_delay
+    assert peer.learning_starts == agent.learning_starts
+    assert peer.policy.net_arch == [agent.hyperparameters["hidden"]] * 2
+
+
+def test_learning_refuses_unknown_seeds_in_one_sentence(capsys):
+    assert learning.main(["--seeds", "some"]) == 2
+    assert "Seeds are written as" in capsys.readouterr().err
