@@ -403,8 +403,7 @@ def test_each_command_runs_its_module(shelf, monkeypatch, arguments, module, dev
 def test_help_installs_nothing(tmp_path, monkeypatch, capsys, name):
     monkeypatch.setattr(course, "HERE", str(tmp_path))
     for kind in ("", "-dev", "-site", "-bench"):
-        file = f"requirements{kind}.txt"
-        (tmp_path / file).touch()
+        (tmp_path / f"requirements{kind}.txt").touch()
     assert course.main([*([name] if name else []), "--help"]) == 0
     said = capsys.readouterr().out
     shown = [command for command in course.COMMANDS if f"\n  {command} " in said]
