@@ -19,7 +19,7 @@ from helpers.demos.files import load_demos
 from helpers.evaluation import evaluate
 
 BOTH = ("obs", "rewards")
-NAMES = ["ddpg-ou", "td3", "ddpgfd", "a2c", "gaussian", "ppo", "book"]
+NAMES = ["ddpg-ou", "td3", "ddpgfd", "sac", "a2c", "gaussian", "ppo", "book"]
 EVERY = pytest.mark.parametrize("name", NAMES)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from sentences import assert_one_sentence
-from wholes import everything, tiny
+from wholes import AGENTS, everything, tiny
 
 from helpers.agents import A2C, SAC, TD3, DDPGfD
 from helpers.agents.noise import GaussianNoise, Noise, OUNoise
@@ -194,6 +194,49 @@ def test_what_is_given_at_load_replaces_what_was_set_by_hand(tmp_path):
     assert hand_set(A2C.load(tmp_path / "a2c.pt", gamma=0.5), ["policy", "critic"])[0][0] == 3e-3
     given = A2C.load(tmp_path / "a2c.pt", learning_rate=0.25)
     assert [lr for lr, *_ in hand_set(given, ["policy", "critic"])] == [0.25, 0.25]
+
+
+BUILT = ("hidden", "layer_norm", "normalize", "buffer_size")  # weights and memory fit no others
+
+
+def another(value):
+    """Some other value that such a setting can have."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return value + 2
+    return value / 2 if isinstance(value, float) else GaussianNoise(0.7)
+
+
+def plain_parts(agent):
+    """Plain attributes, and those of its parts: an optimiser's numbers, a memory's, a weight."""
+    parts = {"": agent, "buffer": getattr(agent, "buffer", None)}
+    found = {
+        f"{part}.{name}": value
+        for part, thing in parts.items() if thing is not None
+        for name, value in vars(thing).items() if isinstance(value, (int, float, Noise))
+    }  # fmt: skip
+    for name in agent.saved:
+        if name in agent.hyperparameters:  # SAC's temperature
+            found[name] = str(getattr(agent, name).state_dict())
+        for group in getattr(getattr(agent, name), "param_groups", ()):
+            found[name] = {key: group[key] for key in ("lr", "betas", "eps", "weight_decay")}
+    learned = ("steps", "updates", "size", "position", "samples", "newest", "max_priority", "demos")
+    return {key: each for key, each in found.items() if key.rpartition(".")[-1] not in learned}
+
+
+@pytest.mark.parametrize("name", ["td3", "sac", "sac-fixed", "ddpgfd", "a2c", "ppo", "book"])
+def test_every_setting_given_at_load_counts_as_one_given_at_first(name, tmp_path):
+    agent = AGENTS[name]().learn(30)
+    agent.save(tmp_path / "a.pt", replay=True)
+    settings = dict(agent.hyperparameters)
+    for setting in settings.keys() - set(BUILT):
+        change = {setting: another(settings[setting])} if settings[setting] is not None else {}
+        loaded = type(agent).load(tmp_path / "a.pt", **change)
+        given = type(agent)(agent.env_source, **settings | change)
+        ours, theirs = plain_parts(loaded), plain_parts(given)
+        ours.pop("temperature", None) if setting != "temperature" else None
+        assert ours == {key: theirs[key] for key in ours}, setting
 
 
 @pytest.mark.parametrize("learned", [True, False])
