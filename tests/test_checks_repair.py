@@ -213,3 +213,8 @@ def test_no_source_no_search():
     assert source_of(lambda x: x) is None
     assert source_of(SimpleNamespace()) is None
     assert source_of(told).line(source_of(told).node.lineno) == "def told(candidate):"
+
+
+def test_of_two_messages_neither_says_that_the_rest_is_right():
+    said = repair.both("The loss is right, but one.", "The weights are right, but two.")
+    assert said == "Two things. First: One. Second: Two."

@@ -35,6 +35,8 @@ def answers(*exercises):
     [
         (READ_EPISODES, "array[start:stop]", "array[start:stop].tolist()", "no arrays"),
         (SEGMENT_TREE, "nodes // 2", "nodes // 2; values *= 1.5", "changes its inputs"),
+        (SEGMENT_TREE, "= values", "= np.maximum(values, 1e-6)", "priorities changed"),
+        (SEGMENT_TREE, "= values", "= values.astype(np.float32)", "priorities changed"),
         (SUM_TREE, "self.enter(prefix_sums)", "self.enter(abs(prefix_sums))", "accepts what"),
         (SUM_TREE, "return nodes", "self.nodes[0] = 9; return nodes", "changes the tree"),
         (SUM_TREE, PLACES, f"({PLACES}).tolist()", "no array"),

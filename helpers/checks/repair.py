@@ -95,9 +95,9 @@ def _told(source: Source, found: Found) -> tuple[str, str] | None:
 
 
 def both(first: str, second: str) -> str:
-    """Two messages in one; that the rest is right, which the second may say, is not true then."""
-    rest = re.sub(r"^The [\w-]+ (is|are) right, but (\w)", lambda m: m[2].upper(), second)
-    return f"Two things. First: {first} Second: {rest}"
+    """Two messages in one; that the rest is right, which each may say, is not true then."""
+    text = f"Two things. First: {first} Second: {second}"
+    return re.sub(r": The [\w-]+ (is|are) right, but (\w)", lambda m: f": {m[2].upper()}", text)
 
 
 class _Search:

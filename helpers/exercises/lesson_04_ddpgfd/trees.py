@@ -90,6 +90,13 @@ def set_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
+def stored_as_they_are(function, rng):
+    values = np.array([0.0, 1e-9, 0.1])
+    tree = built(function, np.add, 3, 1)
+    tree.set(np.arange(3), values)
+    return np.array_equal(tree.leaves[:3], values)
+
+
 def climbs_only_where_needed(function, rng):
     """Nodes that are not above the leaf stay as they are, even if they are wrong."""
     tree = fill(built(function, np.add, 8, 1), np.ones(8))
@@ -123,6 +130,7 @@ SEGMENT_TREE = exercise(
     properties={
         **no_mutation(set_cases, observe_set),
         "wrong below a wider top level": with_any_top_level,
+        "priorities changed": stored_as_they_are,
         "children from a copy": reads_what_is_new,
         "computes the whole tree": climbs_only_where_needed,
     },

@@ -170,6 +170,7 @@ def episode_cases(rng: np.random.Generator) -> list[Case]:
         Case((IN_USE, 5, 21), note="five episodes of all kinds"),
         Case((WRAPPED, 2, 24), note="two episodes in an environment with a wrapper"),
         Case((LONG, 1, 8), note="an episode of 1,200 steps"),
+        Case((BY_ID, 2, 0), note="two episodes from seed 0 on"),
     ]
 
 

@@ -151,6 +151,7 @@ def value_loss_cases(rng: np.random.Generator) -> list[Case]:
         Case(drawn(5, None), note="five values, nothing clipped"),
         Case(drawn(6, 0.3), note="six values, with a range of 0.3"),
         Case(drawn(32, 0.5)),
+        Case((leaf([1.5]), leaf([1.0]), leaf([2.0]), 0.0), note="a range of 0, which is not None"),
     ]
 
 
