@@ -5,6 +5,7 @@ import io
 import re
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
 
 import nbformat
@@ -14,12 +15,14 @@ from colab import colab_python, kernel, run  # noqa: F401
 from PIL import Image, ImageSequence
 
 from helpers.agents import TD3
+from helpers.show.figures.practice_imaginary_studies import PAIRS, STUDIES
 from tools.build import load_exercises
 from tools.editions import editions
 from tools.outputs import text_of
-from tools.pack import LARGE_PICTURE, MAX_ADDED, acting_only, main, pack, picture
+from tools.pack import LARGE_PICTURE, MAX_ADDED, acting_only, main, needed, pack, picture
 
 ROOT = Path(__file__).resolve().parent.parent
+CAR = "MountainCarContinuous-v0"
 LESSONS = sorted(path.stem for path in (ROOT / "lessons").glob("[0-9]*.md"))
 
 
@@ -49,6 +52,17 @@ def test_a_packed_notebook_holds_all_that_it_imports(lesson, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"cells.py", "course"}
     ours = {each.id for each in load_exercises(ROOT).values() if each.lesson == lesson}
     assert ours <= set(done.stdout.split())
+
+
+@pytest.mark.parametrize("edition", ["", "exercises"])
+def test_studies_that_only_a_figure_or_a_table_names_are_packed(edition):
+    in_06 = {f"{a}_{e}" for a in ("ddpg", "td3", "sac") for e in ("Pendulum-v1", CAR)}
+    for lesson, wanted in {
+        "05_td3_in_practice": {*STUDIES.values(), *chain(*PAIRS.values())},
+        "06_sac": in_06,
+    }.items():
+        notebook = nbformat.read(ROOT / "notebooks" / edition / f"{lesson}.ipynb", as_version=4)
+        assert wanted <= {path.stem for path in needed(ROOT, lesson, notebook)}
 
 
 def test_packing_the_same_gives_the_same_bytes():

@@ -16,7 +16,6 @@ from helpers.show.figures.practice_imaginary_studies import (
     MOST,
     PAIRS,
     REPORTS,
-    SPARSE,
     STUDIES,
     check_study,
     imaginary_studies,
@@ -43,7 +42,9 @@ MIDDLE = (2.5, 97.5)  # percentiles: between them lie 95 % of all
 STRIP = (1.2, 1.72)  # where the dots of the seeds are, above bars whose tallest is 1 high
 
 
-def plot_seeds(study: str = f"ddpg_{SPARSE}", seeds: int = 3, report: str = "mean") -> Figure:
+def plot_seeds(
+    study: str = "ddpg_SparsePendulum-v0", seeds: int = 3, report: str = "mean"
+) -> Figure:
     """What a study with few seeds would have reported, by chance, of a result that is known well.
 
     1,000 imaginary studies each draw `seeds` of the stored results, with replacement: as if these
@@ -117,7 +118,9 @@ def _claims(scores: NDArray, bar: float, reported: NDArray, seeds: int, report: 
 
 
 def plot_winner(
-    pair: Sequence[str] = (f"ddpg_{SPARSE}", f"bc_{SPARSE}"), seeds: int = 3, report: str = "mean"
+    pair: Sequence[str] = ("ddpg_SparsePendulum-v0", "bc_SparsePendulum-v0"),
+    seeds: int = 3,
+    report: str = "mean",
 ) -> Figure:
     """How often the worse one of two algorithms looks better, when each is trained with few seeds.
 
