@@ -36,15 +36,14 @@ from helpers.show.plotting import (
     new_figure,
 )
 
+COMPARED = PAIRS["DDPG, cloning: sparse Pendulum"]
 REPORT_COLOURS = dict(zip(REPORTS, (VERMILLION, BLUE, GREEN, ORANGE), strict=True))
 BINS = 40
 MIDDLE = (2.5, 97.5)  # percentiles: between them lie 95 % of all
 STRIP = (1.2, 1.72)  # where the dots of the seeds are, above bars whose tallest is 1 high
 
 
-def plot_seeds(
-    study: str = "ddpg_SparsePendulum-v0", seeds: int = 3, report: str = "mean"
-) -> Figure:
+def plot_seeds(study: str = COMPARED[0], seeds: int = 3, report: str = "mean") -> Figure:
     """What a study with few seeds would have reported, by chance, of a result that is known well.
 
     1,000 imaginary studies each draw `seeds` of the stored results, with replacement: as if these
@@ -117,11 +116,7 @@ def _claims(scores: NDArray, bar: float, reported: NDArray, seeds: int, report: 
     )
 
 
-def plot_winner(
-    pair: Sequence[str] = ("ddpg_SparsePendulum-v0", "bc_SparsePendulum-v0"),
-    seeds: int = 3,
-    report: str = "mean",
-) -> Figure:
+def plot_winner(pair: Sequence[str] = COMPARED, seeds: int = 3, report: str = "mean") -> Figure:
     """How often the worse one of two algorithms looks better, when each is trained with few seeds.
 
     1,000 imaginary comparisons: for each algorithm `seeds` of its stored results are drawn, with
