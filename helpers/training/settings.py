@@ -142,7 +142,8 @@ SETTINGS: dict[tuple[str, str], Setting] = {
             seconds=60,
             params={
                 "gamma": 0.95,
-                "n_steps": 64,
+                "n_envs": 8,
+                "n_steps": 201,  # a whole episode and its filler row
                 "batch_size": 256,
                 "reward_scale": 0.01,
                 "learning_rate": LinearSchedule(2e-3, 2e-4, 80_000),

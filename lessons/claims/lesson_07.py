@@ -218,6 +218,22 @@ CLAIMS = [
         six_lose_it,
     ),
     Claim("the same settings with twenty seeds on which nothing was tuned", twenty_seeds),
+    Claim(
+        "Then one of the seeds 0 to 19 ended at -210",
+        source="study ppo Pendulum-v1 --seeds 0-19 --set n_envs=16 n_steps=64: seed 10, -209.9",
+    ),
+    Claim(
+        "With whole episodes all of them end\nabove -130",
+        source="study ppo Pendulum-v1 --seeds 0-19: from -126.7 to -123.8",
+    ),
+    Claim(
+        "so we trained 200 to 219 as well: all of them reach the bar, eighteen above -130",
+        source="study ppo Pendulum-v1 --seeds 200-219: 20/20, 205: -147, 206: -190",
+    ),
+    Claim(
+        "from two of its twenty starts it gets -758 and -774",
+        source="study ppo Pendulum-v1 --seeds 206",
+    ),
     # --- the lab's explanations ---------------------------------------------------------------
     Claim(
         "It learns later (p < 0.001). Eight of ten seeds end at the bar: no difference shown",
