@@ -201,7 +201,7 @@ CLAIMS = [
         ),
     ),
     Claim(
-        "six and eight seeds of ten at the bar.",
+        "six and eight seeds of ten at the bar, the fewest after temperature 1.",
         both(lab.reach_the_bar(6, MEAN), lab.reach_the_bar(8, UNCORRECTED)),
     ),
     Claim(
