@@ -89,6 +89,25 @@ def no_difference_on_pendulum() -> tuple[str, bool]:
     return text, holds and means == [-121.7, -121.6] and round(p, 2) == 0.99
 
 
+def stops(what: str) -> NDArray[np.float64]:
+    """One number a seed of the trainings that were stopped, finished, and given their best."""
+    return np.array([row[what] for row in load_results("05_stopping")["results"]])
+
+
+def lost_on_the_hundred() -> tuple[str, bool]:
+    early = np.sort(stops("chosen") - stops("fresh"))
+    last = np.sort(stops("last") - stops("last, fresh"))
+    holds = early[8] > 270 and early[0] > 25 and early[7] < 42
+    holds = holds and round(last[0]) == 38 and last[-1] < 41
+    return f"{early.round(1)}; {last.round(1)}", bool(holds)
+
+
+def best_or_last() -> tuple[str, bool]:
+    one, other = stops("best, fresh"), stops("last, fresh")
+    text, holds = alike(one, other)
+    return text, holds and round(permutation_test(one, other), 2) == 0.57
+
+
 # ---- knobs ---------------------------------------------------------------------------------------
 
 
@@ -242,6 +261,14 @@ CLAIMS = [
     # --- part 2 -------------------------------------------------------------------------------
     Claim("In our run -144 became -419", source=A_RUN),
     Claim("in our run -108 became -147", source=A_RUN),
+    Claim("Ten seeds of the same are stored",
+          lambda: (str(len(stops("fresh"))), len(stops("fresh")) == 10)),
+    Claim("Stopping so early is worse on the hundred starts than training to the end (p = 0.002)",
+          with_p(stops("last, fresh"), stops("fresh"), 0.002)),
+    Claim("two seeds of ten lose more than 270, as ours did. The other eight lose 25 to 42, and "
+          "the last weights lose about as much (38 to 41)", lost_on_the_hundred),
+    Claim("Between the best weights and the last no difference is shown (p = 0.57)",
+          best_or_last),
     # --- part 3 -------------------------------------------------------------------------------
     Claim("all ten seeds reach the bar on Pendulum",
           of_lesson_3.reach_the_bar(10, "maximum for minimum")),
