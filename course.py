@@ -125,7 +125,8 @@ COMMANDS = {
     ),
     "study": Command(
         "study ALGORITHM ENVIRONMENT --seeds 100-119 [--jobs 2] [--out FILE.json]",
-        "Train as the lesson does, once for each seed, and say how many seeds reach its bar.",
+        "Train as the lesson does, once for each seed, and say how many seeds reach its bar.\n"
+        "--scheduler tcp://HOST:8786 takes a Dask cluster; a study that was stopped goes on.",
         "helpers.training.study",
         False,
         list,

@@ -137,6 +137,52 @@ def test_ctrl_c_before_the_first_seed_is_done(tmp_path, capsys):
     assert capsys.readouterr().out.splitlines()[-1] == "study a2c CartPole-v1: no seed finished"
 
 
+def test_a_study_that_was_killed_goes_on(tmp_path, capsys, monkeypatch):
+    """Its rows stay as they are, and only the seeds that are left are trained."""
+    out, trained = tmp_path / "a2c.json", []
+    run_seed = study.run_seed
+
+    def run(setting, seed):
+        if seed == 3 and 3 not in trained:
+            trained.append(seed)
+            raise MemoryError("as good as kill -9: nothing is written after the last row")
+        trained.append(seed)
+        return run_seed(setting, seed)
+
+    monkeypatch.setattr(study, "run_seed", run)
+    with pytest.raises(MemoryError):
+        study.study(FakeSetting(), range(5), out=out)
+    before = json.loads(out.read_text())["results"]
+    record = study.study(FakeSetting(), range(5), out=out)
+    assert trained == [0, 1, 2, 3, 3, 4]
+    assert f"Going on: {out} has 3 of 5 seeds." in capsys.readouterr().out
+    assert record["results"][:3] == before
+    assert [row["seed"] for row in record["results"]] == [0, 1, 2, 3, 4]
+    assert json.loads(out.read_text())["results"] == record["results"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"settings": {}},
+        {"versions": {"torch": "0"}},
+        {"evaluation": {"episodes": 1, "seed": 0}},
+        {"results": [{"seed": 0}, {"seed": 1}, {"seed": 2}]},  # finished: it is run again
+        {"results": None},
+    ],
+)
+def test_another_study_or_a_finished_one_is_no_beginning(tmp_path, change):
+    out = tmp_path / "a2c.json"
+    record = study.header(FakeSetting(), [0, 1], 1) | {"results": [{"seed": 0}]}
+    plain = json.loads(json.dumps(record, default=str))
+    out.write_text(json.dumps(plain))
+    assert study.finished_before(out, record, [0, 1, 2]) == [{"seed": 0}]
+    out.write_text(json.dumps(plain | change))
+    assert study.finished_before(out, record, [0, 1, 2]) == []
+    out.write_text("no study")
+    assert study.finished_before(out, record, [0, 1, 2]) == []
+
+
 def fake_run_seed(setting, seed):
     return {"seed": seed, "steps": 1, "seconds": 0.5, "mean": 500.0, "passed": True, "returns": []}
 

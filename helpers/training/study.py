@@ -5,6 +5,7 @@
 
 import argparse
 import datetime
+import json
 import math
 import os
 import platform
@@ -12,6 +13,7 @@ import shlex
 import signal
 import statistics
 import sys
+import threading
 import time
 from collections.abc import Generator, Sequence
 from functools import partial
@@ -24,6 +26,7 @@ from joblib import Parallel, delayed
 
 from helpers.evaluation import evaluate
 from helpers.training.asked import add_arguments, ask, changes, has_usual_steps, make_agent
+from helpers.training.cluster import ClusterError, on_cluster
 from helpers.training.results import write_json
 from helpers.training.settings import Setting
 
@@ -52,7 +55,8 @@ def run_seed(setting: Setting, seed: int) -> dict:
     `seconds` are those of the training alone, `cpu_seconds` those in which it computed: on a busy
     machine the rest is waiting.
     """
-    if parent_process() is not None:  # Ctrl-C is for the process that started this one
+    in_main_thread = threading.current_thread() is threading.main_thread()  # not in a cluster's
+    if parent_process() is not None and in_main_thread:  # Ctrl-C is for who started this process
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # small networks gain nothing from more, and seeds run side by side
@@ -76,9 +80,13 @@ def run_seed(setting: Setting, seed: int) -> dict:
     }
 
 
-def run_seeds(setting: Setting, seeds: Sequence[int], jobs: int) -> Generator[dict, None, None]:
+def run_seeds(
+    setting: Setting, seeds: Sequence[int], jobs: int, scheduler: str | None = None
+) -> Generator[dict, None, None]:
     """Each seed's row as it finishes; one job stays in this process."""
-    if jobs == 1:
+    if scheduler is not None:
+        yield from on_cluster(scheduler, partial(run_seed, setting), seeds)
+    elif jobs == 1:
         yield from (run_seed(setting, seed) for seed in seeds)
     else:
         pool = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch=jobs)
@@ -139,6 +147,27 @@ def save(path: Path, record: dict) -> None:
     write_json(path, record, rows="results")
 
 
+def finished_before(path: Path | None, record: dict, seeds: Sequence[int]) -> list[dict]:
+    """The rows of a study that did not come to its end, to go on from.
+
+    Those of these seeds, if the file holds the same settings and versions, and not all seeds: a
+    finished study is run again.
+    """
+    if path is None or not path.exists():
+        return []
+    try:
+        old = json.loads(path.read_text(encoding="utf-8"))
+        now = json.loads(json.dumps(record, default=str))  # as a file has it
+        same = all(old[part] == now[part] for part in ("settings", "evaluation", "versions"))
+        rows = [row for row in old["results"] if row["seed"] in seeds] if same else []
+    except (ValueError, KeyError, TypeError):  # another file, which is written over
+        return []
+    if not 0 < len(rows) < len(seeds):
+        return []
+    print(f"Going on: {path} has {len(rows)} of {len(seeds)} seeds.", flush=True)
+    return rows
+
+
 def line_of(row: dict) -> str:
     """What is said of a seed."""
     verdict = {True: "passed", False: "not passed", None: ""}[row["passed"]]
@@ -169,10 +198,15 @@ def study(
     seeds: Sequence[int],
     jobs: int = 1,
     out: Path | None = None,
+    scheduler: str | None = None,
 ) -> dict:
-    """Run all seeds; `out` is brought up to date after each. Ctrl-C ends it with what is done."""
-    record = header(setting, seeds, jobs) | {"stopped": False, "summary": "", "results": []}
-    rows = record["results"]
+    """Run all seeds; `out` is brought up to date after each. Ctrl-C ends it with what is done.
+
+    What `out` has already, of a study like this one that was stopped or killed, stays.
+    """
+    record = header(setting, seeds, jobs) | {"stopped": False, "summary": ""}
+    rows = record["results"] = finished_before(out, record, seeds)
+    left = sorted(set(seeds) - {row["seed"] for row in rows})
     show = partial(print, flush=True)  # a line a seed at once, into a pipe too
     heard: list[int] = []
 
@@ -181,7 +215,7 @@ def study(
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGINT, interrupt)
-    finished = run_seeds(setting, seeds, jobs)
+    finished = run_seeds(setting, left, jobs, scheduler)
     try:
         for row in finished:
             if heard:
@@ -221,7 +255,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_arguments(parser)
     parser.add_argument("--seeds", default="0-4", help="0-9, 3 or 0-4,7; without it 0-4")
     parser.add_argument("--jobs", type=int, default=1, help="seeds trained side by side")
-    parser.add_argument("--out", type=Path, help="a .json file for settings and results")
+    parser.add_argument("--out", type=Path, help="a .json file; what it has of this is kept")
+    parser.add_argument("--scheduler", metavar="tcp://HOST:8786", help="of a Dask cluster")
     options = parser.parse_args(arguments)
     try:
         setting = ask(options)
@@ -234,7 +269,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
-    record = study(setting, seeds, min(options.jobs, len(seeds)), options.out)
+    jobs = min(options.jobs, len(seeds))
+    try:
+        record = study(setting, seeds, jobs, options.out, options.scheduler)
+    except ClusterError as error:
+        print(error, file=sys.stderr)
+        return 2
     return 130 if record["stopped"] else 0
 
 
