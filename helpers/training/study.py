@@ -200,10 +200,7 @@ def study(
     out: Path | None = None,
     scheduler: str | None = None,
 ) -> dict:
-    """Run all seeds; `out` is brought up to date after each. Ctrl-C ends it with what is done.
-
-    What `out` has already, of a study like this one that was stopped or killed, stays.
-    """
+    """Run all seeds that `out` does not have yet; it is brought up to date after each of them."""
     record = header(setting, seeds, jobs) | {"stopped": False, "summary": ""}
     rows = record["results"] = finished_before(out, record, seeds)
     left = sorted(set(seeds) - {row["seed"] for row in rows})
