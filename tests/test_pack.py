@@ -12,6 +12,7 @@ import nbformat
 import numpy as np
 import pytest
 from colab import colab_python, kernel, run  # noqa: F401
+from few_steps import FEW_STEPS, shorten
 from PIL import Image, ImageSequence
 
 from helpers.agents import TD3
@@ -128,9 +129,11 @@ def test_a_notebook_that_grows_too_much_is_named(course, tmp_path, capsys):
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_a_packed_notebook_runs_on_colab_without_a_network(lesson, edition, tmp_path, colab_python):
     notebook, _ = packed(lesson, edition)
+    for cell in notebook.cells:
+        shorten(cell)
     folder = tmp_path / "empty é"
     folder.mkdir()
-    with kernel(colab_python, tmp_path, steps=2000) as name:
+    with kernel(colab_python, tmp_path, steps=int(FEW_STEPS)) as name:
         run(notebook, name, folder)
     streams = [out for cell in notebook.cells for out in cell.get("outputs", [])]
     assert not [out.text for out in streams if out.get("name") == "stderr"]
