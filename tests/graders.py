@@ -7,7 +7,7 @@ import sysconfig
 import venv
 
 from filelock import FileLock
-from missing import missing
+from missing import out_of_reach
 
 from helpers.checks import find
 from helpers.checks.edits import Code
@@ -31,7 +31,7 @@ def commands_of(package, cache):
             command = [os.path.join(scripts, "python"), "-m", "pip", "install", "-q", package]
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode:
-                missing(f"{package}, which cannot be installed: {done.stderr[-300:]}")
+                out_of_reach(f"{package}, which cannot be installed: {done.stderr[-300:]}")
             (place / package).touch()
     return scripts
 

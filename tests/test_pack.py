@@ -126,7 +126,10 @@ def test_a_notebook_that_grows_too_much_is_named(course, tmp_path, capsys):
 
 @pytest.mark.long
 @pytest.mark.parametrize("edition", [0, 1], ids=["lesson", "exercises"])
-@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize(
+    "lesson",
+    [pytest.param(lesson, marks=pytest.mark.xdist_group(f"packed {lesson}")) for lesson in LESSONS],
+)
 def test_a_packed_notebook_runs_on_colab_without_a_network(lesson, edition, tmp_path, colab_python):
     notebook, _ = packed(lesson, edition)
     for cell in notebook.cells:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import http.server
+import re
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from typing import Any
 from urllib.parse import unquote, urlparse
 
 import pytest
-from missing import missing
+from missing import out_of_reach
 
 from tools.site import MATHJAX
 from tools.site_pages import notebooks
@@ -36,6 +37,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site") / "public"
     command = [sys.executable, "course.py", "site", folder, "--repository", "owner/name"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if done.returncode and "out of reach" in done.stderr:
+        out_of_reach("the package index")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "WARNING" not in done.stderr
     return folder
@@ -106,9 +109,13 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tarfile.TarF
     """MathJax, which the page has from a CDN, and axe-core, which looks for barriers."""
     npm = shutil.which("npm")
     if npm is None:
-        missing("npm, for the tests of the site")
+        out_of_reach("npm, for the tests of the site")
     folder = tmp_path_factory.mktemp("npm")
-    subprocess.run([npm, "pack", *PACKED], cwd=folder, check=True, capture_output=True)
+    command = [npm, "pack", *PACKED, "--fetch-retries=1"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    if done.returncode and re.search(r"E(NOTFOUND|AI_AGAIN|CONN\w+|TIMEDOUT)|network", done.stderr):
+        out_of_reach("npm's registry")
+    assert done.returncode == 0, done.stderr
     return {path.name.rpartition("-")[0]: tarfile.open(path) for path in folder.glob("*.tgz")}
 
 
