@@ -111,7 +111,7 @@ def test_both_editions_are_written_and_their_size_is_said(course, tmp_path, caps
     assert main([str(folder)], course) == 0
     for name in ("01_one.ipynb", "exercises/01_one.ipynb"):
         cells = nbformat.read(folder / name, as_version=4).cells
-        assert [cell.id for cell in cells] == ["01-packed", "01-setup"]
+        assert [cell.id for cell in cells] == ["01-packed-note", "01-packed", "01-setup"]
     said = capsys.readouterr().out.splitlines()
     assert [line.rpartition(": ")[2] for line in said] == ["1 KB added"] * 2
 

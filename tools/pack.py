@@ -20,7 +20,7 @@ import nbformat
 import numpy as np
 import torch
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell
+from nbformat.v4 import new_code_cell, new_markdown_cell
 from PIL import Image, ImageSequence
 
 from helpers.training.settings import get_setting
@@ -32,6 +32,9 @@ MAX_ADDED = 700_000  # bytes
 LARGE_PICTURE = 150_000  # bytes
 ROBOT = "td3_Walker2d-v5.pt"
 LINE = 1000  # characters: an editor is slow with one line of half a million
+NOTE = """\
+*This copy carries the code and the data that it needs, and runs without a network. Links to other
+lessons, and commands that begin with `python course.py`, need the whole course.*"""
 PACKED = '''\
 # @title The course itself, packed: nothing to read here, but run it
 import base64, lzma
@@ -74,7 +77,7 @@ def pack(root: Path, lesson: str, notebook: NotebookNode) -> None:
     text = base64.b85encode(compressed(archive(root, lesson, notebook))).decode()
     lines = "\n".join(text[i : i + LINE] for i in range(0, len(text), LINE))
     cell = new_code_cell(PACKED.format(lines), id=f"{lesson[:2]}-packed", metadata=FOLDED_CELL)
-    notebook.cells.insert(setup, cell)
+    notebook.cells[setup:setup] = [new_markdown_cell(NOTE, id=f"{lesson[:2]}-packed-note"), cell]
 
 
 def compressed(content: bytes) -> bytes:
