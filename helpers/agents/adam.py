@@ -23,7 +23,7 @@ class LeanAdam(torch.optim.Adam):
         eps: float = 1e-8,
     ) -> None:
         super().__init__(parameters, learning_rate, eps=eps, fused=True)
-        self._moments: list[list[torch.Tensor]] | None = None
+        self._moments: tuple[Any, ...] | None = None
 
     @torch.no_grad()
     def step(self) -> None:  # type: ignore[override]  # no closure: nobody here has one
@@ -31,19 +31,27 @@ class LeanAdam(torch.optim.Adam):
         parameters = group["params"]
         if self._moments is None:  # the first step is torch's own: it makes the state
             super().step()
-            names = ("exp_avg", "exp_avg_sq", "step")
-            self._moments = [[self.state[p][name] for p in parameters] for name in names]
+            self._moments = self._kept(parameters)
             return
-        means, squares, steps = self._moments
+        means, squares, steps, counts = self._moments
         gradients = [parameter.grad for parameter in parameters]
         beta1, beta2 = group["betas"]
         # The two kernels that torch's class calls in the end.
-        torch._foreach_add_(steps, 1)
+        counts += 1
         torch._fused_adam_(
             parameters, gradients, means, squares, [], steps, amsgrad=False, maximize=False,
             lr=group["lr"], beta1=beta1, beta2=beta2, weight_decay=group["weight_decay"],
             eps=group["eps"],
         )  # fmt: skip
+
+    def _kept(self, parameters: list[Any]) -> tuple[Any, ...]:
+        """The state as lists, and all counts of steps as one tensor, which is raised at once."""
+        states = [self.state[parameter] for parameter in parameters]
+        counts = torch.stack([state["step"] for state in states])
+        for state, count in zip(states, counts, strict=True):
+            state["step"] = count  # of the same memory
+        names = ("exp_avg", "exp_avg_sq", "step")
+        return *([state[name] for state in states] for name in names), counts
 
     step.hooked = True  # type: ignore[attr-defined]  # so that torch does not wrap it in its profiler's hook
 

@@ -29,6 +29,7 @@ from helpers.agents.limits import (
 from helpers.agents.names import explained, missing_attribute
 from helpers.agents.normalize import Normalizer
 from helpers.agents.schedules import Rate, as_rate, rate_at
+from helpers.agents.threads import one_thread
 from helpers.envs.flat import flat_rows
 from helpers.envs.make import (
     EnvLike,
@@ -466,17 +467,6 @@ def spaces_of(env: EnvLike) -> tuple[Any, Any]:
     if opened is not env:
         opened.close()
     return both
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Let torch use one thread: for small networks more threads only wait for each other."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _nothing(*_args) -> None:

@@ -16,11 +16,12 @@ from gymnasium import spaces
 from torch import nn
 
 from helpers.agents.a2c import A2C
-from helpers.agents.base import Agent, gradient_step, one_thread
+from helpers.agents.base import Agent, gradient_step
 from helpers.agents.limits import check_counts
 from helpers.agents.networks import QNetwork
 from helpers.agents.off_policy import OffPolicyAgent, as_stored
 from helpers.agents.ppo import PPO
+from helpers.agents.threads import one_thread
 from helpers.demos.files import ARRAYS, Demos, check_spaces
 from helpers.memory.buffers import Batch
 

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from helpers.agents.actor_critic import ActorCriticAgent
+from helpers.agents.faster import fast_update
 from helpers.agents.noise import GaussianNoise, Noise, UniformNoise, as_noise
 from helpers.demos.files import Demos, check_spaces
 from helpers.envs.make import EnvLike, check_finite
@@ -67,7 +68,7 @@ class OffPolicyAgent(ActorCriticAgent):
         """One update with a batch of stored transitions."""
         self.updates += 1
         self.follow_schedules()
-        losses = self.update(self.normal_batch(self.buffer.sample(self.batch_size)))
+        losses = fast_update(self, self.normal_batch(self.buffer.sample(self.batch_size)))
         self.losses |= {name: loss.detach() for name, loss in losses.items()}
         if self.updates % self.log_every == 0:
             self.log(**{name: loss.item() for name, loss in losses.items()})

@@ -21,7 +21,7 @@ from typing import Self
 import numpy as np
 import torch
 
-from helpers.agents.base import one_thread
+from helpers.agents.threads import one_thread
 from helpers.checks.compare import Difference, Snapshot, differences, snapshot
 from helpers.checks.exercise import Exercise, Mistake
 
