@@ -26,6 +26,7 @@ imageio==2.37.0
 imageio-ffmpeg==0.6.0
 pillow==11.3.0
 joblib==1.5.2
+threadpoolctl==3.6.0
 filelock==3.20.0
 ipython==7.34.0
 ipykernel==6.17.1

@@ -11,6 +11,7 @@ nothing in them was replaced, hooked or frozen; everything else updates by its o
 """
 
 import math
+from importlib import import_module
 from operator import is_
 from types import FunctionType
 from typing import Any, ClassVar, NamedTuple, Self
@@ -31,19 +32,21 @@ ACTORS = (networks.DeterministicActor, layers.DeepActor)
 GAUSSIAN_ACTORS = (networks.SquashedGaussianActor, layers.DeepSquashedGaussianActor)
 CRITICS = (networks.QNetwork, layers.DeepQNetwork)
 PAIRS = (StackedTwin, networks.TwinQNetwork, layers.DeepTwinQNetwork)
+NETWORKS = (*ACTORS, *GAUSSIAN_ACTORS, *CRITICS, *PAIRS)
 LINEAR = (nn.Linear, WideLinear, StackedLinear)
 HOOKS = ("forward_hooks", "forward_pre_hooks", "backward_hooks", "backward_pre_hooks")
 
-# What is written out below, as it was when this module was read: (where, name, function).
-ORIGINALS = [
-    (vars(owner), name, function)
+# What is written out below, as it was when this module was read: owner -> (where, name, function).
+ORIGINALS: dict[Any, list[tuple[Any, str, Any]]] = {
+    owner: [
+        (vars(owner), name, function)
+        for name, function in vars(owner).items()
+        if isinstance(function, FunctionType) and not name.startswith("__")
+    ]
     for owner in (
-        ddpg, td3, sac, ddpg.DDPG, td3.TD3, sac.SAC, sac.Temperature, LeanAdam,
-        *ACTORS, *GAUSSIAN_ACTORS, *CRITICS, *PAIRS, *LINEAR,
+        ddpg, td3, sac, ddpg.DDPG, td3.TD3, sac.SAC, sac.Temperature, LeanAdam, *NETWORKS, *LINEAR,
     )
-    for name, function in vars(owner).items()
-    if isinstance(function, FunctionType)
-]  # fmt: skip
+}  # fmt: skip
 
 relu_backward = torch.ops.aten.threshold_backward.grad_input
 
@@ -139,7 +142,8 @@ class Network:
     def of(cls, network: nn.Module, rows: int) -> Self:
         """On the memory of the network's parameters."""
         gradients = {p: torch.zeros_like(p) for p in network.parameters()}
-        made_of = [[_layer(each, gradients) for each in tower] for tower in towers_of(network)]
+        towers = towers_of(network) or []
+        made_of = [[_layer(each, gradients) for each in tower] for tower in towers]
         self = cls(made_of, rows)
         self.gradients = gradients
         return self
@@ -202,53 +206,58 @@ def _layer(linear: Any, gradients: dict[nn.Parameter, torch.Tensor]) -> Layer:
 # ---- where it applies ----------------------------------------------------------------------------
 
 
+def is_known(agent: Any, kinds: dict[str, tuple[type, ...]]) -> bool:
+    """Whether the agent consists of what is written out here, all of it float32 and on the CPU."""
+    parts = {name: vars(agent).get(name) for name in kinds}
+    if not all(type(part) in kinds[name] for name, part in parts.items()):
+        return False
+    for name, network in networks_of(parts).items():
+        parameters, towers = list(network.parameters()), towers_of(network)
+        if towers is None or len(parameters) != 2 * sum(map(len, towers)):
+            return False
+        groups = parts[f"{name}_optimizer"].param_groups if f"{name}_optimizer" in parts else []
+        moved = [p for group in groups for p in group["params"]]
+        if groups and [*map(id, moved)] != [*map(id, parameters)]:
+            return False
+        if not all(p.dtype == torch.float32 and p.device.type == "cpu" for p in parameters):
+            return False
+    return True
+
+
+def networks_of(parts: dict[str, Any]) -> dict[str, Any]:
+    """Those that have layers; SAC's temperature is one number."""
+    return {name: part for name, part in parts.items() if type(part) in NETWORKS}
+
+
 class Standing:
     """What an agent's update depends on, kept to see at every update that it is still the same."""
 
     def __init__(self, agent: Any, kinds: dict[str, tuple[type, ...]]) -> None:
         self.parts = {name: vars(agent).get(name) for name in kinds}
-        self.known = all(type(part) in kinds[name] for name, part in self.parts.items())
-        self.networks = {
-            name: part for name, part in self.parts.items() if isinstance(part, nn.Module)
-        }
-        modules = [each for network in self.networks.values() for each in network.modules()]
-        places = [*ORIGINALS, *((vars(module), "forward", None) for module in modules)]
+        roots = {name: each for name, each in self.parts.items() if isinstance(each, nn.Module)}
+        modules = [each for root in roots.values() for each in root.modules()]
+        owners = {type(agent), import_module(type(agent).__module__), LeanAdam, *map(type, modules)}
+        places: list[tuple[Any, str, Any]] = [
+            place for owner in owners for place in ORIGINALS.get(owner, ())
+        ]
+        places += [(vars(module), "forward", None) for module in modules]
         for space in (part for each in modules for part in (each._modules, each._parameters)):
             places += [(space, name, part) for name, part in space.items()]
         self.looks = [(space.get, name) for space, name, _ in places]
-        self.seen = [part for *_, part in places]
+        self.found = [part for *_, part in places]
         self.hooks = [vars(module)[f"_{name}"] for module in modules for name in HOOKS]
         self.hooks += [vars(every_module)[f"_global_{name}"] for name in HOOKS]
-        self.parameters = [p for each in self.networks.values() for p in each.parameters()]
+        self.parameters = [p for root in roots.values() for p in root.parameters()]
         self.addresses = [p.data_ptr() for p in self.parameters]
-        self.trained = [
-            p
-            for name, network in self.networks.items()
-            if not name.startswith("target")
-            for p in network.parameters()
-        ]
+        online = [root for name, root in roots.items() if not name.startswith("target")]
+        self.trained = [p for root in online for p in root.parameters()]
 
-    def fits(self) -> bool:
-        """Whether this can be written out at all: the course's own networks, on a CPU."""
-        if not self.known:
-            return False
-        for name, network in self.networks.items():
-            parameters = list(network.parameters())
-            if (optimizer := self.parts.get(f"{name}_optimizer")) is not None:
-                (group,) = optimizer.param_groups
-                if [*map(id, group["params"])] != [*map(id, parameters)]:
-                    return False
-            towers = [] if type(network) is sac.Temperature else towers_of(network)
-            if towers is None or (towers and len(parameters) != 2 * sum(map(len, towers))):
-                return False
-        return all(p.dtype == torch.float32 and p.device.type == "cpu" for p in self.parameters)
-
-    def unchanged(self, agent: Any) -> bool:
-        """Whether nothing was replaced, hooked, moved in memory or frozen since."""
+    def holds(self, agent: Any) -> bool:
+        """Whether nothing was replaced, moved in memory, frozen, hooked or asked to be traced."""
         now = vars(agent)
         return (
-            all(now.get(name) is part for name, part in self.parts.items())
-            and all(map(is_, [get(name) for get, name in self.looks], self.seen))
+            all(map(is_, map(now.get, self.parts), self.parts.values()))
+            and all(map(is_, [get(name) for get, name in self.looks], self.found))
             and [p.data_ptr() for p in self.parameters] == self.addresses
             and all(p.requires_grad and not p._backward_hooks for p in self.trained)
             and not any(self.hooks)
@@ -257,6 +266,17 @@ class Standing:
 
 
 # ---- updates -------------------------------------------------------------------------------------
+
+
+class Arrays(NamedTuple):
+    """What an update needs of a Batch, as numpy sees it."""
+
+    obs: np.ndarray
+    action: np.ndarray
+    reward: np.ndarray
+    next_obs: np.ndarray
+    terminated: np.ndarray
+
 
 NOT_SET = (type(None),)  # of the agent's class, not replaced in the agent itself
 COMMON: dict[str, tuple[type, ...]] = {
@@ -271,37 +291,38 @@ class Update:
     """An agent's update, on the memory of its networks, for batches of a fixed number of rows."""
 
     kinds: ClassVar[dict[str, tuple[type, ...]]]  # attribute of the agent -> what it may be
+    actor: Network
+    critic: Network
+    target_actor: Network
+    target_critic: Network
     made: ClassVar[WeakKeyDictionary[Any, Any]] = WeakKeyDictionary()  # no copy takes it along
 
     @classmethod
     def of(cls, agent: Any, batch: Batch) -> Self | None:
         """The agent's own, made when it is first needed; None where its `update` has to do it."""
         update, rows = cls.made.get(agent), len(batch.obs)
-        if update is not None and update.rows == rows and update.standing.unchanged(agent):
+        if update is not None and update.rows == rows and update.standing.holds(agent):
             return update
         cls.made.pop(agent, None)
-        standing = Standing(agent, cls.kinds)
-        if not (standing.fits() and standing.unchanged(agent)):
-            return None
-        update = cls.made[agent] = cls(agent, standing, rows)
-        return update
+        if is_known(agent, cls.kinds) and (standing := Standing(agent, cls.kinds)).holds(agent):
+            cls.made[agent] = cls(agent, standing, rows)
+        return cls.made.get(agent)
 
     def __init__(self, agent: Any, standing: Standing, rows: int) -> None:
         self.standing, self.rows, self.obs_size = standing, rows, agent.obs_size
-        for name, network in standing.networks.items():
-            if type(network) is not sac.Temperature:
-                setattr(self, name, Network.of(network, rows))
+        for name, network in networks_of(standing.parts).items():
+            setattr(self, name, Network.of(network, rows))
         self.inputs = np.zeros((rows, agent.obs_size + agent.action_size), np.float32)
 
     def __call__(self, agent: Any, batch: Batch) -> dict[str, torch.Tensor]:
         """What `agent.update(batch)` does and gives."""
-        arrays = Batch(*(part.numpy() for part in batch))
+        arrays = Arrays(*[part.numpy() for part in batch[: len(Arrays._fields)]])
         # As in torch, what overflows is said by nobody.
         with one_thread(), torch.no_grad(), np.errstate(all="ignore"):
             losses = self.learn(agent, arrays)
         return {name: torch.from_numpy(np.array(loss)) for name, loss in losses.items()}
 
-    def learn(self, agent: Any, batch: Any) -> dict[str, Any]:
+    def learn(self, agent: Any, batch: Arrays) -> dict[str, Any]:
         """The same from and to numpy."""
         raise NotImplementedError
 
@@ -309,7 +330,7 @@ class Update:
         """What critics take: both side by side, in one place that is used again and again."""
         return np.concatenate((obs, action), axis=1, out=self.inputs)
 
-    def learn_values(self, agent: Any, batch: Any, next_value: np.ndarray) -> np.float32:
+    def learn_values(self, agent: Any, batch: Arrays, next_value: np.ndarray) -> np.float32:
         """An update of the critics towards r + gamma next_value (rows,). Returns their loss."""
         target = batch.reward + float(agent.gamma) * (1 - batch.terminated) * next_value
         inputs = self.with_action(batch.obs, batch.action)
@@ -334,7 +355,7 @@ class DDPGUpdate(Update):
         super().__init__(agent, standing, rows)
         self.judge = self.critic.first()
 
-    def learn(self, agent: Any, batch: Any) -> dict[str, Any]:
+    def learn(self, agent: Any, batch: Arrays) -> dict[str, Any]:
         next_value = self.lowest(self.target_critic, batch.next_obs, self.next_action(agent, batch))
         losses = {"critic_loss": self.learn_values(agent, batch, next_value)}
         if agent.updates % self.delay(agent) == 0:
@@ -342,7 +363,7 @@ class DDPGUpdate(Update):
             torch._foreach_lerp_(agent.targets, agent.online, agent.tau)
         return losses
 
-    def next_action(self, agent: Any, batch: Any) -> np.ndarray:
+    def next_action(self, agent: Any, batch: Arrays) -> np.ndarray:
         return np.tanh(self.target_actor.forward(batch.next_obs)[0])
 
     def delay(self, agent: Any) -> int:
@@ -362,7 +383,7 @@ class DDPGUpdate(Update):
 class TD3Update(DDPGUpdate):
     kinds = DDPGUpdate.kinds | {"critic": PAIRS, "target_critic": PAIRS}
 
-    def next_action(self, agent: Any, batch: Any) -> np.ndarray:
+    def next_action(self, agent: Any, batch: Arrays) -> np.ndarray:
         """Smoothed, with the same random numbers as `smoothed_target_action`."""
         action = super().next_action(agent, batch)
         noise = agent.rng.standard_normal(action.shape, dtype=np.float32)
@@ -380,7 +401,7 @@ class SACUpdate(Update):
         "temperature": (sac.Temperature,), "temperature_optimizer": (LeanAdam,),
     }  # fmt: skip
 
-    def learn(self, agent: Any, batch: Any) -> dict[str, Any]:
+    def learn(self, agent: Any, batch: Arrays) -> dict[str, Any]:
         temperature = np.exp(agent.temperature.log.detach().numpy())
         next_action, next_log_prob, _ = self.sample(agent, batch.next_obs)
         next_value = self.lowest(self.target_critic, batch.next_obs, next_action)

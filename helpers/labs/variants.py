@@ -22,6 +22,7 @@ from unittest.mock import patch
 
 from helpers.agents import noise, schedules
 from helpers.agents.base import Agent, Callback
+from helpers.agents.faster import plain_updates
 from helpers.checks import find
 from helpers.checks.edits import edited
 from helpers.exercises.text import Edits, read_entry, split
@@ -48,8 +49,13 @@ class Variant:
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """Within this, the functions are the other versions, wherever they were imported to."""
+        """Within this, the functions are the other versions, wherever they were imported to.
+
+        Updates are computed as they are written, of the unchanged training too: variants differ in
+        nothing but what they are about.
+        """
         with ExitStack() as patches:
+            patches.enter_context(plain_updates())
             for where, other in self.replaced.items():
                 for module, name in _users(where):
                     patches.enter_context(patch.object(module, name, other))
