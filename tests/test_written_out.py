@@ -111,7 +111,26 @@ OF_TD3 = {
         setattr(agent, "noise_clip", 0.3),
     ),
 }
-OF_SAC = {"a fixed temperature": lambda agent: setattr(agent, "learn_temperature", False)}
+
+
+@torch.no_grad()
+def wide(agent):
+    """The logarithm of the std is at the end of its range, beyond it in some states."""
+    agent.actor.output.bias[1] = 2
+
+
+@torch.no_grad()
+def equal_twins(agent):
+    """Neither is the lower one."""
+    for parameter in agent.critic.parameters():
+        parameter[1] = parameter[0]
+
+
+OF_SAC = {
+    "a fixed temperature": lambda agent: setattr(agent, "learn_temperature", False),
+    "a wide policy": wide,
+    "equal twins": equal_twins,
+}
 CASES = [
     pytest.param(kind, change, id=f"{kind.__name__}, {name}")
     for kind, changes in ((DDPG, CHANGES), (TD3, CHANGES | OF_TD3), (SAC, CHANGES | OF_SAC))
