@@ -453,7 +453,7 @@ def band(
     """Learning curves of several seeds as one line with a band.
 
     The line is the interquartile mean over seeds (Agarwal et al. 2021). The band is its 95 %
-    bootstrap interval - where the line might lie with other seeds - or, with
+    bootstrap interval - how far off the line could be - or, with
     `interval="quartiles"`, the middle half of the seeds themselves.
 
     Args:

@@ -154,7 +154,7 @@ CLAIMS = [
         lambda: alike(first_times(BOOK), first_times(TAUGHT)),
     ),
     Claim(
-        "after 66,000 steps by the book and after 76,000 here ($p = 0.08$; means over the seeds)",
+        "after 66,000 steps by the book and after 76,000 here (means over the seeds; $p = 0.08$",
         both(
             near(lambda: first_times(BOOK).mean(), 66_000, 500),
             near(lambda: first_times(TAUGHT).mean(), 76_000, 500),
