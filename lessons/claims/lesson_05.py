@@ -147,6 +147,28 @@ def three_matter_most() -> tuple[str, bool]:
     }
 
 
+# ---- after cloning -----------------------------------------------------------------------------
+
+OWN_STEPS = "its own first steps"
+IMITATES = "its own first steps, goes on imitating"
+
+
+def after_cloning(what: str) -> NDArray[np.float64]:
+    """The copy's return, or the mean of the five evaluations while TD3 goes on, one a seed."""
+    rows = load_results("05_after_cloning")["results"]
+    return np.array([np.mean(row[what]) for row in rows])
+
+
+def at_the_end(variant: str) -> NDArray[np.float64]:
+    return np.array([row[variant][-1] for row in load_results("05_after_cloning")["results"]])
+
+
+def own_steps_do_not_help() -> tuple[str, bool]:
+    text, holds = alike(after_cloning(OWN_STEPS), after_cloning("as TD3 is"))
+    p = permutation_test(after_cloning(OWN_STEPS), after_cloning("as TD3 is"))
+    return text, holds and round(p, 2) == 0.10 and at_the_end(OWN_STEPS).max() < 7
+
+
 # ---- the robot -----------------------------------------------------------------------------------
 
 
@@ -333,7 +355,17 @@ CLAIMS = [
           source=A_RUN),
     Claim("All gone at the first evaluation, in this run", source=A_RUN),
     Claim("This run keeps what was copied", source=A_RUN),
-    Claim("switch off one at a time, with ten seeds each", source=ADVICE),
+    Claim("with nine seeds (stored)",
+          lambda: (str(len(after_cloning("copied"))), len(after_cloning("copied")) == 9)),
+    Claim("the copies are lost as well (p = 0.10: no difference shown)", own_steps_do_not_help),
+    Claim("it keeps more of the copy (on average 76 in the five evaluations against 1, p < 0.001)",
+          both(below(0.001, after_cloning(IMITATES), after_cloning(OWN_STEPS)),
+               near(lambda: after_cloning(IMITATES).mean(), 76, 0.5),
+               near(lambda: after_cloning(OWN_STEPS).mean(), 1, 0.5))),
+    Claim("more again (122, p < 0.001; at the last evaluation p = 0.04)",
+          both(below(0.001, after_cloning("all three"), after_cloning(IMITATES)),
+               with_p(at_the_end("all three"), at_the_end(IMITATES), 0.04),
+               near(lambda: after_cloning("all three").mean(), 122, 0.5))),
     # --- part 6 -------------------------------------------------------------------------------
     Claim("Its training computes for about 50 seconds",
           near(lambda: computing("td3_PixelPendulum-v0", "cpu_seconds"), 50, 3)),
