@@ -2,6 +2,9 @@
 
 import copy
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -9,6 +12,8 @@ from torch import nn
 
 from helpers.agents.adam import LeanAdam
 from helpers.agents.base import gradient_step, set_learning_rate
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def torchs(parameters, learning_rate=0.01):
@@ -173,3 +178,16 @@ def test_it_steps_down_a_loss():
     for _ in range(500):
         gradient_step(optimizer, (weight - torch.tensor([1.0, 5.0])).square().sum())
     assert weight.tolist() == pytest.approx([1, 5], abs=0.01)
+
+
+def test_training_starts_without_torchs_compiler():
+    """Importing it takes a second of CPU time, and nothing here compiles."""
+    code = (
+        "import sys; from helpers.agents import PPO, TD3\n"
+        "for kind in (TD3, PPO):\n"
+        "    agent = kind('Pendulum-v1', seed=0, **({'learning_starts': 5} if kind is TD3 else {}))\n"
+        "    agent.learn(150)\n"
+        "    assert agent.last.losses, kind\n"
+        "assert 'torch._dynamo' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)

@@ -8,7 +8,37 @@ import torch
 from helpers.agents.faster import plain_pieces
 
 
-class LeanAdam(torch.optim.Adam):
+class LightAdam(torch.optim.Adam):
+    """Without torch's compiler: its class imports that when it is made, and when it steps.
+
+    That takes a second of CPU time at the start of every training, and nothing is compiled here.
+    """
+
+    add_param_group: Any = torch.optim.Adam.add_param_group.__wrapped__  # type: ignore[attr-defined]
+
+    @torch.no_grad()
+    def step(self) -> None:  # type: ignore[override]
+        (group,) = self.param_groups
+        parameters = group["params"]
+        for parameter in parameters:
+            if not self.state[parameter]:
+                moments = (torch.zeros_like(parameter) for _ in range(2))
+                names = ("step", "exp_avg", "exp_avg_sq")
+                self.state[parameter].update(zip(names, (torch.zeros(()), *moments), strict=True))
+        means, squares, steps = (
+            [self.state[parameter][name] for parameter in parameters]
+            for name in ("exp_avg", "exp_avg_sq", "step")
+        )
+        beta1, beta2 = group["betas"]
+        torch._foreach_add_(steps, 1)
+        torch._fused_adam_(
+            parameters, [parameter.grad for parameter in parameters], means, squares, [], steps,
+            amsgrad=False, maximize=False, lr=group["lr"], beta1=beta1, beta2=beta2,
+            weight_decay=group["weight_decay"], eps=group["eps"],
+        )  # fmt: skip
+
+
+class LeanAdam(LightAdam):
     """`torch.optim.Adam` as Kingma & Ba 2015 set it, for small networks on a CPU.
 
     Same numbers, same state (`state_dict` fits torch's own class). At every step torch's class
