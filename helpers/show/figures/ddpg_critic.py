@@ -250,6 +250,6 @@ def q_explorer(agent: Any) -> None:
         angle=Slider(-180, 180, 25, 5, "angle (degrees)"),
         speed=Slider(-8.0, 8.0, 0.0, 0.5, "speed (rad/s)"),
         zoom=Scale((1, 2, 5, 10, 20, 50), 1, "zoom in on Q"),
-        step=Slider(0.0, 1.0, 0.1, 0.05, "step size"),
+        step=Slider(0.0, 1.0, 0.1, 0.05, "size of an update"),
         shows=Choice(MAPS, "policy", "map"),
     )

@@ -13,7 +13,7 @@ def plot_discount(gamma: float = 0.9, horizon: int = 60) -> Figure:
     """The weights gamma^k that a return gives to future rewards, and how far it looks.
 
     All weights together are 1 / (1 - gamma); as many steps, the effective horizon, hold
-    1 - gamma^(1 / (1 - gamma)) of them, close to 1 - 1/e = 63 % whatever gamma is.
+    1 - gamma^(1 / (1 - gamma)) of them, which is close to 1 - 1/e = 63 % for a gamma near 1.
 
     Args:
         gamma: in [0, 1).
