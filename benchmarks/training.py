@@ -27,7 +27,7 @@ OFF_POLICY = {
     "environment": "env.step",
     "acting": "explore",
     "sampling": "buffer.sample",
-    "updating": "update",
+    "updating": "learn_from_memory",  # less the sampling within: however the update is done
 }
 ON_POLICY = {"environment": "envs.step", "acting": "policy.sample", "updating": "update"}
 
@@ -161,9 +161,10 @@ def time_parts(agent: Any, parts: dict[str, str]) -> dict[str, float]:
 
     def timed(call: Callable, part: str) -> Callable:
         def wrapper(*args, **kwargs):
-            started = time.process_time()
+            started, others = time.process_time(), sum(seconds.values())
             result = call(*args, **kwargs)
-            seconds[part] += time.process_time() - started
+            within = sum(seconds.values()) - others
+            seconds[part] += time.process_time() - started - within
             return result
 
         return wrapper
