@@ -2,7 +2,11 @@
 
 import copy
 import gc
+import shutil
+import subprocess
+import sys
 import weakref
+from pathlib import Path
 
 import pytest
 import torch
@@ -10,6 +14,7 @@ from threadpoolctl import threadpool_info
 from torch import nn
 from trials import a_batch, assert_close, parameters
 
+import helpers
 from helpers.agents import DDPG, SAC, TD3, td3, written_out
 from helpers.agents.adam import LeanAdam
 from helpers.agents.base import gradient_step
@@ -350,6 +355,30 @@ def test_a_function_that_was_replaced_is_called(owner, name, monkeypatch):
     assert called
     monkeypatch.undo()
     assert is_written_out(agent)
+
+
+def test_what_is_written_out_is_what_stands_in_the_agents_files():
+    """Red after an edit of them, and until this passes again training is plain and slower.
+
+    Edit `written_out.py` too, see that the tests of this file pass with `UPDATES` filled, and then
+    write the number that `checksum()` gives into `READ`.
+    """
+    assert written_out.checksum() == written_out.READ
+
+
+@pytest.mark.parametrize("edit", [("1 - batch.terminated", "1"), ("", "# a comment\n")])
+def test_after_an_edit_of_an_agents_file_training_is_plain(edit, tmp_path):
+    """In a copy of the package: the edited function is what trains."""
+    copy_of = tmp_path / "helpers"
+    shutil.copytree(Path(helpers.__file__).parent, copy_of, ignore=lambda *_: ["__pycache__"])
+    edited = copy_of / "agents" / "td3.py"
+    assert edit[0] in edited.read_text(encoding="utf-8")
+    edited.write_text(edited.read_text(encoding="utf-8").replace(*edit, 1), encoding="utf-8")
+    ask = "from helpers.agents.faster import UPDATES; print(len(UPDATES))"
+    told = subprocess.run(
+        [sys.executable, "-c", ask], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert told.stdout.strip() == "0"
 
 
 def test_other_kinds_of_agents_update_themselves():
