@@ -184,7 +184,15 @@ def test_another_study_or_a_finished_one_is_no_beginning(tmp_path, change):
 
 
 def fake_run_seed(setting, seed):
-    return {"seed": seed, "steps": 1, "seconds": 0.5, "mean": 500.0, "passed": True, "returns": []}
+    return {
+        "seed": seed,
+        "steps": 1,
+        "seconds": 0.5,
+        "cpu_seconds": 0.5,
+        "mean": 500.0,
+        "passed": True,
+        "returns": [],
+    }
 
 
 def test_jobs_side_by_side_give_the_same_rows(monkeypatch):

@@ -54,6 +54,11 @@ class Claim:
         return self.evidence() if self.evidence else (self.source, bool(self.source))
 
 
+def seconds_of(study: str) -> list[float]:
+    """What training took, seed by seed: CPU time; in older studies what the clock said."""
+    return [row.get("cpu_seconds", row["seconds"]) for row in load_results(study)["results"]]
+
+
 class Lab:
     """A stored lab: variants with returns while training and evaluations afterwards, ten seeds."""
 

@@ -178,11 +178,11 @@ def line_of(row: dict) -> str:
 
 
 def describe(setting: Setting, rows: Sequence[dict]) -> str:
-    """The last line: how many seeds reached the bar, and how long they took."""
+    """The last line: how many seeds reached the bar, and how long each computed."""
     name = f"study {setting.algorithm} {setting.env_id}"
     if not rows:
         return f"{name}: no seed finished"
-    seconds = [row["seconds"] for row in rows]
+    seconds = [row["cpu_seconds"] for row in rows]
     if math.isfinite(setting.bar):
         passed = sum(row["passed"] for row in rows)
         reached = f"{passed}/{len(rows)} seeds >= {setting.bar:g}"

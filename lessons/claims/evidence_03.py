@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from helpers.show.figures.td3_smoothing import smoothed
 from helpers.training.results import load_results
 from helpers.training.statistics import bootstrap_interval, interquartile_mean, permutation_test
-from tools.claims import Evidence, Lab, alike, both, higher, near, p_is
+from tools.claims import Evidence, Lab, alike, both, higher, near, p_is, seconds_of
 
 LAB = "helpers/labs/03_td3.md"
 TAUGHT, MOUNTAIN = "TD3 as taught", "on the mountain"
@@ -146,7 +146,7 @@ def clock(name: str) -> float:
 def seconds_in_all() -> float:
     """DDPG, both TD3, and three of half of Pendulum's steps under "Now you"."""
     ddpg, td3, car = (
-        np.median([row["seconds"] for row in load_results(name)["results"]])
+        np.median(seconds_of(name))
         for name in ("ddpg_Pendulum-v1", "td3_Pendulum-v1", "td3_MountainCarContinuous-v0")
     )
     return float(ddpg + td3 + car + 3 * td3 / 2)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from helpers.memory.segment_tree import SumTree
 from helpers.training.results import load_results
 from helpers.training.settings import DEMOS
-from tools.claims import Evidence, Lab, both, higher
+from tools.claims import Evidence, Lab, both, higher, seconds_of
 
 LAB = "helpers/labs/04_ddpgfd.md"
 TAUGHT, SPARSE = "DDPGfD as taught", "SparsePendulum-v0"
@@ -27,7 +27,7 @@ def means(study: str) -> NDArray:
 
 def seconds(study: str) -> float:
     """The median of a stored study's training times."""
-    return float(np.median([row["seconds"] for row in load_results(study)["results"]]))
+    return float(np.median(seconds_of(study)))
 
 
 def teacher(late: bool, few: bool, slips: bool) -> dict[str, NDArray]:

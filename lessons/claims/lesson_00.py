@@ -4,8 +4,7 @@ import gymnasium as gym
 import numpy as np
 
 from helpers.evaluation import evaluate
-from helpers.training.results import load_results
-from tools.claims import Claim, Evidence, at_the_bar, near
+from tools.claims import Claim, Evidence, at_the_bar, near, seconds_of
 
 CARTPOLE = "a2c_CartPole-v1"
 
@@ -37,9 +36,7 @@ def longer(weights: list[float]) -> float:
 
 
 def seconds() -> Evidence:
-    return near(
-        lambda: np.median([row["seconds"] for row in load_results(CARTPOLE)["results"]]), 3, 1
-    )
+    return near(lambda: np.median(seconds_of(CARTPOLE)), 3, 1)
 
 
 CLAIMS = [

@@ -7,7 +7,7 @@ import numpy as np
 from helpers.evaluation import evaluate
 from helpers.training.results import load_results
 from helpers.training.statistics import permutation_test
-from tools.claims import LEVEL, Claim, Evidence, Lab, alike, at_the_bar, both, near
+from tools.claims import LEVEL, Claim, Evidence, Lab, alike, at_the_bar, both, near, seconds_of
 
 lab = Lab("01_break_it")
 LAB = "helpers/labs/01_a2c.md"
@@ -102,7 +102,7 @@ def twenty_seeds() -> tuple[str, bool]:
 
 
 def seconds(study: str) -> float:
-    return float(np.median([row["seconds"] for row in load_results(study)["results"]]))
+    return float(np.median(seconds_of(study)))
 
 
 def seconds_in_all() -> float:

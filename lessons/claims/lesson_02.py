@@ -7,7 +7,18 @@ import numpy as np
 from helpers.labs.variants import load_lab
 from helpers.training.results import load_results
 from helpers.training.statistics import permutation_test
-from tools.claims import Claim, Evidence, Lab, alike, at_the_bar, both, higher, near, p_is
+from tools.claims import (
+    Claim,
+    Evidence,
+    Lab,
+    alike,
+    at_the_bar,
+    both,
+    higher,
+    near,
+    p_is,
+    seconds_of,
+)
 
 LAB = "helpers/labs/02_ddpg.md"
 TAUGHT, MOUNTAIN = "DDPG as taught", "on the mountain"
@@ -71,16 +82,13 @@ def sooner_at_bar() -> tuple[str, bool]:
 
 
 def seconds_a_step() -> float:
-    rows = load_results(PENDULUM)["results"]
-    return float(np.median([row["seconds"] / row["steps"] for row in rows]))
+    steps = load_results(PENDULUM)["settings"]["steps"]
+    return float(np.median(seconds_of(PENDULUM)) / steps)
 
 
 def seconds_in_all() -> float:
     """Both trainings, and three of half of Pendulum's steps under "Now you"."""
-    pendulum, car = (
-        np.median([row["seconds"] for row in load_results(name)["results"]])
-        for name in (PENDULUM, CAR)
-    )
+    pendulum, car = (np.median(seconds_of(name)) for name in (PENDULUM, CAR))
     return float(pendulum + car + 3 * pendulum / 2)
 
 

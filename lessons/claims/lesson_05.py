@@ -10,7 +10,18 @@ from helpers.labs.variants import variants
 from helpers.show.figures.practice_imaginary_studies import imaginary_studies, stored_scores
 from helpers.training.results import load_results
 from helpers.training.statistics import permutation_test
-from tools.claims import LEVEL, Claim, Evidence, Lab, alike, at_the_bar, both, higher, near
+from tools.claims import (
+    LEVEL,
+    Claim,
+    Evidence,
+    Lab,
+    alike,
+    at_the_bar,
+    both,
+    higher,
+    near,
+    seconds_of,
+)
 
 lab, of_lesson_3 = Lab("05_break_it"), Lab("03_break_it")
 LAB = "helpers/labs/05_td3_in_practice.md"
@@ -249,13 +260,13 @@ def from_numbers() -> tuple[str, bool]:
     return text, holds and round(numbers.mean()) == -122 and round(pictures.mean()) == -157
 
 
-def computing(study: str, what: str) -> float:
-    return float(np.median([row[what] for row in load_results(study)["results"]]))
+def computing(study: str) -> float:
+    return float(np.median(seconds_of(study)))
 
 
 def a_fifth() -> tuple[str, bool]:
-    numbers = computing("td3_Pendulum-v1", "seconds")
-    pictures = computing("td3_PixelPendulum-v0", "cpu_seconds")
+    numbers = computing("td3_Pendulum-v1")
+    pictures = computing("td3_PixelPendulum-v0")
     return f"{numbers:.1f} s against {pictures:.1f} s", 0.15 < numbers / pictures < 0.25
 
 
@@ -368,7 +379,7 @@ CLAIMS = [
                near(lambda: after_cloning("all three").mean(), 122, 0.5))),
     # --- part 6 -------------------------------------------------------------------------------
     Claim("Its training computes for about 50 seconds",
-          near(lambda: computing("td3_PixelPendulum-v0", "cpu_seconds"), 50, 3)),
+          near(lambda: computing("td3_PixelPendulum-v0"), 50, 3)),
     Claim("about a fifth of the computing time", a_fifth),
     Claim("Its mean return is higher (-122 against -157, p < 0.001)", from_numbers),
     # --- part 7 -------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import numpy as np
 
 from helpers.training.results import load_results
 from helpers.training.statistics import permutation_test
-from tools.claims import Claim, Evidence, Lab, alike, both, near, p_is
+from tools.claims import Claim, Evidence, Lab, alike, both, near, p_is, seconds_of
 
 lab, lab_01 = Lab("07_break_it"), Lab("01_break_it")
 LAB = "helpers/labs/07_ppo.md"
@@ -22,13 +22,9 @@ def twenty_seeds() -> tuple[str, bool]:
     return str(sorted(set(seeds))), seeds == 3 * list(range(100, 120))
 
 
-def cpu_seconds(study: str) -> float:
-    return float(np.median([row["cpu_seconds"] for row in load_results(study)["results"]]))
-
-
 def all_training() -> float:
     """CPU seconds of the lesson: both tasks, two short runs, two for the KL, three of 'now you'."""
-    pole, pendulum = (cpu_seconds(study) for study in (STUDIES[0], STUDIES[2]))
+    pole, pendulum = (np.median(seconds_of(study)) for study in (STUDIES[0], STUDIES[2]))
     return pole * (1 + 2 * 10 / 80 + 2 * 30 / 80 + 3) + pendulum
 
 
