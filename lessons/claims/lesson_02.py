@@ -86,6 +86,14 @@ def seconds_a_step() -> float:
     return float(np.median(seconds_of(PENDULUM)) / steps)
 
 
+def one_start_is_missed() -> tuple[str, bool]:
+    """One seed misses the bar, since from one of its starts the flag is not reached."""
+    rows = load_results(CAR)["results"]
+    missed = [row for row in rows if not row["passed"]]
+    below = sorted(missed[0]["returns"])[:2]
+    return f"{missed[0]['mean']}, {below}", len(missed) == 1 and below[0] < 0 and below[1] > 90
+
+
 def seconds_in_all() -> float:
     """Both trainings, and three of half of Pendulum's steps under "Now you"."""
     pendulum, car = (np.median(seconds_of(name)) for name in (PENDULUM, CAR))
@@ -129,6 +137,15 @@ CLAIMS = [
     Claim(
         "On Pendulum independent noise is enough",
         both(at_the_bar(PENDULUM, 20), lab.reach_the_bar(10, TAUGHT)),
+    ),
+    Claim(
+        "On the mountain one seed missed the bar, with a mean of 89.4: from nineteen of its twenty "
+        "starts the car reaches the flag, from one it does not.",
+        both(
+            at_the_bar(CAR, 19),
+            near(lambda: min(row["mean"] for row in load_results(CAR)["results"]), 89.4, 0.06),
+            one_start_is_missed,
+        ),
     ),
     # --- the settings
     Claim("batch normalisation", source=f"{PAPER}, section 3"),

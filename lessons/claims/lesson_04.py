@@ -240,13 +240,15 @@ CLAIMS = [
     ),
     # --- twenty seeds
     Claim(
-        "reaches the bar with two seeds of twenty; two more stand now and then, and sixteen never "
-        "stand in their evaluation.",
+        "reaches the bar with two seeds of twenty; one more comes near it (118), seven stand for "
+        "moments, and ten never stand in their evaluation.",
         both(
             at_the_bar(f"ddpg_{SPARSE}", 2),
             says(
                 lambda: np.sort(means(f"ddpg_{SPARSE}")),
-                lambda found: (found == 0).sum() == 16 and all(found[-4:-2] < 40),
+                lambda found: (
+                    (found == 0).sum() == 10 and found[16] < 8 and round(found[17]) == 118
+                ),
             ),
         ),
     ),

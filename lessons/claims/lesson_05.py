@@ -69,7 +69,7 @@ def imagined(study: str, report: str, seeds: int, place: int = 0) -> NDArray[np.
 
 
 def half_report_nothing() -> tuple[str, bool]:
-    share = float((imagined("ddpg_SparsePendulum-v0", "mean", 3) == 0).mean())
+    share = float((imagined("ddpg_SparsePendulum-v0", "mean", 3) < 1).mean())
     return f"{share:.1%}", abs(share - 0.5) < 0.02
 
 
@@ -89,8 +89,8 @@ def wrong_winners() -> tuple[str, bool]:
     }
     best = wrong.pop("best")
     later = max(max(shares[9:]) for shares in wrong.values())
-    text = f"best: {best[9]:.1%} with ten, {best[10]:.1%} with eleven; others at most {later:.1%}"
-    return text, max(best[:10]) < 0.5 < min(best[10:]) and later < 0.025
+    text = f"best: {best[11]:.1%} with 12, {best[12]:.1%} with 13; others at most {later:.1%}"
+    return text, max(best[:12]) < 0.5 < min(best[12:]) and later < 0.03
 
 
 def no_difference_on_pendulum() -> tuple[str, bool]:
@@ -278,12 +278,12 @@ def a_fifth() -> tuple[str, bool]:
 CLAIMS = [
     # --- part 1 -------------------------------------------------------------------------------
     Claim("2 of 20 seeds reach the bar.", at_the_bar("ddpg_SparsePendulum-v0", 2)),
-    Claim("with three seeds each, half of the laboratories report a mean of exactly 0",
+    Claim("with three seeds each, half of the laboratories report a mean of less than one step",
           half_report_nothing),
     Claim("with three seeds each, the middle 95 % of the reports go from 11 to 133",
           clonings_medians),
     Claim("Cloning, with the median", source=ADVICE),
-    Claim("with more than ten seeds each the best names the wrong winner more often than tossing "
+    Claim("with 13 seeds each and more the best names the wrong winner more often than tossing "
           "a coin", wrong_winners),
     Claim("Under the other three reports wrong winners are rare from ten seeds on", wrong_winners),
     Claim("the algorithm that fails more often has the highest single return",
@@ -293,7 +293,8 @@ CLAIMS = [
     Claim("With twenty seeds each, no difference is shown (p = 0.99): the means are -121.7 and "
           "-121.6", no_difference_on_pendulum),
     Claim("It uses half of the data, where the median uses one or two numbers", source=AGARWAL),
-    Claim("its 0 hides the two seeds that did learn", at_the_bar("ddpg_SparsePendulum-v0", 2)),
+    Claim("it is near 0 and hides the seeds that did learn",
+          at_the_bar("ddpg_SparsePendulum-v0", 2)),
     Claim("better, worse, sooner and later only where a permutation test over seeds gives p < "
           "0.05", source=ADVICE),
     # --- part 2 -------------------------------------------------------------------------------
