@@ -49,7 +49,8 @@ WITH_MINIMUM = (TAUGHT, "no delay", "no smoothing", "much smoothing", "one noise
 
 CLAIMS = [
     # --- the opening
-    Claim("All training together: about 50 seconds", near(seconds_in_all, 50, 5)),
+    # The studies' updates are written out; with autograd, as in the lesson, it takes longer.
+    Claim("All training together: about a minute", near(seconds_in_all, 50, 10)),
     # --- part 1
     Claim(
         "Hanging for ever is worth $-\\pi^2/(1-\\gamma) = -987$",

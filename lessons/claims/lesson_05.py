@@ -97,7 +97,7 @@ def no_difference_on_pendulum() -> tuple[str, bool]:
     text, holds = alike(scores("ddpg_Pendulum-v1"), scores("td3_Pendulum-v1"))
     means = [round(scores(f"{kind}_Pendulum-v1").mean(), 1) for kind in ("ddpg", "td3")]
     p = permutation_test(scores("ddpg_Pendulum-v1"), scores("td3_Pendulum-v1"))
-    return text, holds and means == [-121.7, -121.6] and round(p, 2) == 0.99
+    return text, holds and means == [-121.6, -122.7] and round(p, 2) == 0.17
 
 
 def stops(what: str) -> NDArray[np.float64]:
@@ -262,7 +262,7 @@ def beside_a_library() -> tuple[str, bool]:
 def from_numbers() -> tuple[str, bool]:
     numbers, pictures = scores("td3_Pendulum-v1"), scores("td3_PixelPendulum-v0")
     text, holds = below(0.001, numbers, pictures)()
-    return text, holds and round(numbers.mean()) == -122 and round(pictures.mean()) == -157
+    return text, holds and round(numbers.mean()) == -123 and round(pictures.mean()) == -157
 
 
 def computing(study: str) -> float:
@@ -290,8 +290,8 @@ CLAIMS = [
           lambda: (f"{scores('ddpg_SparsePendulum-v0').max()} against "
                    f"{scores('bc_SparsePendulum-v0').max()}",
                    scores("ddpg_SparsePendulum-v0").max() > scores("bc_SparsePendulum-v0").max())),
-    Claim("With twenty seeds each, no difference is shown (p = 0.99): the means are -121.7 and "
-          "-121.6", no_difference_on_pendulum),
+    Claim("With twenty seeds each, no difference is shown (p = 0.17): the means are -121.6 and "
+          "-122.7", no_difference_on_pendulum),
     Claim("It uses half of the data, where the median uses one or two numbers", source=AGARWAL),
     Claim("it is near 0 and hides the seeds that did learn",
           at_the_bar("ddpg_SparsePendulum-v0", 2)),
@@ -387,7 +387,7 @@ CLAIMS = [
     Claim("Its training computes for about 50 seconds",
           near(lambda: computing("td3_PixelPendulum-v0"), 50, 3)),
     Claim("about a fifth of the computing time", a_fifth),
-    Claim("Its mean return is higher (-122 against -157, p < 0.001)", from_numbers),
+    Claim("Its mean return is higher (-123 against -157, p < 0.001)", from_numbers),
     # --- part 7 -------------------------------------------------------------------------------
     Claim("needs two hours of training",
           near(lambda: load_results("05_walker")["seconds"] / 3600, 2, 0.1)),

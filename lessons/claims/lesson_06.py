@@ -16,7 +16,7 @@ from helpers.show.figures.sac_temperature import (
 )
 from helpers.training.results import load_results
 from helpers.training.statistics import permutation_test
-from tools.claims import Claim, Evidence, Lab, alike, at_the_bar, both, near, p_is
+from tools.claims import Claim, Evidence, Lab, alike, at_the_bar, both, higher, near, p_is
 
 FIRST = "Haarnoja et al. 2018, arXiv 1801.01290"
 SECOND = "Haarnoja et al. 2018, arXiv 1812.05905"
@@ -100,10 +100,10 @@ def car(agent: str) -> np.ndarray:
 
 
 def better_on_the_mountain() -> tuple[str, bool]:
-    """By less than a point, with p = 0.005 against DDPG and below 0.001 against TD3."""
+    """By less than a point, with p = 0.002 against DDPG and below 0.001 against TD3."""
     gaps = [car("sac").mean() - car(name).mean() for name in ("ddpg", "td3")]
     ps = [permutation_test(car("sac"), car(name)) for name in ("ddpg", "td3")]
-    holds = min(gaps) > 0 and max(gaps) < 0.5 and round(ps[0], 3) == 0.005 and ps[1] < 0.001
+    holds = min(gaps) > 0.4 and max(gaps) < 0.6 and round(ps[0], 3) == 0.002 and ps[1] < 0.001
     return f"by {gaps[0]:.2f} and {gaps[1]:.2f}, p = {ps[0]:.2g} and {ps[1]:.2g}", holds
 
 
@@ -143,19 +143,21 @@ CLAIMS = [
     Claim("Twenty seeds of each, on which nothing was tuned", twenty_of_each),
     Claim("*better* only with p < 0.05", source="the course's rule: tools/claims.py"),
     Claim(
-        "On Pendulum all three reach the bar with twenty seeds of 20, and no difference is shown "
-        "after training (p = 0.12 for DDPG and 0.19 for TD3 against SAC)",
+        "On Pendulum all three reach the bar with twenty seeds of 20. After training no difference "
+        "of SAC from DDPG is shown (p = 0.18), and SAC ends better than TD3 (p = 0.02), by two "
+        "points.",
         both(
             *(at_the_bar(f"{name}_Pendulum-v1", 20) for name in ("ddpg", "td3", "sac")),
             lambda: alike(pendulum("ddpg"), pendulum("sac")),
-            lambda: alike(pendulum("td3"), pendulum("sac")),
-            p_is(0.12, lambda: pendulum("ddpg"), lambda: pendulum("sac")),
-            p_is(0.19, lambda: pendulum("td3"), lambda: pendulum("sac")),
+            lambda: higher(pendulum("sac"), pendulum("td3")),
+            p_is(0.18, lambda: pendulum("ddpg"), lambda: pendulum("sac")),
+            p_is(0.02, lambda: pendulum("td3"), lambda: pendulum("sac")),
+            near(lambda: pendulum("sac").mean() - pendulum("td3").mean(), 2, 0.25),
         ),
     ),
     Claim(
-        "On MountainCarContinuous SAC ends better than both (p = 0.005 and p < 0.001), by a few "
-        "tenths of a point",
+        "On MountainCarContinuous SAC ends better than both (p = 0.002 and p < 0.001), by half a "
+        "point",
         better_on_the_mountain,
     ),
     Claim("8,000 in place of 12,000, and 10,000 in place of 20,000", given_steps),
