@@ -108,15 +108,15 @@ def stops(what: str) -> NDArray[np.float64]:
 def lost_on_the_hundred() -> tuple[str, bool]:
     early = np.sort(stops("chosen") - stops("fresh"))
     last = np.sort(stops("last") - stops("last, fresh"))
-    holds = early[8] > 270 and early[0] > 25 and early[7] < 42
-    holds = holds and round(last[0]) == 38 and last[-1] < 41
+    holds = early[6] > 250 and round(early[0]) == 28 and round(early[5]) == 40
+    holds = holds and round(last[0]) == 36 and round(last[-1]) == 40
     return f"{early.round(1)}; {last.round(1)}", bool(holds)
 
 
 def best_or_last() -> tuple[str, bool]:
     one, other = stops("best, fresh"), stops("last, fresh")
     text, holds = alike(one, other)
-    return text, holds and round(permutation_test(one, other), 2) == 0.57
+    return text, holds and round(permutation_test(one, other), 2) == 0.13
 
 
 # ---- knobs ---------------------------------------------------------------------------------------
@@ -298,15 +298,15 @@ CLAIMS = [
     Claim("better, worse, sooner and later only where a permutation test over seeds gives p < "
           "0.05", source=ADVICE),
     # --- part 2 -------------------------------------------------------------------------------
-    Claim("In our run -144 became -419", source=A_RUN),
-    Claim("in our run -108 became -147", source=A_RUN),
+    Claim("In our run -144 became -396", source=A_RUN),
+    Claim("in our run -109 became -148", source=A_RUN),
     Claim("Ten seeds of the same are stored",
           lambda: (str(len(stops("fresh"))), len(stops("fresh")) == 10)),
-    Claim("Stopping so early is worse on the hundred starts than training to the end (p = 0.002)",
-          with_p(stops("last, fresh"), stops("fresh"), 0.002)),
-    Claim("two seeds of ten lose more than 270, as ours did. The other eight lose 25 to 42, and "
-          "the last weights lose about as much (38 to 41)", lost_on_the_hundred),
-    Claim("Between the best weights and the last no difference is shown (p = 0.57)",
+    Claim("Stopping so early is worse on the hundred starts than training to the end (p = 0.003)",
+          with_p(stops("last, fresh"), stops("fresh"), 0.003)),
+    Claim("four seeds of ten lose more than 250, as ours did. The other six lose 28 to 40, and "
+          "the last weights lose about as much (36 to 40)", lost_on_the_hundred),
+    Claim("Between the best weights and the last no difference is shown (p = 0.13)",
           best_or_last),
     # --- part 3 -------------------------------------------------------------------------------
     Claim("all ten seeds reach the bar on Pendulum",
