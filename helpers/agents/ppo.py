@@ -109,8 +109,9 @@ def ppo_value_loss(
 def minibatches(n_rows: int, batch_size: int, rng: np.random.Generator) -> tuple[torch.Tensor, ...]:
     """An epoch: every row number from 0 to n_rows - 1 once, shuffled, in parts of equal size.
 
-    Each part (b,) has `batch_size` rows, or a few more: what is left over is shared out, since a
-    part of two or three rows would move the weights as far as a whole one.
+    Each part (b,) has `batch_size` rows or more (fewer only if there are no more): what is left
+    over is shared out, since a part of two or three rows would move the weights as far as a whole
+    one.
     Source: Huang et al. 2022, detail 6.
     """
     # 1. All row numbers in a random order.

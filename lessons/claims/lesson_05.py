@@ -272,7 +272,7 @@ def computing(study: str) -> float:
 def a_fifth() -> tuple[str, bool]:
     numbers = computing("td3_Pendulum-v1")
     pictures = computing("td3_PixelPendulum-v0")
-    return f"{numbers:.1f} s against {pictures:.1f} s", 0.15 < numbers / pictures < 0.25
+    return f"{numbers:.1f} s against {pictures:.1f} s", numbers / pictures < 0.2
 
 
 CLAIMS = [
@@ -304,8 +304,8 @@ CLAIMS = [
           lambda: (str(len(stops("fresh"))), len(stops("fresh")) == 10)),
     Claim("Stopping so early is worse on the hundred starts than training to the end (p = 0.003)",
           with_p(stops("last, fresh"), stops("fresh"), 0.003)),
-    Claim("four seeds of ten lose more than 250, as ours did. The other six lose 28 to 40, and "
-          "the last weights lose about as much (36 to 40)", lost_on_the_hundred),
+    Claim("four seeds of ten lose more than 250, ours (seed 1) among them. The other six lose 28 "
+          "to 40, and the last weights lose about as much (36 to 40)", lost_on_the_hundred),
     Claim("Between the best weights and the last no difference is shown (p = 0.13)",
           best_or_last),
     # --- part 3 -------------------------------------------------------------------------------
@@ -386,7 +386,7 @@ CLAIMS = [
     # --- part 6 -------------------------------------------------------------------------------
     Claim("Its training computes for about 50 seconds",
           near(lambda: computing("td3_PixelPendulum-v0"), 50, 3)),
-    Claim("about a fifth of the computing time", a_fifth),
+    Claim("less than a fifth of the computing time", a_fifth),
     Claim("Its mean return is higher (-123 against -157, p < 0.001)", from_numbers),
     # --- part 7 -------------------------------------------------------------------------------
     Claim("needs two hours of training",
@@ -425,9 +425,9 @@ CLAIMS = [
     Claim("ten seeds, mean return of 20 episodes",
           lambda: (str(n := len(normalized("none"))), n == 10)),
     Claim("With observations normalised PPO ends better than without (551 against 476, "
-          "p = 0.015)", lambda: higher(normalized("obs"), normalized("none"))),
+          "p = 0.015)", with_p(normalized("obs"), normalized("none"), 0.015)),
     Claim("and so it does with observations and rewards (1,343 against 476, p < 0.001)",
-          lambda: higher(normalized("both"), normalized("none"))),
+          below(0.001, normalized("both"), normalized("none"))),
     Claim("no difference over steps is shown (p = 0.83)", beside_a_library),
     Claim("with the same number of steps, ten seeds each",
           lambda: (str(n := len(of_learner("the course's TD3"))), n == 10)),

@@ -132,7 +132,10 @@ CLAIMS = [
     Claim("the likelihood ratio has 24.5 times the variance", near(times_the_variance, 24.5, 0.05)),
     Claim("with enough of them the likelihood ratio has the smaller variance", turns_round),
     Claim('"significantly speed up training"', source=f"{FIRST}, section 4.2"),
-    Claim("(equation 7 of the second paper)", source=f"{SECOND}, equation 7"),
+    Claim(
+        "(equation 7 of the second paper, with the draw its equation 9)",
+        source=f"{SECOND}, equation 7",
+    ),
     Claim("Equation 18 has $\\alpha$ where this has", source=f"{SECOND}, equation 18"),
     Claim("a width of $e^{-1} = 0.37$", near(lambda: math.exp(-1), 0.37, 0.005)),
     Claim(
