@@ -130,7 +130,7 @@ def test_what_students_should_see_of_seeds():
     assert solved["best"][19] > 0.8
     assert solved["mean"][4:].max() < 0.01
     legend = [text.get_text() for text in plot_seeds(SPARSE).axes[0].get_legend().get_texts()]
-    assert legend == ["middle 95 %", "all seeds: 16", "bar"]
+    assert legend == ["middle 95 %", "all seeds: 20", "bar"]
     far = plot_seeds("td3_Pendulum-v1").axes[0].get_legend().get_texts()
     assert [text.get_text() for text in far][2:] == []  # -200 is far from all of its results
 
@@ -206,5 +206,5 @@ def test_what_students_should_see_of_winners():
     assert curves["best"][19] > 60 > 30 > curves["best"][2]  # more seeds, more often wrong
     assert max(curves[name][9] for name in ("mean", "median", "interquartile mean")) < 4
     close = plot_winner(PAIRS["DDPG, TD3: Pendulum"]).axes[1].lines
-    assert all(45 < share < 55 for share in close[3].get_ydata())
+    assert close[3].get_ydata()[2] > 25  # of three seeds each, more than a quarter name the other
     assert close[3].get_label() == "mean"

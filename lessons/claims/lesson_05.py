@@ -182,7 +182,7 @@ def own_steps_do_not_help() -> tuple[str, bool]:
 
 def normalized(what: str) -> NDArray[np.float64]:
     """What PPO reaches on MuJoCo's double pendulum with this normalised: none, obs or both."""
-    return np.array([row["mean"] for row in load_results(f"05_normalize_{what}")["results"]])
+    return np.array([row["mean"] for row in load_results(f"ppo_normalize-{what}")["results"]])
 
 
 # ---- the robot -----------------------------------------------------------------------------------
