@@ -8,43 +8,16 @@ import torch
 from helpers.agents.faster import plain_pieces
 
 
-class LightAdam(torch.optim.Adam):
-    """Without torch's compiler: its class imports that when it is made, and when it steps.
-
-    That takes a second of CPU time at the start of every training, and nothing is compiled here.
-    """
-
-    add_param_group: Any = torch.optim.Adam.add_param_group.__wrapped__  # type: ignore[attr-defined]
-
-    @torch.no_grad()
-    def step(self) -> None:  # type: ignore[override]
-        (group,) = self.param_groups
-        parameters = group["params"]
-        for parameter in parameters:
-            if not self.state[parameter]:
-                moments = (torch.zeros_like(parameter) for _ in range(2))
-                names = ("step", "exp_avg", "exp_avg_sq")
-                self.state[parameter].update(zip(names, (torch.zeros(()), *moments), strict=True))
-        means, squares, steps = (
-            [self.state[parameter][name] for parameter in parameters]
-            for name in ("exp_avg", "exp_avg_sq", "step")
-        )
-        beta1, beta2 = group["betas"]
-        torch._foreach_add_(steps, 1)
-        torch._fused_adam_(
-            parameters, [parameter.grad for parameter in parameters], means, squares, [], steps,
-            amsgrad=False, maximize=False, lr=group["lr"], beta1=beta1, beta2=beta2,
-            weight_decay=group["weight_decay"], eps=group["eps"],
-        )  # fmt: skip
-
-
-class LeanAdam(LightAdam):
+class LeanAdam(torch.optim.Adam):
     """`torch.optim.Adam` as Kingma & Ba 2015 set it, for small networks on a CPU.
 
     Same numbers, same state (`state_dict` fits torch's own class). At every step torch's class
     collects its lists of tensors anew and reports to the profiler; for a few thousand weights that
-    takes longer than the arithmetic. Without it a step of DDPG's training takes 15 % less time.
+    takes longer than the arithmetic. Without it a step of DDPG's training takes 15 % less time. It
+    also imports torch's compiler when it is made: a second, though nothing is compiled.
     """
+
+    add_param_group: Any = torch.optim.Adam.add_param_group.__wrapped__  # type: ignore[attr-defined]
 
     def __init__(
         self,
@@ -59,14 +32,12 @@ class LeanAdam(LightAdam):
     def step(self) -> None:  # type: ignore[override]  # no closure: nobody here has one
         (group,) = self.param_groups
         parameters = group["params"]
-        if self._moments is None:  # the first step is torch's own: it makes the state
-            super().step()
+        if self._moments is None:
             self._moments = self._kept(parameters)
-            return
         means, squares, steps, counts = self._moments
         gradients = [parameter.grad for parameter in parameters]
         beta1, beta2 = group["betas"]
-        # The two kernels that torch's class calls in the end.
+        # What torch's class does in the end: counts the step, and calls this kernel.
         counts += 1
         torch._fused_adam_(
             parameters, gradients, means, squares, [], steps, amsgrad=False, maximize=False,
@@ -74,16 +45,20 @@ class LeanAdam(LightAdam):
             eps=group["eps"],
         )  # fmt: skip
 
+    step.hooked = True  # type: ignore[attr-defined]  # so that torch does not wrap it in its profiler's hook
+
     def _kept(self, parameters: list[Any]) -> tuple[Any, ...]:
         """The state as lists, and all counts of steps as one tensor, which is raised at once."""
+        for parameter in parameters:
+            if not self.state[parameter]:
+                moments = {name: torch.zeros_like(parameter) for name in ("exp_avg", "exp_avg_sq")}
+                self.state[parameter].update({"step": torch.zeros(()), **moments})
         states = [self.state[parameter] for parameter in parameters]
         counts = torch.stack([state["step"] for state in states])
         for state, count in zip(states, counts, strict=True):
             state["step"] = count  # of the same memory
         names = ("exp_avg", "exp_avg_sq", "step")
         return *([state[name] for state in states] for name in names), counts
-
-    step.hooked = True  # type: ignore[attr-defined]  # so that torch does not wrap it in its profiler's hook
 
     def state_dict(self) -> dict[str, Any]:
         """As of the plain network, whether or not its twin critics are stacked."""
