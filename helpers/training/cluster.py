@@ -6,6 +6,7 @@ INSTRUCTORS.md says how a class or a lab starts one.
 from collections.abc import Callable, Generator, Sequence
 from typing import TypeVar
 
+Seed = TypeVar("Seed")  # a number, or a training that has one
 Row = TypeVar("Row")
 SECONDS = 10  # to wait for an answer of the scheduler
 
@@ -15,7 +16,7 @@ class ClusterError(Exception):
 
 
 def on_cluster(
-    scheduler: str, run: Callable[[int], Row], seeds: Sequence[int]
+    scheduler: str, run: Callable[[Seed], Row], seeds: Sequence[Seed]
 ) -> Generator[Row, None, None]:
     """`run(seed)` for each of these by a cluster's workers; each result as it is there.
 

@@ -27,7 +27,7 @@ from helpers.training.asked import ask, changes, lessons_own
 from helpers.training.callbacks import Evaluate
 from helpers.training.results import write_json
 from helpers.training.settings import Setting
-from helpers.training.study import circumstances
+from helpers.training.study import circumstances, parse_seeds
 
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)  # some network folders
 EVALUATE_EVERY = 5000  # steps, as the authors of TD3 do; more often where training is short
@@ -52,13 +52,18 @@ class Plan:
         return getattr(helpers.agents, self.setting.agent)
 
     @property
+    def arguments(self) -> list[str]:
+        """What `course.py train` is asked for."""
+        asked = self.setting
+        words = [asked.algorithm, asked.env_id, "--steps", str(asked.steps)]
+        words += ["--seed", str(self.seed), "--out", str(self.out)]
+        words += ["--evaluate-every", str(self.every), "--episodes", str(self.episodes)]
+        return [*words, "--checkpoint-minutes", str(self.minutes), *changes(asked)]
+
+    @property
     def command(self) -> str:
         """The command line that trains this."""
-        asked = self.setting
-        words = ["python", "course.py", "train", asked.algorithm, asked.env_id]
-        words += ["--steps", str(asked.steps), "--seed", str(self.seed), "--out", str(self.out)]
-        words += ["--evaluate-every", str(self.every), "--episodes", str(self.episodes)]
-        return shlex.join([*words, *changes(asked)])
+        return shlex.join(["python", "course.py", "train", *self.arguments])
 
     def settings(self, agent: Agent) -> dict[str, Any]:
         """All that two trainings must have in common so that one can go on as the other."""
@@ -71,22 +76,38 @@ class Plan:
         }
 
 
+def make_plans(options: argparse.Namespace) -> list[Plan]:
+    """One for each seed that is asked for. Raises `ValueError` for what cannot be."""
+    if options.seeds is None:
+        if options.scheduler or options.jobs != 1:
+            raise ValueError("--jobs and --scheduler are for several seeds: add --seeds 0-2.")
+        return [make_plan(options)]
+    if options.seed is not None:
+        raise ValueError("One seed is --seed 3, several are --seeds 0-2: give one of the two.")
+    plans = []
+    for seed in parse_seeds(options.seeds):
+        out = options.out and options.out / f"seed_{seed}"
+        plans.append(make_plan(argparse.Namespace(**{**vars(options), "seed": seed, "out": out})))
+    return plans
+
+
 def make_plan(options: argparse.Namespace) -> Plan:
     """Raises `ValueError` for what cannot be."""
-    for name in ("steps", "evaluate_every", "episodes", "checkpoint_minutes"):
+    for name in ("steps", "evaluate_every", "episodes", "checkpoint_minutes", "jobs"):
         value = getattr(options, name)
         if value is not None and not value > 0:
             raise ValueError(f"--{name.replace('_', '-')} must be above 0, it cannot be {value}.")
-    if options.seed < 0:
-        raise ValueError(f"--seed counts from 0, it cannot be {options.seed}.")
+    seed = options.seed or 0
+    if seed < 0:
+        raise ValueError(f"--seed counts from 0, it cannot be {seed}.")
     setting = ask(options)
     every = options.evaluate_every or EVALUATE_EVERY
     own = lessons_own(setting)
     if own and not options.evaluate_every:
         every = min(every, max(1, own.steps // 20))
-    name = f"{setting.algorithm}_{setting.env_id}_{options.seed}".replace("/", "_")
+    name = f"{setting.algorithm}_{setting.env_id}_{seed}".replace("/", "_")
     out = options.out or Path("runs") / name
-    return Plan(setting, options.seed, out, every, options.episodes, options.checkpoint_minutes)
+    return Plan(setting, seed, out, every, options.episodes, options.checkpoint_minutes)
 
 
 # ---- what is written -----------------------------------------------------------------------------

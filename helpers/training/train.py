@@ -23,7 +23,9 @@ import numpy as np
 from helpers.agents.base import Agent, Callback
 from helpers.training.asked import add_arguments, make_agent
 from helpers.training.callbacks import CallbackList, Checkpoint, Evaluate, TensorBoard
-from helpers.training.runs import Plan, Run, claimed, make_plan
+from helpers.training.cluster import ClusterError
+from helpers.training.runs import Plan, Run, claimed, make_plans
+from helpers.training.several import train_several
 from helpers.training.study import Parser
 
 STOPPED = 130  # the exit status after Ctrl-C
@@ -274,15 +276,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "goes on from the last checkpoint as if nothing had happened.",
     )
     add_arguments(parser)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, help="without it 0")
+    parser.add_argument("--seeds", help="several, 0-2 or 0,4: each is trained in OUT/seed_0 ...")
+    parser.add_argument("--jobs", type=int, default=1, help="seeds trained side by side")
+    parser.add_argument("--scheduler", metavar="tcp://HOST:8786", help="of a Dask cluster")
     parser.add_argument("--out", type=Path, help="a folder; without it one in runs/")
     parser.add_argument("--evaluate-every", type=int, help="steps; without it at most 5000")
     parser.add_argument("--episodes", type=int, default=10, help="of an evaluation")
     parser.add_argument("--checkpoint-minutes", type=float, default=5.0)
     options = parser.parse_args(arguments)
     try:
-        return train(make_plan(options))
-    except ValueError as error:
+        plans = make_plans(options)
+        if options.seeds is None:
+            return train(plans[0])
+        make_agent(plans[0].setting, plans[0].seed)  # what cannot be is said once
+        return train_several(plans, options.jobs, options.scheduler)
+    except (ValueError, ClusterError) as error:
         print(error, file=sys.stderr)
         return 2
     except OSError as error:

@@ -100,10 +100,10 @@ def car(agent: str) -> np.ndarray:
 
 
 def better_on_the_mountain() -> tuple[str, bool]:
-    """By less than a point, with p = 0.002 against DDPG and below 0.001 against TD3."""
+    """By less than a point, with p = 0.0015 against DDPG and below 0.001 against TD3."""
     gaps = [car("sac").mean() - car(name).mean() for name in ("ddpg", "td3")]
-    ps = [permutation_test(car("sac"), car(name)) for name in ("ddpg", "td3")]
-    holds = min(gaps) > 0.4 and max(gaps) < 0.6 and round(ps[0], 3) == 0.002 and ps[1] < 0.001
+    ps = [permutation_test(car(name), car("sac")) for name in ("ddpg", "td3")]
+    holds = min(gaps) > 0.4 and max(gaps) < 0.6 and abs(ps[0] - 0.0015) < 0.0001 and ps[1] < 0.001
     return f"by {gaps[0]:.2f} and {gaps[1]:.2f}, p = {ps[0]:.2g} and {ps[1]:.2g}", holds
 
 
@@ -159,7 +159,7 @@ CLAIMS = [
         ),
     ),
     Claim(
-        "On MountainCarContinuous SAC ends better than both (p = 0.002 and p < 0.001), by half a "
+        "On MountainCarContinuous SAC ends better than both (p = 0.0015 and p < 0.001), by half a "
         "point",
         better_on_the_mountain,
     ),

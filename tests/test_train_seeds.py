@@ -1,0 +1,62 @@
+"""`course.py train --seeds`: several long trainings at once, each in a folder of its own."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from test_cluster import scheduler  # noqa: F401  (a fixture)
+from test_train import arguments, outcome
+
+from helpers.training import train
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Seed 1 trained alone."""
+    out = tmp_path_factory.mktemp("alone") / "run"
+    assert train.main(arguments(out, "--seed", "1")) == 0
+    return outcome(out)
+
+
+def test_each_seed_is_trained_as_if_alone(whole, tmp_path, capsys):
+    assert train.main(arguments(tmp_path, "--seeds", "0-1", "--jobs", "2")) == 0
+    assert outcome(tmp_path / "seed_1") == whole
+    assert outcome(tmp_path / "seed_0") != whole
+    said = capsys.readouterr().out
+    assert said.count("seed 0: Finished") == said.count("seed 1: Finished") == 1
+
+
+@pytest.mark.long
+def test_a_cluster_trains_them_as_well(whole, tmp_path, scheduler):
+    line = arguments(tmp_path, "--seeds", "1,2", "--scheduler", scheduler)
+    assert train.main(line) == 0
+    assert outcome(tmp_path / "seed_1") == whole
+    assert (tmp_path / "seed_2" / "best.pt").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a terminal's Ctrl-C is another there")
+def test_ctrl_c_stops_them_all_and_the_same_command_goes_on(tmp_path, capsys):
+    line = arguments(tmp_path, "--seeds", "0-1", "--jobs", "2")
+    command = [sys.executable, "-m", "helpers.training.train", *line]
+    command[command.index("450")] = "1000000"
+    child = subprocess.Popen(
+        command, stdout=subprocess.PIPE, encoding="utf-8", start_new_session=True
+    )
+    marks = [tmp_path / f"seed_{seed}" / "evaluations.json" for seed in (0, 1)]
+    while not all(mark.exists() for mark in marks) and child.poll() is None:
+        time.sleep(0.1)
+    os.killpg(child.pid, signal.SIGINT)  # as a terminal does
+    said, _ = child.communicate()
+    assert child.returncode == train.STOPPED
+    reached = re.findall(r"seed \d: Stopped at step ([\d,]+);", said)
+    assert len(reached) == 2
+    steps = max(int(each.replace(",", "")) for each in reached) + 20
+    assert train.main(arguments(tmp_path, "--seeds", "0-1", steps=steps)) == 0
+    said = capsys.readouterr().out
+    for seed in (0, 1):
+        assert f"seed {seed}: Going on at step" in said
+        assert f"seed {seed}: Finished" in said
