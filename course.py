@@ -133,8 +133,8 @@ COMMANDS = {
     ),
     "train": Command(
         "train ALGORITHM ENVIRONMENT --steps 1000000 --seed 0 --out FOLDER [--set NAME=VALUE...]",
-        "Train for as long as it takes, with evaluations and checkpoints; several seeds at once with\n"
-        "--seeds 0-2 --jobs 3. Whatever stops it, kill -9 included, the same command goes on.",
+        "Train for as long as it takes, with evaluations and checkpoints; several seeds at once\n"
+        "with --seeds 0-2 --jobs 3. Whatever stops it, kill -9 included, the same command goes on.",
         "helpers.training.train",
         False,
         list,
