@@ -86,7 +86,7 @@ def permutation_test(first: ArrayLike, second: ArrayLike, draws: int = 100_000) 
 
     If the two settings were the same, every way of sorting the runs into two groups would be as
     likely as the one that happened. p is the share of those ways whose means differ at least as
-    much. All are counted if there are at most `draws`, otherwise that many are drawn.
+    much. All are counted if there are at most twice `draws`, otherwise `draws` of them are drawn.
 
     Args:
         first, second: one number a run, for example the final return of each seed.

@@ -235,7 +235,7 @@ def seeds_explorer() -> None:
     explore(
         plot_seeds,
         alt="Twenty seeds of DDPG on the sparse pendulum, most of them at 0 and two above the bar. "
-        "Imagined studies with three of them report means from 0 to nearly 100.",
+        "The middle 95 % of imagined studies with three of them report means from 0 to 89.",
         study=Choice(STUDIES, label="study"),
         seeds=Slider(1, MOST, 3, 1, "seeds, n"),
         report=Choice(list(REPORTS), "mean", "reported"),
@@ -247,7 +247,7 @@ def winner_explorer() -> None:
     explore(
         plot_winner,
         alt="DDPG and behaviour cloning on the sparse pendulum: with three seeds each, DDPG, the "
-        "worse one, has the higher mean in about a twelfth of all comparisons.",
+        "worse one, has the higher mean in about a ninth of all comparisons.",
         pair=Choice(PAIRS, label="compared"),
         seeds=Slider(1, MOST, 3, 1, "seeds, n"),
         report=Choice(list(REPORTS), "mean", "reported"),
