@@ -236,6 +236,10 @@ CLAIMS += [
         learns_later("one critic step", "rewards not scaled"),
     ),
     Claim(
+        "in the lab, *rewards not scaled* learns later",
+        learns_later("rewards not scaled"),
+    ),
+    Claim(
         "nineteen of these twenty seeds are at the bar in the end",
         seeds_at_bar(19, "one critic step", "rewards not scaled"),
     ),
