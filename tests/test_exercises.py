@@ -1,5 +1,6 @@
 """Every exercise of the course: refuses what is wrong by name, and accepts whatever is right."""
 
+import inspect
 import re
 from collections import Counter
 
@@ -7,6 +8,7 @@ import pytest
 
 from helpers.checks import exercises, grade
 from helpers.checks.running import Raised, run, unlike
+from tools.sources import giveaways, leak
 
 EXERCISES = exercises()
 
@@ -67,6 +69,13 @@ class TestEveryExercise:
     def test_messages_are_short(self, exercise):
         for entry in [*exercise.mistakes, *exercise.properties]:
             assert 1 <= sentences(entry.message) <= 3, entry.message
+
+    def test_no_text_gives_the_solution_away(self, exercise):
+        secrets = giveaways(inspect.getsource(exercise.reference))
+        texts = [*exercise.hints, exercise.card.what, exercise.card.why]
+        texts += [entry.message for entry in [*exercise.mistakes, *exercise.properties]]
+        for text in texts:
+            assert leak(secrets, text) is None, text
 
     def test_cases_are_the_same_every_time_and_give_values(self, exercise):
         first, again = run(exercise, exercise.reference), run(exercise, exercise.reference)

@@ -109,13 +109,15 @@ def test_a_reader_reads_the_courses_own_files(exercise, answer, path):
             np.testing.assert_array_equal(episode[name], getattr(demos, name)[rows])
 
 
-@answers(sampling.SAMPLING_PROBABILITIES, sampling.IMPORTANCE_WEIGHTS)
-def test_later_cells_get_float_arrays_whatever_was_written(exercise, answer):
+@answers(sampling.SAMPLING_PROBABILITIES, sampling.IMPORTANCE_WEIGHTS, N_STEP_RETURN)
+def test_later_cells_get_arrays_from_whatever_was_written(exercise, answer):
     args = exercise.inputs[-1].args
     wanted, got = exercise.reference(*args), judge(exercise, answer.function).version(*args)
-    assert isinstance(got, np.ndarray)
-    assert got.dtype.kind == "f"
-    np.testing.assert_allclose(got, wanted, rtol=1e-4)
+    pairs = zip(got, wanted, strict=True) if isinstance(wanted, tuple) else [(got, wanted)]
+    for part, like in pairs:
+        assert isinstance(part, np.ndarray)
+        assert part.dtype.kind == like.dtype.kind
+        np.testing.assert_allclose(part, like, rtol=1e-4)
 
 
 @answers(

@@ -23,6 +23,11 @@ def gradient(output: Any, into: torch.Tensor) -> torch.Tensor | None:
     return torch.autograd.grad(output.sum(), into, retain_graph=True, allow_unused=True)[0]
 
 
+def asked(function: Callable, *args: Any) -> Any:
+    """What a function returns for clones of its tensors: in a lesson, too, they were computed."""
+    return function(*(x.clone() if isinstance(x, torch.Tensor) else x for x in args))
+
+
 def with_gradients(name: str, output: Any, into: Mapping[str, torch.Tensor]) -> dict[str, Any]:
     """An output under its name, and its gradients to what is named in `into`."""
     return {name: output} | {f"gradient to {n}": gradient(output, x) for n, x in into.items()}
@@ -73,6 +78,11 @@ def linear_layers(
         for hook in hooks:
             hook.remove()
     return ran
+
+
+def sizes_of(layers: list[nn.Linear]) -> str:
+    """As "3 -> 64, 64 -> 1"."""
+    return ", ".join(f"{x.weight.shape[1]} -> {x.weight.shape[0]}" for x in layers) or "none"
 
 
 def call_twice(function: Callable, *args: Any) -> Any:

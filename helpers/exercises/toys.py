@@ -19,6 +19,11 @@ def leaf(values: Any) -> torch.Tensor:
     return floats(values).requires_grad_()
 
 
+def drawn(rng: np.random.Generator, *shape: int) -> torch.Tensor:
+    """Random numbers in such a shape, as many below 0 as above."""
+    return floats(rng.normal(size=shape))
+
+
 class Spaces(gym.Env):
     """Observations of this size, and these actions (or so many of them, in [-1, 1]); no steps."""
 

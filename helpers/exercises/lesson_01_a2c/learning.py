@@ -6,6 +6,7 @@ would move the weights as far as the right one.
 """
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 import torch
@@ -18,7 +19,7 @@ from helpers.agents.policies import CategoricalPolicy, GaussianPolicy
 from helpers.checks.exercise import Case
 from helpers.exercises.observing import fill_parameters
 from helpers.exercises.text import exercise
-from helpers.exercises.toys import Spaces
+from helpers.exercises.toys import Spaces, drawn
 
 OBS_SIZE = 3
 RATES = {"policy": 0.3, "critic": 0.05}
@@ -63,12 +64,9 @@ def observe_learning(
 
 
 def learning_cases(rng: np.random.Generator) -> list[Case]:
-    def drawn(rows: int, note: str, discrete: bool = True, **settings) -> Case:
+    def case(rows: int, note: str, discrete: bool = True, **settings) -> Case:
         """Of B transitions; advantages with a mean and a scale that are not 0 and 1."""
-
-        def tensor(*shape: int) -> torch.Tensor:
-            return torch.tensor(rng.normal(size=shape), dtype=torch.float32)
-
+        tensor = partial(drawn, rng)
         obs = tensor(rows, OBS_SIZE)
         critic = fill_parameters(make_critic(OBS_SIZE, 4), obs, seed=1)
         policy: nn.Module
@@ -85,12 +83,12 @@ def learning_cases(rng: np.random.Generator) -> list[Case]:
         return Case(batch, usual | settings, note)
 
     return [
-        drawn(4, "no entropy bonus", entropy_coef=0.0),
-        drawn(4, "with an entropy bonus"),
-        drawn(6, "three updates of the critic", critic_steps=3),
-        drawn(6, "a gradient that has to be clipped", critic_steps=2, max_grad_norm=0.05),
-        drawn(5, "called twice", updates=2),
-        drawn(5, "a Gaussian policy", discrete=False, critic_steps=2),
+        case(4, "no entropy bonus", entropy_coef=0.0),
+        case(4, "with an entropy bonus"),
+        case(6, "three updates of the critic", critic_steps=3),
+        case(6, "a gradient that has to be clipped", critic_steps=2, max_grad_norm=0.05),
+        case(5, "called twice", updates=2),
+        case(5, "a Gaussian policy", discrete=False, critic_steps=2),
     ]
 
 

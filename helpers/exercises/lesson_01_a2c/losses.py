@@ -10,7 +10,7 @@ from torch import nn
 
 from helpers.agents.a2c import actor_loss, critic_loss
 from helpers.checks.exercise import Case
-from helpers.exercises.observing import with_gradients
+from helpers.exercises.observing import asked, with_gradients
 from helpers.exercises.properties import gives_tensors, spares
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import floats, leaf
@@ -18,13 +18,8 @@ from helpers.exercises.toys import floats, leaf
 # --- 1.4 actor_loss -------------------------------------------------------------------------------
 
 
-def actor_loss_of(function, log_probs, advantages):
-    """The function gets clones: in a lesson, too, both are results of something earlier."""
-    return function(log_probs.clone(), advantages.clone())
-
-
 def observe_actor_loss(function, log_probs, advantages):
-    loss = actor_loss_of(function, log_probs, advantages)
+    loss = asked(function, log_probs, advantages)
     return with_gradients("loss", loss, {"log_probs": log_probs})
 
 
@@ -40,8 +35,8 @@ def actor_loss_cases(rng: np.random.Generator) -> list[Case]:
 
 ACTOR_LOSS = exercise(
     __file__, "1.4", actor_loss, actor_loss_cases, observe_actor_loss,
-    properties=spares("advantages", actor_loss_cases, actor_loss_of)
-    | gives_tensors(actor_loss_cases, actor_loss_of),
+    properties=spares("advantages", actor_loss_cases, asked)
+    | gives_tensors(actor_loss_cases, asked),
 )  # fmt: skip
 
 
@@ -63,12 +58,8 @@ class LinearCritic(nn.Module):
         return "V = " + " + ".join(terms)
 
 
-def critic_loss_of(function, critic, obs, returns):
-    return function(critic, obs, returns.clone())
-
-
 def observe_critic_loss(function, critic, obs, returns):
-    loss = critic_loss_of(function, critic, obs, returns)
+    loss = asked(function, critic, obs, returns)
     return with_gradients("loss", loss, {"the critic's weights": critic.weights})
 
 
@@ -88,6 +79,6 @@ def critic_loss_cases(rng: np.random.Generator) -> list[Case]:
 
 CRITIC_LOSS = exercise(
     __file__, "1.6", critic_loss, critic_loss_cases, observe_critic_loss,
-    properties=spares("returns", critic_loss_cases, critic_loss_of)
-    | gives_tensors(critic_loss_cases, critic_loss_of),
+    properties=spares("returns", critic_loss_cases, asked)
+    | gives_tensors(critic_loss_cases, asked),
 )  # fmt: skip

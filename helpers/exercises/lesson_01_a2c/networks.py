@@ -8,6 +8,7 @@ from helpers.agents.networks import make_actor, make_critic
 from helpers.checks.exercise import Case
 from helpers.exercises.observing import fill_parameters, gradient, linear_layers
 from helpers.exercises.text import exercise
+from helpers.exercises.toys import drawn
 
 
 def seen_from_outside(network: nn.Module, obs: torch.Tensor) -> dict:
@@ -25,10 +26,6 @@ def seen_from_outside(network: nn.Module, obs: torch.Tensor) -> dict:
     }
 
 
-def observations(rng: np.random.Generator, rows: int, size: int) -> torch.Tensor:
-    return torch.tensor(rng.normal(size=(rows, size)), dtype=torch.float32)
-
-
 # --- 1.1 make_actor -------------------------------------------------------------------------------
 
 
@@ -38,11 +35,11 @@ def observe_actor(function, obs, n_outputs, hidden):
 
 def actor_cases(rng: np.random.Generator) -> list[Case]:
     return [
-        Case((observations(rng, 1, 3), 2, 5), note="one observation"),
-        Case((observations(rng, 6, 4), 2, 64), note="CartPole's sizes"),
-        Case((observations(rng, 6, 3), 4, 8), note="more actions than observed numbers"),
-        Case((observations(rng, 6, 2), 1, 16), note="one output, as for a single torque"),
-        Case((10_000 * observations(rng, 4, 3), 2, 5), note="huge observations"),
+        Case((drawn(rng, 1, 3), 2, 5), note="one observation"),
+        Case((drawn(rng, 6, 4), 2, 64), note="CartPole's sizes"),
+        Case((drawn(rng, 6, 3), 4, 8), note="more actions than observed numbers"),
+        Case((drawn(rng, 6, 2), 1, 16), note="one output, as for a single torque"),
+        Case((10_000 * drawn(rng, 4, 3), 2, 5), note="huge observations"),
     ]
 
 
@@ -58,16 +55,16 @@ def observe_critic(function, obs, hidden):
 
 def critic_cases(rng: np.random.Generator) -> list[Case]:
     return [
-        Case((observations(rng, 1, 3), 5), note="one observation"),
-        Case((observations(rng, 2, 3), 5), note="a batch of two"),
-        Case((observations(rng, 6, 4), 64), note="CartPole's sizes"),
-        Case((observations(rng, 6, 2), 16), note="another width"),
-        Case((observations(rng, 8, 8), 8), note="as many hidden units as observed numbers"),
+        Case((drawn(rng, 1, 3), 5), note="one observation"),
+        Case((drawn(rng, 2, 3), 5), note="a batch of two"),
+        Case((drawn(rng, 6, 4), 64), note="CartPole's sizes"),
+        Case((drawn(rng, 6, 2), 16), note="another width"),
+        Case((drawn(rng, 8, 8), 8), note="as many hidden units as observed numbers"),
         Case(
-            (observations(rng, 6, 4).reshape(3, 2, 4), 8),
+            (drawn(rng, 6, 4).reshape(3, 2, 4), 8),
             note="three steps of two environments, (3, 2, 4)",
         ),
-        Case((10_000 * observations(rng, 4, 3), 5), note="huge observations"),
+        Case((10_000 * drawn(rng, 4, 3), 5), note="huge observations"),
     ]
 
 

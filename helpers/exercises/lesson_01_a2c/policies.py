@@ -8,17 +8,16 @@ import torch
 
 from helpers.agents.policies import entropy, gaussian_log_prob, log_prob
 from helpers.checks.exercise import Case
-from helpers.exercises.observing import with_gradients
+from helpers.exercises.observing import asked, with_gradients
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import floats, leaf
 
 # --- 1.2 log_prob ---------------------------------------------------------------------------------
 
 
-def observe_log_prob(function, logits, actions):
-    """The function gets a clone: in a lesson, too, the logits come out of a network."""
-    output = function(logits.clone(), actions)
-    return with_gradients("output", output, {"the logits": logits})
+def observe_logits(function, logits, *actions):
+    """Of 1.2, and without actions of 1.9."""
+    return with_gradients("output", asked(function, logits, *actions), {"the logits": logits})
 
 
 def log_prob_cases(rng: np.random.Generator) -> list[Case]:
@@ -44,15 +43,10 @@ def log_prob_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-LOG_PROB = exercise(__file__, "1.2", log_prob, log_prob_cases, observe_log_prob)
+LOG_PROB = exercise(__file__, "1.2", log_prob, log_prob_cases, observe_logits)
 
 
 # --- 1.9 entropy ----------------------------------------------------------------------------------
-
-
-def observe_entropy(function, logits):
-    output = function(logits.clone())
-    return with_gradients("output", output, {"the logits": logits})
 
 
 def entropy_cases(rng: np.random.Generator) -> list[Case]:
@@ -66,14 +60,14 @@ def entropy_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-ENTROPY = exercise(__file__, "1.9", entropy, entropy_cases, observe_entropy)
+ENTROPY = exercise(__file__, "1.9", entropy, entropy_cases, observe_logits)
 
 
 # --- 1.10 gaussian_log_prob -----------------------------------------------------------------------
 
 
 def observe_gaussian(function, mean, log_std, actions):
-    output = function(mean.clone(), log_std.clone(), actions)
+    output = asked(function, mean, log_std, actions)
     return with_gradients("output", output, {"the mean": mean, "log_std": log_std})
 
 

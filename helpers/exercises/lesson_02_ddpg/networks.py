@@ -15,14 +15,11 @@ from helpers.checks.exercise import Case, Test
 from helpers.exercises.observing import fill_parameters, gradient, linear_layers, steady
 from helpers.exercises.properties import Tests
 from helpers.exercises.text import exercise
+from helpers.exercises.toys import drawn
 
 SIZES = "sizes of the linear layers"
 SMALL = 0.015  # five times the paper's bound: other small starts are right, too
 TINY = 0.02  # torch's own start of a hidden layer with 16 inputs reaches 0.25
-
-
-def drawn(rng: np.random.Generator, *shape: int) -> torch.Tensor:
-    return torch.tensor(rng.normal(size=shape), dtype=torch.float32)
 
 
 # --- What is looked at ----------------------------------------------------------------------------
@@ -72,34 +69,40 @@ def largest(parameter: torch.Tensor | None) -> float:
     return 0.0 if parameter is None else float(parameter.detach().abs().max())
 
 
-def starts(holds: Callable, sizes: tuple[int, ...]) -> Test:
-    """The test of a property: `holds(first layers, last layer)` for a network just made.
+def hidden_and_last(network: nn.Module, *inputs: torch.Tensor) -> tuple[list, list]:
+    layers = linear_layers(network, *inputs)
+    return layers[:-1], layers[-1:]
 
-    `sizes` are those of the inputs; the network has two action dimensions.
+
+def start_properties(sizes: tuple[int, ...], split: Callable = hidden_and_last) -> Tests:
+    """Of a network with inputs of these sizes and two action dimensions, just made.
+
+    `split(network, *inputs)` lists its hidden layers and its last ones.
     """
 
-    def test(function, rng):
-        network = function(3, 2, 16)
-        *first, last = linear_layers(network, *(drawn(rng, 4, size) for size in sizes))
-        return holds(first, last)
+    def made(function, rng):
+        return function(3, 2, 16), *(drawn(rng, 4, size) for size in sizes)
 
-    return test
+    def starts(holds: Callable) -> Test:
+        return lambda function, rng: holds(*split(*made(function, rng)))
 
-
-def start_properties(sizes: tuple[int, ...]) -> Tests:
     def all_layers_learn(function, rng):
-        inputs = [drawn(rng, 4, size) for size in sizes]
-        network = fill_parameters(function(3, 2, 16), *inputs)
-        output = network(*inputs)
+        network, *inputs = made(function, rng)
+        fill_parameters(network, *inputs)
+        output = sum(part.sum() for part in network(*inputs))
         return all(gradient(output, parameter) is not None for parameter in network.parameters())
 
-    weights, biases = "weights of the last layer not small", "biases of the last layer not small"
+    def small(parameter: str) -> Test:
+        return starts(lambda _, last: all(largest(getattr(x, parameter)) <= SMALL for x in last))
+
     return {
-        weights: starts(lambda first, last: largest(last.weight) <= SMALL, sizes),
-        biases: starts(lambda first, last: largest(last.bias) <= SMALL, sizes),
-        "weights of the last layer all 0": starts(lambda _, last: largest(last.weight) > 0, sizes),
+        "weights of the last layer not small": small("weight"),
+        "biases of the last layer not small": small("bias"),
+        "weights of the last layer all 0": starts(
+            lambda _, last: all(largest(x.weight) > 0 for x in last)
+        ),
         "hidden layers next to 0": starts(
-            lambda first, last: all(largest(x.weight) > TINY for x in first), sizes
+            lambda hidden, _: all(largest(x.weight) > TINY for x in hidden)
         ),
         "parameters without a part": all_layers_learn,
     }

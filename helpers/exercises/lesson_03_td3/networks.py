@@ -16,12 +16,12 @@ from helpers.agents.networks import TwinQNetwork
 from helpers.exercises.lesson_02_ddpg.networks import (
     SMALL,
     critic_cases,
-    drawn,
     largest,
     sort_columns,
 )
-from helpers.exercises.observing import fill_parameters, gradient, linear_layers
+from helpers.exercises.observing import fill_parameters, gradient, linear_layers, sizes_of
 from helpers.exercises.text import exercise
+from helpers.exercises.toys import drawn
 
 # --- What is looked at ----------------------------------------------------------------------------
 
@@ -73,7 +73,7 @@ def seen_from_outside(network: Any, obs: torch.Tensor, action: torch.Tensor) -> 
     form_of_q1 = described(alone, len(obs)) if hasattr(network, "q1") else "no such method"
     seen = (
         form,
-        *(sizes(layers) for layers in (first, second, common)),
+        *(sizes_of(layers) for layers in (first, second, common)),
         *(one, other, gradient(one, action), gradient(other, action)),
         *(form_of_q1, alone if form_of_q1 == ONE else None, gradient(alone, action)),
     )
@@ -122,10 +122,6 @@ def chains(network: nn.Module, *inputs: torch.Tensor) -> tuple[list[nn.Linear], 
 def depends(value: torch.Tensor, layer: nn.Linear) -> bool:
     slope = gradient(value, layer.weight)
     return slope is not None and bool(slope.any())
-
-
-def sizes(layers: list[nn.Linear]) -> str:
-    return ", ".join(f"{x.weight.shape[1]} -> {x.weight.shape[0]}" for x in layers) or "none"
 
 
 def fill(network: nn.Module, both: tuple, *inputs: torch.Tensor) -> None:

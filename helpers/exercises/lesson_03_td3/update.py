@@ -12,7 +12,7 @@ actions about which the target critic is asked.
 
 import inspect
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import lru_cache
 from itertools import pairwise
@@ -32,6 +32,7 @@ from helpers.memory.buffers import Batch
 # --- What is looked at ----------------------------------------------------------------------------
 
 NETWORKS = ("critic", "actor", "target_critic", "target_actor")
+LOSSES = ("critic_loss", "actor_loss")
 ROWS = 4000  # enough to compare shares of the noise
 WARM_UP = 7  # steps; the first updates come right after it
 
@@ -140,10 +141,9 @@ def add_evidence(error: RuntimeError, agent) -> None:
     step = next((f.f_locals for f in frames if f.f_code is gradient_step.__code__), None)
     if step is None or not isinstance(step["loss"], torch.Tensor):
         return
-    names = ("critic_optimizer", "actor_optimizer")
-    whose = [name for name in names if getattr(agent, name) is step["optimizer"]]
-    leaves = graph_leaves(step["loss"])
-    shares = {name: [p in leaves for p in getattr(agent, name).parameters()] for name in NETWORKS}
+    whose = [name for name, part in vars(agent).items() if part is step["optimizer"]]
+    leaves, networks = graph_leaves(step["loss"]), [n for n in NETWORKS if hasattr(agent, n)]
+    shares = {name: [p in leaves for p in getattr(agent, name).parameters()] for name in networks}
     parts = [("all of " * all(x)) + name for name, x in shares.items() if any(x)]
     error.add_note(f"{listed(whose)}: {listed(parts)}")
 
@@ -207,7 +207,10 @@ def what_is_returned(each: str, returned: list, acting: list[bool]) -> dict:
     """The form of what each update returns, and its losses; `acting` says where the actor moves."""
     with_actor = [losses for losses, is_acting in zip(returned, acting, strict=True) if is_acting]
     return {
-        f"return value of {each}": list(map(described, returned, acting)),
+        f"return value of {each}": [
+            described(losses, LOSSES[: 1 + is_acting])
+            for losses, is_acting in zip(returned, acting, strict=True)
+        ],
         f"`critic_loss` of {each}": [loss_called("critic_loss", x) for x in returned],
         "`actor_loss` at the actor's updates": [loss_called("actor_loss", x) for x in with_actor],
     }
@@ -241,14 +244,13 @@ def moved(before: dict, after: dict) -> str:
     return ", ".join(names).replace("_", " ") or "nothing"
 
 
-def described(losses, acting: bool) -> str:
+def described(losses, needed: Sequence[str]) -> str:
     """ "a dict" where the agent and its curves find all that they need."""
     if not isinstance(losses, Mapping):
         return f"an object of type {type(losses).__name__}"
-    needed = ("critic_loss", "actor_loss") if acting else ("critic_loss",)
     missing = [f"without {name}" for name in needed if name not in losses]
     idle = ["with an actor_loss although the actor does not move"] * (
-        not acting and "actor_loss" in losses
+        "actor_loss" in set(losses).difference(needed)
     )
     # The agent calls `.item()` of every loss, which works for a single number.
     kinds = sorted({type(x).__name__ for x in losses.values() if not hasattr(x, "item")})

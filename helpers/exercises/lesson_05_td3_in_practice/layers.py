@@ -4,14 +4,17 @@ With weights that are the same for everybody, values tell where the normalisatio
 weights count like any other's.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch import nn
 
 from helpers.agents.layers import hidden_layers
 from helpers.checks.exercise import Case
-from helpers.exercises.observing import fill_parameters, linear_layers
+from helpers.exercises.observing import fill_parameters, linear_layers, sizes_of
 from helpers.exercises.text import exercise
+from helpers.exercises.toys import drawn
 
 NETWORK = "a network"
 
@@ -38,23 +41,17 @@ def form_of(network) -> str:
     return f"something of type {type(network).__name__}"
 
 
-def sizes_of(layers: list[nn.Linear]) -> str:
-    return ", ".join(f"{x.weight.shape[1]} -> {x.weight.shape[0]}" for x in layers) or "none"
-
-
 def layer_cases(rng: np.random.Generator) -> list[Case]:
-    def drawn(*shape: int) -> torch.Tensor:
-        return torch.as_tensor(rng.normal(size=shape), dtype=torch.float32)
-
+    rows = partial(drawn, rng)
     return [
-        Case((drawn(3, 2), [4], None), note="one hidden layer, nothing said of normalisation"),
-        Case((drawn(3, 2), [4], True), note="one hidden layer with normalisation"),
-        Case((drawn(1, 4), (4, 4), False), note="two layers of four without, a batch of one"),
-        Case((drawn(2, 4), (4, 4), True), note="two layers of four with normalisation"),
-        Case((20 * drawn(5, 3), [8, 6, 4], False), note="three layers, each smaller, without"),
-        Case((drawn(5, 3), [8, 6, 4], True), note="three layers, each smaller, with normalisation"),
-        Case((drawn(3), [5, 7], True), note="a single observation, without the axis of a batch"),
-        Case((drawn(2, 3, 4), [6, 5], True), note="a batch with two axes"),
+        Case((rows(3, 2), [4], None), note="one hidden layer, nothing said of normalisation"),
+        Case((rows(3, 2), [4], True), note="one hidden layer with normalisation"),
+        Case((rows(1, 4), (4, 4), False), note="two layers of four without, a batch of one"),
+        Case((rows(2, 4), (4, 4), True), note="two layers of four with normalisation"),
+        Case((20 * rows(5, 3), [8, 6, 4], False), note="three layers, each smaller, without"),
+        Case((rows(5, 3), [8, 6, 4], True), note="three layers, each smaller, with normalisation"),
+        Case((rows(3), [5, 7], True), note="a single observation, without the axis of a batch"),
+        Case((rows(2, 3, 4), [6, 5], True), note="a batch with two axes"),
     ]
 
 

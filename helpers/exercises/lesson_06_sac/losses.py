@@ -2,8 +2,6 @@
 `temperature_loss`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 

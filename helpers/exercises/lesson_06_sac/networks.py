@@ -4,17 +4,16 @@ Mean and log of the std may come out of one last layer or of two. So the rows of
 known weights by what they give, not by where they stand.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import nn
 
 from helpers.agents.networks import SquashedGaussianActor
 from helpers.checks.exercise import Case
-from helpers.exercises.lesson_02_ddpg.networks import SMALL, TINY, drawn, largest
-from helpers.exercises.observing import fill_parameters, gradient, linear_layers, steady
+from helpers.exercises.lesson_02_ddpg.networks import start_properties
+from helpers.exercises.observing import fill_parameters, gradient, linear_layers, sizes_of, steady
 from helpers.exercises.text import exercise
+from helpers.exercises.toys import drawn
 
 HIDDEN = "sizes of the hidden layers"
 FORM = "form of the output"
@@ -32,7 +31,7 @@ def observe_actor(function, obs, action_dim, hidden, scale):
     given = network(obs)
     if given is None:
         return None
-    seen = {HIDDEN: sizes(body), FORM: described(given)}
+    seen = {HIDDEN: sizes_of(body), FORM: described(given)}
     if seen[FORM] != "two tensors":
         return seen
     fill_heads(heads, given, scale)
@@ -90,10 +89,6 @@ def rows_of(slope: torch.Tensor | None) -> list[int]:
     return [] if slope is None else slope.nonzero().flatten().tolist()
 
 
-def sizes(layers: list[nn.Linear]) -> str:
-    return ", ".join(f"{x.weight.shape[1]} -> {x.weight.shape[0]}" for x in layers) or "none"
-
-
 def actor_cases(rng: np.random.Generator) -> list[Case]:
     return [
         Case((drawn(rng, 1, 3), 1, 5, 0.3), note="a batch of one, Pendulum's sizes"),
@@ -105,39 +100,7 @@ def actor_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-# --- How it starts --------------------------------------------------------------------------------
-
-
-def starts(holds):
-    def test(function, rng):
-        network = function(3, 2, 16)
-        return holds(*parts(network, drawn(rng, 4, 3)))
-
-    return test
-
-
-def every_parameter_has_a_part(function, rng):
-    network, obs = function(3, 2, 16), drawn(rng, 4, 3)
-    fill_parameters(network, obs)
-    both = torch.cat(tuple(network(obs)), dim=-1)
-    return all(gradient(both, parameter) is not None for parameter in network.parameters())
-
-
 SQUASHED_GAUSSIAN_ACTOR = exercise(
     __file__, "6.1", SquashedGaussianActor, actor_cases, observe_actor,
-    properties={
-        "weights of a last layer not small": starts(
-            lambda _, heads: all(largest(x.weight) <= SMALL for x in heads)
-        ),
-        "biases of a last layer not small": starts(
-            lambda _, heads: all(largest(x.bias) <= SMALL for x in heads)
-        ),
-        "weights of the last layer all 0": starts(
-            lambda _, heads: all(largest(x.weight) > 0 for x in heads)
-        ),
-        "hidden layers next to 0": starts(
-            lambda body, _: all(largest(x.weight) > TINY for x in body)
-        ),
-        "parameters without a part": every_parameter_has_a_part,
-    },
+    properties=start_properties((3,), parts),
 )  # fmt: skip

@@ -3,8 +3,6 @@
 Each is seen by its values and by the gradients that a loss would send back through them.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from helpers.agents.sac import log_tanh_slope, squashed_sample

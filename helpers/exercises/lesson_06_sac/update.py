@@ -6,9 +6,6 @@ generator by one that gives the same numbers for the same shape, whoever asks fi
 updates may draw in another order.
 """
 
-from __future__ import annotations
-
-from collections.abc import Mapping
 from copy import copy, deepcopy
 from functools import lru_cache
 from typing import Any
@@ -20,10 +17,9 @@ from torch import nn
 from helpers.agents.sac import SAC, Temperature
 from helpers.checks.exercise import Case
 from helpers.exercises.lesson_03_td3.smoothing import shared_streams
-from helpers.exercises.lesson_03_td3.update import Updates
+from helpers.exercises.lesson_03_td3.update import Updates, described, loss_called
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import SmallTwin, Spaces, batch_of, floats
-from helpers.memory.buffers import Batch
 
 NETWORKS = ("critic", "actor", "target_critic")
 RETURNED = ("critic_loss", "actor_loss", "temperature", "entropy")
@@ -80,32 +76,19 @@ def with_parts(function, **parts) -> SAC:
     return agent
 
 
-class Trial(Updates):
-    """Two updates with one batch; an error is noted without looking for its network."""
-
-    def learn(self):
-        self.agent.updates += 1
-        before, batch = self.numbers(), Batch(*(part.clone() for part in self.batch))
-        losses = self.agent.update(batch)
-        now = self.numbers()
-        self.settings |= {name for name in now if now[name] != before.get(name, now[name])}
-        pairs = zip(Batch._fields, batch, self.batch, strict=True)
-        self.parts |= {name for name, part, old in pairs if not torch.equal(part, old)}
-        return losses
-
-
 def observe_update(function, networks, temperature, batch, rate=0.1, **settings):
     """The weights after each of two updates, what is returned, and what else has changed."""
     agent = agent_with(function, networks, temperature, rate, settings)
-    trial, states, returned = Trial(agent, batch), [], []
+    trial, states, returned = Updates(agent, batch), [], []
     for _ in range(2):
         returned.append(trial.learn())
         states.append(weights(agent))
     seen: dict[str, Any] = {
         f"{name} after each update": [state[name] for state in states] for name in states[0]
     }
-    seen["return value"] = described(returned[0])
-    seen |= {f"`{name}` of each update": [entry(name, x) for x in returned] for name in RETURNED}
+    seen["return value"] = described(returned[0], RETURNED)
+    for name in RETURNED:
+        seen[f"`{name}` of each update"] = [loss_called(name, losses) for losses in returned]
     return seen | trial.changes()
 
 
@@ -117,28 +100,6 @@ def weights(agent: SAC) -> dict[str, np.ndarray]:
         for name in NETWORKS
     }
     return found | {"log of the temperature": agent.temperature.log.detach().numpy().copy()}
-
-
-def described(losses) -> str:
-    """ "a dict" where the agent and its curves find all that they need."""
-    if not isinstance(losses, Mapping):
-        return f"an object of type {type(losses).__name__}"
-    missing = [f"without {name}" for name in RETURNED if name not in losses]
-    # The agent calls `.item()` of every loss, which works for a single number.
-    kinds = sorted({type(x).__name__ for x in losses.values() if not hasattr(x, "item")})
-    several = ["with several numbers in an entry"] * any(map(many, losses.values()))
-    return ", ".join(["a dict", *missing, *(f"with an entry of type {k}" for k in kinds), *several])
-
-
-def many(entry) -> bool:
-    return isinstance(entry, torch.Tensor) and entry.numel() != 1
-
-
-def entry(name: str, losses) -> float | None:
-    found = losses.get(name) if isinstance(losses, Mapping) else None
-    if found is None or many(found):
-        return None
-    return float(found.detach() if isinstance(found, torch.Tensor) else found)
 
 
 def update_cases(rng: np.random.Generator) -> list[Case]:

@@ -4,10 +4,7 @@ What is learned from is seen by its gradients too. Where no gradient may flow is
 a wrong value has its name whether or not something is detached.
 """
 
-from __future__ import annotations
-
 import numpy as np
-import torch
 
 from helpers.agents.ppo import (
     approximate_kl,
@@ -17,16 +14,10 @@ from helpers.agents.ppo import (
     probability_ratio,
 )
 from helpers.checks.exercise import Case
-from helpers.exercises.observing import with_gradients
+from helpers.exercises.observing import asked, with_gradients
 from helpers.exercises.properties import gives_tensors, no_mutation, on_every_case, spares
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import floats, leaf
-
-
-def asked(function, *args):
-    """With clones of its tensors: in the lesson, too, they are results of something earlier."""
-    return function(*(x.clone() if isinstance(x, torch.Tensor) else x for x in args))
-
 
 # --- 7.1 probability_ratio and 7.4 approximate_kl: of log-probabilities now and before ------------
 

@@ -4,8 +4,6 @@ So what is looked at is what holds for every right one: which rows come how ofte
 parts are, and whether the order is random.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Lesson 07's first weights: exercise 7.7, `orthogonal_init`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
