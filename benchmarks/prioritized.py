@@ -38,11 +38,15 @@ BATCH, ALPHA, BETA = 128, 0.6, 0.4
 
 
 def prioritized() -> Benchmark:
-    """A batch with its weights, and new priorities for it: ours, cpprb's, a tree by numba.
+    """A batch with its weights, and new priorities for it: ours, cpprb's, a tree by numba, and the
+    whole buffer that this tree is in.
 
     Smaller memories with the trees of tutorials and of Baselines too.
     """
-    contenders = [each for items in SIZES for each in of_size(items, items < MANY)]
+    contenders = []
+    for items in SIZES:
+        others, whole = of_size(items, items < MANY), partial(prepare_tianshou_buffer, items)
+        contenders += [*others, Contender("tianshou's whole buffer", whole, others[0].name)]
     title = f"a batch of {BATCH} by priority, and {BATCH} new priorities"
     return Benchmark(title, MICROSECONDS, contenders, steps=200)
 
@@ -138,6 +142,32 @@ def prepare_tianshou(items: int) -> Run:
         batch = {name: column[indices] for name, column in columns.items()}
         tree[indices] = new() ** ALPHA
         return tensors_of(batch | {"weights": weights.astype(np.float32)})
+
+    return partial(repeat, sample_and_update)
+
+
+def prepare_tianshou_buffer(items: int) -> Run:
+    """The buffer that its agents use, around the same tree. It draws by numpy's global generator.
+
+    Filled from columns: added one by one a million steps take minutes.
+    """
+    data = load("tianshou.data")
+    buffer, columns = data.PrioritizedReplayBuffer(items, ALPHA, BETA), columns_of(items)
+    ends = {name: columns[name][:, 0] > 0 for name in ("terminated", "truncated")}
+    steps = data.Batch(
+        obs=columns["obs"], act=columns["act"], rew=columns["rew"][:, 0],
+        obs_next=columns["next_obs"], done=np.logical_or(*ends.values()), **ends,
+    )  # fmt: skip
+    buffer.set_batch(steps)
+    buffer._size = items  # as its own `from_data` does
+    buffer.update_weight(np.arange(items), made_up_priorities(items))
+    new = next_priorities()
+    parts = ("obs", "act", "rew", "obs_next", "terminated", "truncated", "weight")
+
+    def sample_and_update() -> tuple[torch.Tensor, ...]:
+        batch, indices = buffer.sample(BATCH)
+        buffer.update_weight(indices, new())
+        return tensors_of({name: np.asarray(batch[name], np.float32) for name in parts})
 
     return partial(repeat, sample_and_update)
 
