@@ -11,7 +11,7 @@ import torch
 from gymnasium.utils.env_checker import check_env
 from sentences import assert_one_sentence
 
-from helpers.agents import A2C, DDPG, PPO, TD3, BehaviourCloning, DDPGfD, td3
+from helpers.agents import A2C, DDPG, PPO, SAC, TD3, BehaviourCloning, DDPGfD, td3
 from helpers.training.probes import (
     PROBES,
     ProbeResult,
@@ -24,7 +24,7 @@ from helpers.training.probes import (
 )
 
 NAMES = [one.name for one in PROBES]
-KINDS = [A2C, PPO, DDPG, TD3, DDPGfD]
+KINDS = [A2C, PPO, DDPG, TD3, SAC, DDPGfD]
 
 
 # --- The environments -----------------------------------------------------------------------------
@@ -151,7 +151,7 @@ def truncated_ends(original):
 
 def gamma_of(number):
     def wrong(original):
-        return lambda batch, one, other, gamma: original(batch, one, other, number)
+        return lambda *given: original(*given[:-1], number)
 
     return wrong
 
@@ -203,6 +203,14 @@ def judged_elsewhere(original):
     return loss
 
 
+def sac_downhill(original):
+    return lambda critic, *rest: original(lambda *given: [-q for q in critic(*given)], *rest)
+
+
+def sac_judged_elsewhere(original):
+    return lambda critic, obs, *drawn: original(critic, obs.roll(1, dims=0), *drawn)
+
+
 def as_they_are(original):
     """Actions in [-1, 1] given to an environment that wants other units."""
     return lambda action, low, high: action
@@ -220,6 +228,12 @@ def a2c_taught_nothing(original):
 def a2c_gamma_of_one(original):
     return lambda rewards, values, ended, cut, gamma, lam: original(
         rewards, values, ended, cut, 1.0, lam
+    )
+
+
+def ppo_truncated_ends(original):
+    return lambda rewards, values, ended, cut, *rest: original(
+        rewards, values, ended | cut, cut & False, *rest
     )
 
 
@@ -262,9 +276,18 @@ MISTAKES = [
     (A2C, "helpers.agents.a2c.gae", a2c_gamma_of_one, TWO_STEPS),
     (A2C, "helpers.agents.a2c.actor_loss", negative, ACTION),
     (A2C, f"{POLICY}.evaluate", a2c_obs_mixed_up, STATE_ACTION),
+    (SAC, "helpers.agents.sac.twin_critic_loss", taught_nothing, CONSTANT),
+    (SAC, "helpers.agents.sac.soft_td_target", gamma_of(1.0), TWO_STEPS),
+    (SAC, SAMPLE, mixed_up("obs"), TWO_STEPS),
+    (SAC, "helpers.agents.sac.sac_actor_loss", sac_downhill, ACTION),
+    (SAC, "helpers.agents.networks.SquashedGaussianActor.forward", blind, STATE_ACTION),
+    (SAC, "helpers.agents.sac.sac_actor_loss", sac_judged_elsewhere, STATE_ACTION),
+    (SAC, "helpers.agents.sac.soft_td_target", truncated_ends, TRUNCATION),
     (PPO, "helpers.agents.ppo.ppo_value_loss", negative, CONSTANT),
     (PPO, "helpers.agents.a2c.gae", a2c_gamma_of_one, TWO_STEPS),
     (PPO, "helpers.agents.ppo.clipped_surrogate", negative, ACTION),
+    (PPO, f"{POLICY}.evaluate", a2c_obs_mixed_up, STATE_ACTION),
+    (PPO, "helpers.agents.a2c.gae", ppo_truncated_ends, TRUNCATION),
 ]
 
 

@@ -41,8 +41,6 @@ from helpers.agents.sac import (
 from helpers.agents.td3 import clipped_double_q_target
 from helpers.envs.units import to_env_units
 from helpers.evaluation import evaluate
-from helpers.training.probes import probe
-from helpers.training.probes import quick as quickly
 
 sizes = st.integers(1, 5)
 NETWORKS = ("actor", "critic", "target_critic", "temperature")
@@ -429,10 +427,6 @@ def q(agent, obs, *action):
     with torch.no_grad():
         both = agent.critic(torch.tensor([[float(obs)]]), torch.tensor([action]))
     return [value.item() for value in both]
-
-
-def test_it_passes_the_five_probes():
-    assert probe(quickly(SAC)).passed
 
 
 def test_entropy_has_its_price_in_the_value_of_what_comes_later():

@@ -309,6 +309,8 @@ CLAIMS = [
     Claim("Between the best weights and the last no difference is shown (p = 0.13)",
           best_or_last),
     # --- part 3 -------------------------------------------------------------------------------
+    Claim("As we wrote them, they pass all five too", source="probe(quick(kind)), seed 0, of the "
+          "five and TD3: tests/test_probes.py, test_a_right_agent_passes_all"),
     Claim("all ten seeds reach the bar on Pendulum",
           of_lesson_3.reach_the_bar(10, "maximum for minimum")),
     # --- part 4 and its lab -------------------------------------------------------------------
