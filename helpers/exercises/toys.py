@@ -1,5 +1,6 @@
 """Networks so small that a case can be worked out by hand, and random batches for them."""
 
+from copy import deepcopy
 from typing import Any
 
 import gymnasium as gym
@@ -34,7 +35,21 @@ class Spaces(gym.Env):
         self.action_space = actions
 
 
-class SmallActor(nn.Module):
+class Small(nn.Module):
+    """A network that is copied quickly: a check copies its cases for every answer and mistake.
+
+    Most of what a module holds is empty dictionaries for hooks; `deepcopy` takes each apart.
+    """
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Small":
+        twin = memo[id(self)] = type(self).__new__(type(self))
+        for name, value in vars(self).items():
+            is_empty = isinstance(value, dict) and not value
+            vars(twin)[name] = value.copy() if is_empty else deepcopy(value, memo)
+        return twin
+
+
+class SmallActor(Small):
     """One linear layer and a tanh. The bias is a fixed number, not a parameter."""
 
     def __init__(self, weights: Any, bias: float = 0.0) -> None:
@@ -48,7 +63,7 @@ class SmallActor(nn.Module):
         return f"action = tanh(obs @ {_short(self.weights)}{_term(self.bias)})"
 
 
-class SmallCritic(nn.Module):
+class SmallCritic(Small):
     """A weighted sum of observation and action, minus the action's squares: a hill over actions.
 
     The bias is a fixed number, not a parameter.
@@ -67,7 +82,7 @@ class SmallCritic(nn.Module):
         return f"Q = [obs, action] @ {weights}{bias} - (action**2).sum()"
 
 
-class SmallTwin(nn.Module):
+class SmallTwin(Small):
     """Two small critics. Their names are not for the student: call the twin itself, or `q1`."""
 
     def __init__(self, weights1: Any, weights2: Any, biases: Any = (0.0, 0.0)) -> None:

@@ -19,13 +19,13 @@ from helpers.checks.exercise import Case
 from helpers.exercises.lesson_03_td3.smoothing import shared_streams
 from helpers.exercises.lesson_03_td3.update import Updates, described, loss_called
 from helpers.exercises.text import exercise
-from helpers.exercises.toys import SmallTwin, Spaces, batch_of, floats
+from helpers.exercises.toys import Small, SmallTwin, Spaces, batch_of, floats
 
 NETWORKS = ("critic", "actor", "target_critic")
 RETURNED = ("critic_loss", "actor_loss", "temperature", "entropy")
 
 
-class SmallGaussian(nn.Module):
+class SmallGaussian(Small):
     """Mean and log_std are weighted sums of the observation; log_std has a bias."""
 
     def __init__(self, weights) -> None:
