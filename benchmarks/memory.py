@@ -38,7 +38,7 @@ def memory() -> Benchmark:
         against(f"pictures {SIZE}x{SIZE}, {FRAMES} a step, ours",
                 partial(prepare_replay, fill_pictures)),
     ]  # fmt: skip
-    title = f"memory: a lesson's process after {STEPS:,} steps; what a million steps add to one"
+    title = f"a lesson's process after {STEPS:,} steps; what a million steps add to one"
     return Benchmark(title, MEGABYTES, contenders, steps=1, rounds=1, warm_up=False)
 
 

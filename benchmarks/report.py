@@ -73,7 +73,8 @@ def tables(record: dict) -> str:
     for name, group in groupby(record["results"], lambda row: row["benchmark"]):
         rows = list(group)
         first = rows[0]
-        parts.append(f"**{name}**: {first['title']} ({first['rounds']} rounds, {first['date']})")
+        rounds = "1 round" if first["rounds"] == 1 else f"{first['rounds']} rounds"
+        parts.append(f"**{name}**: {first['title']} ({rounds}, {first['date']})")
         lines = [("", first["unit"], *HEAD), ("---", *["--:"] * 5), *map(_told, rows)]
         parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
     return "\n\n".join(parts)
