@@ -31,6 +31,7 @@ class Improving:
     saved: ClassVar = ("actor",)
     counted: ClassVar = ()
     memories: ClassVar = ()
+    get_parameters = parameters.get_parameters
 
     def __init__(self, steps: int, one_env: bool) -> None:
         self.env_source = HOME
@@ -65,9 +66,6 @@ class Improving:
     def predict(self, obs: Any, deterministic: bool = False) -> np.ndarray:
         level, spread = self.weights
         return np.array([level if deterministic else level + 7.0, spread])
-
-    def get_parameters(self) -> dict:
-        return parameters.get_parameters(self)
 
     def set_parameters(self, states: Any, exact: bool = True) -> None:
         parameters.set_parameters(self, states, exact)
