@@ -32,7 +32,7 @@ def small():
         (lambda: TD3("Pendulum-v1", policy_freq=2), "policy_freq is called policy_delay here"),
         (lambda: TD3("Pendulum-v1", discount=0.9), "discount is called gamma here"),
         (lambda: TD3("Pendulum-v1", learning_rate=1e-3), "actor_learning_rate and critic_"),
-        (lambda: TD3("Pendulum-v1", device="cpu"), "TD3 takes no device: everything runs on"),
+        (lambda: TD3("Pendulum-v1", cuda=True), "cuda is called device here"),
         (lambda: TD3("Pendulum-v1", policy_kwargs={}), "TD3 takes no policy_kwargs: hidden, or"),
         (lambda: TD3("Pendulum-v1", buffer_sise=9), "TD3 takes no buffer_sise: write buffer_size"),
         (lambda: TD3("Pendulum-v1", wizardry=9), "TD3 takes no wizardry; it takes: env, policy_"),
@@ -77,7 +77,7 @@ def test_a_wrong_keyword_is_one_sentence_with_the_right_one(make, says):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"device": "cpu"}, "TD3.load takes no device: everything runs on the CPU"),
+        ({"cuda": True}, "cuda is called device here"),
         ({"custom_objects": {}}, "takes no custom_objects: pass settings by name"),
         ({"learning_rate": 1e-4}, "learning_rate is called actor_learning_rate and critic_"),
         ({"gama": 0.9}, "write gamma"),

@@ -196,7 +196,8 @@ def test_what_is_given_at_load_replaces_what_was_set_by_hand(tmp_path):
     assert [lr for lr, *_ in hand_set(given, ["policy", "critic"])] == [0.25, 0.25]
 
 
-BUILT = ("hidden", "layer_norm", "normalize", "buffer_size")  # weights and memory fit no others
+# Weights and memory fit no others; another device has a file of tests of its own.
+BUILT = ("hidden", "layer_norm", "normalize", "buffer_size", "device")
 
 
 def another(value):

@@ -122,12 +122,13 @@ class A2C(OnPolicyAgent):
         obs = torch.as_tensor(rollout.obs, dtype=torch.float32)
         obs = self.normal(obs.reshape(*obs.shape[:2], self.obs_size))
         with torch.no_grad():
-            values = self.critic(obs).squeeze(-1).numpy()
+            values = self.critic(obs).squeeze(-1).cpu().numpy()
         ends = rollout.terminated, rollout.truncated
         advantages = gae(rollout.rewards, values, *ends, self.gamma, self.lam)
         rows = torch.as_tensor(rollout.learnable)
         actions, advantage, value = (
-            torch.as_tensor(each)[rows] for each in (rollout.actions, advantages, values[:-1])
+            torch.as_tensor(each)[rows].to(self.device)
+            for each in (rollout.actions, advantages, values[:-1])
         )
         self.follow_schedules()
         self.log(**self.learn_from(obs[:-1][rows], actions, advantage, advantage + value))

@@ -49,10 +49,11 @@ class A2CByTheBook(Agent):
         reward_scale: float = 1.0,
         hidden: int | Sequence[int] = 64,
         normalize: Sequence[str] = (),
+        device: str | torch.device = "cpu",
         seed: int | None = None,
     ) -> None:
         self.check_settings(locals())
-        super().__init__(env, seed, normalize)
+        super().__init__(env, seed, normalize, device)
         self.gamma, self.reward_scale = gamma, reward_scale
         with self.seeded():
             sizes = self.obs_size, int(self.action_space.n)
@@ -63,7 +64,7 @@ class A2CByTheBook(Agent):
         self.follow("learning_rate", learning_rate, "actor_optimizer", "critic_optimizer")
 
     def act(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
-        logits = self.actor(obs).numpy()
+        logits = self.actor(obs).cpu().numpy()
         actions = logits.argmax(axis=-1) if rng is None else sample_actions(logits, rng)
         return actions + self.action_space.start
 
@@ -79,9 +80,9 @@ class A2CByTheBook(Agent):
         returns = bootstrapped_returns(
             np.array(rewards) * self.reward_factor, final_value, self.gamma
         )
-        targets = torch.as_tensor(returns, dtype=torch.float32)
+        targets = torch.as_tensor(returns, dtype=torch.float32).to(self.device)
 
-        log_probs = log_prob(self.actor(obs[:-1]), torch.as_tensor(actions))
+        log_probs = log_prob(self.actor(obs[:-1]), torch.as_tensor(actions).to(self.device))
         policy_loss = actor_loss(log_probs, targets - values[:-1])
         self.follow_schedules()
         gradient_step(self.actor_optimizer, policy_loss)

@@ -24,7 +24,7 @@ class ActorCriticAgent(Agent):
     They see observations and give actions as `Units` has them, in [-1, 1]. Both have two layers of
     `hidden` units, or a layer for each number in it, with `layer_norm` normalised. A target network
     moves a fraction `tau` of the way at an update. Both learning rates are numbers, or schedules
-    such as `LinearSchedule`. `normalize` is explained at `Agent`.
+    such as `LinearSchedule`. `normalize` and `device` are explained at `Agent`.
     """
 
     # Both are built from obs_size, action_size and hidden; from what pictures show, the features.
@@ -51,12 +51,12 @@ class ActorCriticAgent(Agent):
         hidden: int | Sequence[int] = 64,
         layer_norm: bool = False,
         normalize: Sequence[str] = (),
+        device: str | torch.device = "cpu",
         seed: int | None = None,
     ) -> None:
         self.check_settings(locals())
-        super().__init__(env, seed, normalize)
-        self.gamma, self.tau = gamma, tau
-        self.units = Units(self.flat_space, self.action_space)
+        super().__init__(env, seed, normalize, device)
+        self.gamma, self.tau, self.units = gamma, tau, Units(self.flat_space, self.action_space)
         if self.units.images and "obs" in normalize:
             raise ValueError("normalize can hold no 'obs' here: pictures are brought to a range.")
         self.action_size = self.units.action_size

@@ -52,7 +52,8 @@ class LeanAdam(torch.optim.Adam):
         for parameter in parameters:
             if not self.state[parameter]:
                 moments = {name: torch.zeros_like(parameter) for name in ("exp_avg", "exp_avg_sq")}
-                self.state[parameter].update({"step": torch.zeros(()), **moments})
+                step = torch.zeros((), device=parameter.device)
+                self.state[parameter].update({"step": step, **moments})
         states = [self.state[parameter] for parameter in parameters]
         counts = torch.stack([state["step"] for state in states])
         for state, count in zip(states, counts, strict=True):

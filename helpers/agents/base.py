@@ -18,6 +18,7 @@ from helpers.agents import checkpoint, parameters, probabilities
 from helpers.agents.hyperparameters import MakesAgents, Remembering, change
 from helpers.agents.limits import (
     as_array,
+    as_device,
     check_callback,
     check_classes,
     check_environment,
@@ -71,6 +72,10 @@ class Agent(metaclass=Remembering):
     `needs_bounds` and `takes_images`. With `normalize=("obs", "rewards")`, or one of both, these
     are brought to size 1, see `helpers.agents.normalize`.
 
+    `device`: where the networks are: "cpu", "cuda", "auto" (a GPU where there is one), or a
+    `torch.device`. It stands in no file. A seed gives the same training on a CPU, bit for bit, and
+    on a GPU the same within rounding, which grows. Memory and noise stay on the CPU.
+
     Attributes that lessons, curves and studies read:
     `steps`: environment steps learned from so far, over all calls of `learn`;
     `history`: name -> list of (step, value): 'return' and 'length' of every finished training
@@ -81,7 +86,7 @@ class Agent(metaclass=Remembering):
     saved: ClassVar[tuple[str, ...]] = ()
     counted: ClassVar[tuple[str, ...]] = ()
     memories: ClassVar[tuple[str, ...]] = ()
-    settled: ClassVar[tuple[str, ...]] = ("seed", "n_envs")
+    settled: ClassVar[tuple[str, ...]] = ("seed", "n_envs", "device")
     action_kinds: ClassVar[tuple[type, ...]] = (spaces.Box,)
     needs_bounds: ClassVar[bool] = False
     takes_images: ClassVar[bool | None] = None  # None: with an `encoder_class` it does
@@ -100,9 +105,13 @@ class Agent(metaclass=Remembering):
         check_classes(cls)
 
     def __init__(
-        self, env: EnvLike, seed: int | None = None, normalize: Sequence[str] = ()
+        self,
+        env: EnvLike,
+        seed: int | None = None,
+        normalize: Sequence[str] = (),
+        device: str | torch.device = "cpu",
     ) -> None:
-        self.env_source = env
+        self.env_source, self.device = env, as_device("device", device)
         self.observation_space, self.action_space = spaces_of(env)
         check_environment(type(self), self.observation_space, self.action_space)
         self.seed = int(np.random.default_rng().integers(2**31) if seed is None else seed)
@@ -276,10 +285,16 @@ class Agent(metaclass=Remembering):
 
     @contextmanager
     def seeded(self) -> Iterator[None]:
-        """Initialise networks from the agent's seed; torch's own random state is left alone."""
+        """Initialise networks from the agent's seed; torch's own random state is left alone.
+
+        They are then moved to the agent's device.
+        """
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
             yield
+        for part in vars(self).values():
+            if isinstance(part, nn.Module) and part is not self.normalizer:
+                part.to(self.device)
 
     def new_episode(self) -> tuple[Resumable, np.ndarray]:
         """The environment that it trains in, and the first observation of an episode there.
@@ -303,12 +318,15 @@ class Agent(metaclass=Remembering):
         return torch.as_tensor(np.asarray(obs, dtype=np.float32)).reshape(len(obs), self.obs_size)
 
     def normal(self, obs: torch.Tensor) -> torch.Tensor:
-        """Observations (..., obs_size) normalised, if the agent does that."""
-        return obs if self.normalizer is None else self.normalizer.obs(obs)
+        """Observations (..., obs_size) normalised, if the agent does that, and on its device."""
+        return (obs if self.normalizer is None else self.normalizer.obs(obs)).to(self.device)
 
     def normal_batch(self, batch: Any) -> Any:
-        """A batch of a memory normalised, if the agent does that."""
-        return batch if self.normalizer is None else self.normalizer.batch(batch)
+        """A batch of a memory normalised, if the agent does that, and on its device."""
+        batch = batch if self.normalizer is None else self.normalizer.batch(batch)
+        if self.device.type == "cpu":
+            return batch
+        return batch._make(part.to(self.device) for part in batch)
 
     def training_envs(self) -> list[Resumable]:
         """What it has made so far of the environments that it trains in."""
@@ -409,7 +427,8 @@ class Agent(metaclass=Remembering):
 
         `settings` replace those in the file: `load(path, actor_learning_rate=1e-4)` to tune finely,
         `load(path, seed=1)` to draw other random numbers from here on, in new episodes. An object
-        of one's own, such as a noise, stands in no file, and has to be given. A number that was set
+        of one's own, such as a noise, stands in no file, and has to be given; so has a `device`
+        other than the CPU, wherever the agent was trained. A number that was set
         by hand in an optimiser's `param_groups` is in the file, and stays unless it is given here.
 
         Where the environment cannot be made, since its package is missing or it has no name, the

@@ -69,12 +69,19 @@ def contents(agent: Any, replay: bool) -> dict:
         "history": {name: list(values) for name, values in agent.history.items()},
         "rng": agent.rng.bit_generator.state,
         "predict_rng": agent.predict_rng.bit_generator.state,
-        "state": {name: getattr(agent, name).state_dict() for name in agent.saved},
+        "state": {name: on_cpu(getattr(agent, name).state_dict()) for name in agent.saved},
     }
     if replay:
         memories = {name: _memory(getattr(agent, name)) for name in agent.memories}
         content["under_way"] = {"memories": memories, "episode": _episode(agent)}
     return content
+
+
+def on_cpu(state: Any) -> Any:
+    """A state_dict with its tensors on the CPU; there it is what it was."""
+    if isinstance(state, dict):
+        return {key: on_cpu(value) for key, value in state.items()}
+    return state.cpu() if isinstance(state, torch.Tensor) else state
 
 
 def restore(agent: Any, content: dict, changes: Mapping[str, Any]) -> None:
@@ -97,7 +104,7 @@ def restore(agent: Any, content: dict, changes: Mapping[str, Any]) -> None:
     _restore_counts(agent, content["counts"])
     if "under_way" in content:
         settings, here = content["hyperparameters"], plain_hyperparameters(agent)
-        replaced = [name for name in changes if not same_kind(settings.get(name), here[name])]
+        replaced = [name for name in changes if not same_kind(settings.get(name), here.get(name))]
         _restore_memories(agent, content["under_way"]["memories"], replaced)
         if "seed" not in changes:  # another seed, other episodes
             _restore_episode(agent, content["under_way"]["episode"])
@@ -109,11 +116,15 @@ def in_words(observation_space: spaces.Space, action_space: spaces.Space) -> str
 
 
 def plain_hyperparameters(agent: Any) -> dict:
-    """The agent's hyperparameters as a file holds them."""
+    """The agent's hyperparameters as a file holds them: which device is for the next machine."""
     acting = {name: each for name, each in vars(agent).items() if isinstance(each, Noise)}
     settings = agent.hyperparameters
     # Of a noise its parameters as they are now: `agent.noise.sigma = 0.2` is obeyed as well.
-    return {name: as_plain(acting.get(name, value)) for name, value in settings.items()}
+    return {
+        name: as_plain(acting.get(name, value))
+        for name, value in settings.items()
+        if name != "device"
+    }
 
 
 # ---- states, counts, memories, the episode under way ---------------------------------------------

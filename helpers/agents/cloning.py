@@ -217,14 +217,14 @@ def as_shown(agent: Agent, demos: Demos) -> tuple[torch.Tensor, torch.Tensor]:
     """
     if isinstance(agent, OffPolicyAgent):
         obs, action, *_ = as_stored(agent, demos)
-        return agent.normal(torch.from_numpy(obs)), torch.from_numpy(action)
+        return agent.normal(torch.from_numpy(obs)), torch.from_numpy(action).to(agent.device)
     check_spaces(demos, agent)
     policy: Any = _policy_of(agent)[0]
     if isinstance(agent.action_space, spaces.Discrete):
         action = demos.action - policy.start
     else:
         action = (demos.action.reshape(len(demos), -1) - policy.center) / policy.scale
-    return agent.flat(demos.obs), torch.from_numpy(action)
+    return agent.flat(demos.obs), torch.from_numpy(action).to(agent.device)
 
 
 def imitation_loss(agent: Agent, obs: torch.Tensor, action: torch.Tensor) -> torch.Tensor:

@@ -21,7 +21,7 @@ FEW_ROWS = 32  # for one observation oneDNN's preparations take longer than the 
 def fast_networks(agent: Any, *settings: Any) -> tuple[nn.Module, nn.Module]:
     """An actor and a critic, by `choose_networks`, that compute as fast as we know how."""
     actor, critic = choose_networks(agent, *settings)
-    return faster(actor), faster(critic)
+    return (faster(actor), faster(critic)) if agent.device.type == "cpu" else (actor, critic)
 
 
 def faster(network: nn.Module) -> nn.Module:

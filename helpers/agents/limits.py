@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+import torch
 
 from helpers.agents.noise import as_noise
 from helpers.agents.normalize import PARTS
@@ -88,6 +89,19 @@ def switch(name: str, value: Any) -> None:
         raise refuse(name, "True or False", value)
 
 
+def as_device(name: str, value: Any) -> torch.device:
+    """Where to compute: `value`, or what it is the name of, if PyTorch can compute there."""
+    try:
+        if value == "auto":
+            value = "cuda" if torch.cuda.is_available() else "cpu"
+        device = torch.device(value)
+        torch.empty(0, device=device)  # for torch, a device need not be there to have a name
+    except Exception as error:  # which kind, each device says in its own way
+        words = '"cpu", "auto", or "cuda" if torch.cuda.is_available() is True'
+        raise refuse(name, words, value) from error
+    return device
+
+
 def normalized(name: str, value: Any) -> None:
     """What is normalised."""
     if isinstance(value, str) or not isinstance(value, Sequence) or not set(value) <= set(PARTS):
@@ -107,6 +121,7 @@ LIMITS: Mapping[str, Limit] = {
     "critic_learning_rate": as_rate,
     "critic_steps": SIZE,
     "demo_bonus": NOT_NEGATIVE,
+    "device": as_device,
     "entropy_coef": number(finite=True),
     "eps": number(above=0, finite=True),
     "gamma": SHARE,

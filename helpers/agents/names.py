@@ -104,7 +104,7 @@ SETTINGS = [
     Name("optimizer_kwargs", "", "the optimiser is Adam; its `param_groups` may be set by hand"),
     Name("verbose", "", f"the callback `Print(every=1000)` {CALLBACKS}"),
     Name("seed", "seed"),
-    Name("device", "", "everything runs on the CPU"),
+    Name("device", "device", '"cpu" unless told, "cuda", or "auto"'),
 ]  # fmt: skip
 
 METHODS = [
@@ -242,8 +242,8 @@ ELSEWHERE = [
     Name("state_dim", "env", "its spaces say it", (AUTHORS,)),
     Name("action_dim", "env", "its spaces say it", (AUTHORS,)),
     Name("max_action", "env", "its spaces say it", (AUTHORS,)),
-    Name("torch_deterministic", "seed", "the same seed always gives the same training", (CLEANRL,)),
-    Name("cuda", "", "everything runs on the CPU", (CLEANRL,)),
+    Name("torch_deterministic", "seed", "the same seed, the same training, on a CPU", (CLEANRL,)),
+    Name("cuda", "device", '"cpu" unless told, "cuda", or "auto"', (CLEANRL,)),
     Name("capture_video", "", "`helpers.show.video` records", (CLEANRL,)),
     Name("save_model", "save", "a method", (AUTHORS, CLEANRL)),
     Name("load_model", "load", "a method", (AUTHORS,)),

@@ -97,14 +97,14 @@ class OffPolicyAgent(ActorCriticAgent):
             action = self.warm_up_noise.at(self.steps).sample((self.action_size,), self.rng)
         else:
             with torch.no_grad():
-                action = self.draw(self.normal(torch.from_numpy(obs)), self.rng).numpy()
+                action = self.draw(self.normal(torch.from_numpy(obs)), self.rng).cpu().numpy()
             if self.noise is not None:
                 action = action + self.noise.at(self.steps).sample(action.shape, self.rng)
         return np.clip(action, -1, 1)
 
     def act(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
         """Exploring, each call stands alone: even a noise with memory adds independent draws."""
-        actions = (self.greedy(obs) if rng is None else self.draw(obs, rng)).numpy()
+        actions = (self.greedy(obs) if rng is None else self.draw(obs, rng)).cpu().numpy()
         if rng is not None and self.noise is not None:
             noise = self.noise.at(self.steps)
             draws = noise.center + noise.std * rng.standard_normal(actions.shape)

@@ -44,7 +44,7 @@ class OnPolicyAgent(Agent):
 
     A rollout has `n_steps` steps of each; a subclass says in `update` what is learned from it.
     Rewards are multiplied by `reward_scale` before: with 1 - gamma a value is a weighted mean of
-    rewards. `normalize` is explained at `Agent`.
+    rewards. `normalize` and `device` are explained at `Agent`.
     """
 
     policy: Any  # draws with `sample`, converts with `to_env`
@@ -57,10 +57,11 @@ class OnPolicyAgent(Agent):
         n_steps: int = 32,
         reward_scale: float = 1.0,
         normalize: Sequence[str] = (),
+        device: str | torch.device = "cpu",
         seed: int | None = None,
     ) -> None:
         self.check_settings(locals())
-        super().__init__(env, seed, normalize)
+        super().__init__(env, seed, normalize, device)
         self.n_envs, self.n_steps, self.reward_scale = n_envs, n_steps, reward_scale
         self.envs: ResumableVector | None = None
 

@@ -59,7 +59,7 @@ class CategoricalPolicy(nn.Module):
 
     def sample(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
         """Action indices (B,) for observations (B, obs_size): drawn, or likeliest without `rng`."""
-        logits = self.actor(obs).numpy()
+        logits = self.actor(obs).cpu().numpy()
         return logits.argmax(axis=-1) if rng is None else sample_actions(logits, rng)
 
     def to_env(self, actions: np.ndarray) -> np.ndarray:
@@ -99,7 +99,7 @@ class MultiCategoricalPolicy(nn.Module):
 
     def sample(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
         """Indices (B, choices) for observations (B, obs_size); without `rng` the likeliest."""
-        parts = [each.numpy() for each in self.logits(obs)]
+        parts = [each.cpu().numpy() for each in self.logits(obs)]
         chosen = [each.argmax(-1) if rng is None else sample_actions(each, rng) for each in parts]
         return np.stack(chosen, axis=-1)
 
@@ -156,10 +156,10 @@ class GaussianPolicy(nn.Module):
 
     def sample(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
         """Actions (B, action_dim) in scaled units: drawn with `rng`, or the mean if None."""
-        mean = self.actor(obs).numpy()
+        mean = self.actor(obs).cpu().numpy()
         if rng is None:
             return mean
-        std = self.log_std.detach().exp().numpy()
+        std = self.log_std.detach().exp().cpu().numpy()
         return mean + std * rng.standard_normal(mean.shape, dtype=np.float32)
 
     def to_env(self, actions: np.ndarray) -> np.ndarray:

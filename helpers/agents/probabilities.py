@@ -65,7 +65,7 @@ def of_batch(
     if agent.squashes:
         return _squashed(agent, obs, actions)
     if isinstance(agent.action_space, spaces.Discrete):
-        return _categorical(policy.actor(obs), agent.action_space, actions)
+        return _categorical(policy.actor(obs).cpu(), agent.action_space, actions)
     return _gaussian(policy, obs, actions)
 
 
@@ -119,16 +119,15 @@ def _categorical(
 def _gaussian(
     policy: GaussianPolicy, obs: torch.Tensor, actions: np.ndarray | None
 ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
-    mean, std = policy.actor(obs), policy.log_std.exp()
+    mean, log_std = policy.actor(obs).cpu(), policy.log_std.cpu()
     if actions is None:
         shape = (len(obs), *policy.shape)
         means = mean.numpy() * policy.scale + policy.center
-        stds = np.tile(std.numpy() * policy.scale, (len(obs), 1))  # the same in every state
+        # The same in every state.
+        stds = np.tile(log_std.exp().numpy() * policy.scale, (len(obs), 1))
         return means.reshape(shape), stds.reshape(shape)
     scaled = (actions.reshape(len(obs), -1) - policy.center) / policy.scale
-    densities = gaussian_log_prob(
-        mean, policy.log_std, torch.as_tensor(scaled, dtype=torch.float32)
-    )
+    densities = gaussian_log_prob(mean, log_std, torch.as_tensor(scaled, dtype=torch.float32))
     # An interval has as many times its length in the environment's units, and the same probability.
     return densities.numpy() - float(sum(map(math.log, policy.scale)))
 
@@ -136,7 +135,7 @@ def _gaussian(
 def _squashed(
     agent: Any, obs: torch.Tensor, actions: np.ndarray | None
 ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
-    mean, log_std = agent.actor(obs)
+    mean, log_std = (each.cpu() for each in agent.actor(obs))
     if actions is None:
         shape = (len(obs), *agent.action_space.shape)
         return mean.numpy().reshape(shape), log_std.exp().numpy().reshape(shape)

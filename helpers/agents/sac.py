@@ -162,7 +162,7 @@ class SAC(OffPolicyAgent):
         super().__init__(env, noise=noise, seed=seed, **shared)
         self.learn_temperature = learn_temperature
         self.target_entropy = -self.action_size if target_entropy is None else target_entropy
-        self.temperature = Temperature(temperature)
+        self.temperature = Temperature(temperature).to(self.device)
         self.temperature_optimizer = LeanAdam(self.temperature.parameters())
         self.follow("temperature_learning_rate", temperature_learning_rate, "temperature_optimizer")
 
@@ -201,7 +201,7 @@ class SAC(OffPolicyAgent):
         """Actions (..., action_size) for flat observations, drawn, and their log-densities."""
         mean, log_std = self.actor(obs)
         noise = torch.from_numpy(rng.standard_normal(mean.shape, dtype=np.float32))
-        return squashed_sample(mean, log_std, noise)
+        return squashed_sample(mean, log_std, noise.to(mean.device))
 
     def draw(self, obs: torch.Tensor, rng: np.random.Generator) -> torch.Tensor:
         return self.sample(obs, rng)[0]

@@ -37,7 +37,7 @@ def smoothed_target_action(
     # its own.
     noise = torch.from_numpy(rng.standard_normal(action.shape, dtype=np.float32)) * target_noise
     # 3. Noise beyond `noise_clip` is cut off: the action should stay near the actor's.
-    noise = noise.clamp(-noise_clip, noise_clip)
+    noise = noise.clamp(-noise_clip, noise_clip).to(action.device)
     # 4. The sum must still be a possible action.
     return (action + noise).clamp(-1, 1)
 

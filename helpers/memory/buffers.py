@@ -324,6 +324,9 @@ class PrioritizedReplayBuffer(ReplayBuffer):
         Raises `IndexError` or `ValueError`, and changes nothing, if that cannot be.
         """
         # 1. Look at both as numpy arrays, and refuse what would harm the trees.
+        indices, priorities = (
+            each.cpu() if isinstance(each, torch.Tensor) else each for each in (indices, priorities)
+        )
         places, new = check_places(indices, self.size), np.asarray(priorities, np.float64)
         self.check_new(places, new)
         # 2. The trees hold p_i^alpha: probabilities are shares of their sum.

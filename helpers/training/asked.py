@@ -121,7 +121,7 @@ def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not equals or not name.isidentifier() or name in ("env", "seed"):
             raise ValueError(f"Settings are written as --set gamma=0.98, not as '{text}'.")
-        settings[name] = parse_value(value)
+        settings[name] = value if name == "device" else parse_value(value)
     return settings
 
 

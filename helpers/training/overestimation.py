@@ -34,7 +34,7 @@ def values_and_returns(agent: OffPolicyAgent, seed: int = 20_000) -> tuple[float
     obs, rewards, inside = _greedy_episodes(agent, seed)
     with torch.no_grad():
         flat = agent.flat(obs[:SCORED][inside[:SCORED]])
-        values = agent.value(flat).numpy() / agent.reward_factor
+        values = agent.value(flat).cpu().numpy() / agent.reward_factor
     returns = np.zeros_like(rewards)
     following = np.zeros(rewards.shape[1])
     for t in reversed(range(len(rewards))):

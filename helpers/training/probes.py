@@ -119,7 +119,7 @@ def values(agent: Agent, *observed: float) -> np.ndarray:
     """What the agent's critic says of each of these observations, in the units of the rewards."""
     with torch.no_grad():
         value = agent.value(agent.flat(np.array(observed)[:, None]))
-    return value.numpy() / agent.reward_factor
+    return value.cpu().numpy() / agent.reward_factor
 
 
 def actions(agent: Agent, *observed: float) -> np.ndarray:

@@ -162,8 +162,9 @@ class Run:
                 raise ValueError("it holds an agent and no training")
             self.check_settings(content["run"]["settings"])
             agent = checkpoint.agent_from(
-                self.plan.kind, content, self.plan.setting.env_id, self.checkpoint
-            )
+                self.plan.kind, content, self.plan.setting.env_id, self.checkpoint,
+                {"device": self.agent.device},
+            )  # fmt: skip
             restore_evaluations(self.evaluations, content["run"]["evaluations"])
             self.seconds_before = float(content["run"]["seconds"])
         except OtherSettings:

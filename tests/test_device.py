@@ -1,0 +1,190 @@
+"""Agents elsewhere than on the CPU: nothing crosses over unasked, and the numbers are the same."""
+
+import argparse
+import sys
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from elsewhere import ELSEWHERE, Elsewhere, There
+from environments import AnySpace
+from environments import make as make_own
+from gymnasium import spaces
+from sentences import assert_one_sentence
+from wholes import AGENTS, DEMOS, everything, tiny
+
+from helpers.agents import A2C, TD3
+from helpers.agents.cloning import BehaviourCloning, pretrain
+from helpers.agents.faster import plain_updates
+from helpers.agents.limits import as_device
+from helpers.agents.probabilities import check_stochastic
+from helpers.demos.files import load_demos
+from helpers.envs.make import make_env
+from helpers.training.asked import ask, make_agent
+from helpers.training.runs import Plan, Run
+
+STEPS = 24
+both = ("obs", "rewards")
+
+
+def cloning(**settings):
+    settings = tiny | {"buffer_size": 1000} | settings
+    agent = BehaviourCloning("SparsePendulum-v0", seed=0, **settings)
+    return agent.remember(load_demos(DEMOS, agent.env_source))
+
+
+def choices(**settings):
+    env = make_own(AnySpace, action_space=spaces.MultiDiscrete([2, 3]))
+    return A2C(env, seed=0, n_envs=2, n_steps=6, hidden=4, **settings)
+
+
+KINDS = {
+    name: AGENTS[name]
+    for name in (
+        "ddpg", "td3-ou", "td3-pixels", "sac", "sac-fixed", "sac-pixels", "ddpgfd", "a2c",
+        "gaussian", "ppo", "ppo-gaussian", "book",
+    )
+} | {
+    "choices": choices,
+    "cloning": cloning,
+    "td3-normal": partial(AGENTS["td3"], normalize=both, layer_norm=True),
+    "ddpgfd-normal": partial(AGENTS["ddpgfd"], normalize=both),
+    "ppo-normal": partial(AGENTS["ppo"], normalize=both, hidden=(4, 4)),
+}  # fmt: skip
+pytestmark = pytest.mark.filterwarnings("ignore:.*from a non-meta")  # torch knows no other "meta"
+ALL = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(monkeypatch):
+    """The device is there, and what only a CPU has, other networks and updates, is not used."""
+    fused = "_get_fused_kernels_supported_devices"  # torch has a list of devices by name
+    monkeypatch.setattr(sys.modules["torch.optim.optimizer"], fused, lambda: ["cpu", "meta"])
+    monkeypatch.setattr("helpers.agents.faster.faster", lambda network: network)
+    with Elsewhere(), plain_updates():
+        yield
+
+
+def stochastic(agent):
+    try:
+        return check_stochastic(agent) is None
+    except ValueError:
+        return False
+
+
+def tensors_of(agent):
+    """All weights, and all that optimisers remember, but for counts."""
+    states = [getattr(agent, name).state_dict() for name in agent.saved if name != "normalizer"]
+    moments = [each for s in states if "param_groups" in s for each in s["state"].values()]
+    named = [pair for s in states + moments for pair in s.items()]
+    return [each for name, each in named if isinstance(each, torch.Tensor) and name != "step"]
+
+
+@ALL
+def test_a_training_elsewhere_is_the_same(make):
+    here, there = make().learn(STEPS), make(device=ELSEWHERE).learn(STEPS)
+    assert there.device == ELSEWHERE
+    assert all(isinstance(each, There) for each in tensors_of(there))
+    assert not any(isinstance(each, There) for each in tensors_of(here))
+    assert everything(there) == everything(here)
+
+
+@ALL
+def test_so_is_what_it_can_be_asked(make):
+    agents = make(), make(device=ELSEWHERE)
+    env = make_env(agents[0].env_source)
+    obs, some = np.array([env.reset(seed=seed)[0] for seed in range(3)]), env.action_space.sample()
+    asked = [lambda agent: agent.predict(obs), lambda agent: agent.predict(obs, False)]
+    asked += [lambda agent: agent.value(agent.flat(obs)).detach().cpu()]
+    if stochastic(agents[0]):
+        asked += [lambda agent: agent.action_probability(obs[0])]
+        asked += [lambda agent: agent.action_probability(obs[0], some)]
+    for question in asked:
+        np.testing.assert_array_equal(*map(question, agents))
+
+
+@pytest.mark.parametrize("name", ["td3-normal", "sac", "ppo-gaussian", "ddpgfd"])
+def test_files_are_for_any_device(tmp_path, name):
+    """Either way, and going on from a file equals never having stopped."""
+    make, path = KINDS[name], tmp_path / "agent.pt"
+    whole = make().learn(2 * STEPS)
+    for saved_on, loaded_on in [(ELSEWHERE, "cpu"), ("cpu", ELSEWHERE)]:
+        make(device=saved_on).learn(STEPS).save(path, replay=True)
+        in_file = torch.load(path, weights_only=True)  # not asked to be moved
+        assert "device" not in in_file["hyperparameters"]
+        assert type(whole).load(path, whole.env_source).device.type == "cpu"
+        again = type(whole).load(path, whole.env_source, device=loaded_on)
+        assert again.device == torch.device(loaded_on)
+        assert everything(again.learn(STEPS)) == everything(whole)
+
+
+@pytest.mark.parametrize("kind", [TD3, A2C], ids=["off-policy", "on-policy"])
+def test_pretraining_elsewhere_is_the_same(kind):
+    demos = load_demos(DEMOS, "SparsePendulum-v0").first(3)
+    agents = [kind(demos.env_id, hidden=4, seed=0, device=device) for device in ("cpu", ELSEWHERE)]
+    results = [pretrain(agent, demos, epochs=2, batch_size=128) for agent in agents]
+    assert results[0] == results[1]
+    assert everything(agents[0]) == everything(agents[1])
+
+
+def test_a_class_that_knows_of_no_device():
+    """What its constructor builds, and what its update gets, is where the agent was told to be."""
+
+    class Mine(TD3):
+        def __init__(self, env, *, bonus=1.0, **shared):
+            super().__init__(env, **shared)
+            self.bonus = bonus
+            with self.seeded():
+                self.guess = torch.nn.Linear(self.obs_size, 1)
+
+        def update(self, batch):
+            more = self.bonus * self.guess(batch.obs)[:, 0].detach()
+            return super().update(batch._replace(reward=batch.reward + more))
+
+    here, there = (Mine("Short-v0", seed=0, **tiny, device=each) for each in ("cpu", ELSEWHERE))
+    assert everything(here.learn(STEPS)) == everything(there.learn(STEPS))
+
+
+# ---- which device --------------------------------------------------------------------------------
+
+
+def test_auto_is_a_gpu_where_there_is_one(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert AGENTS["td3"](device="auto").device.type == "cpu"
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch, "empty", lambda *_, device: device)
+    assert as_device("device", "auto") == as_device("device", "cuda") == torch.device("cuda")
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda", torch.device("cuda"), "", None, 0.5])
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has it")
+def test_a_device_that_is_not_there_is_one_sentence(device):
+    for name in ("td3", "a2c", "book"):
+        with pytest.raises(ValueError, match="device must be") as error:
+            AGENTS[name](device=device)
+        assert_one_sentence(error.value, '"cpu"', '"auto"', '"cuda"', repr(device))
+
+
+def test_it_cannot_be_set_later():
+    agent, words = AGENTS["td3"](), []
+    for name in ("device", "hidden"):
+        with pytest.raises(AttributeError) as error:
+            setattr(agent, name, getattr(agent, name))
+        words.append(str(error.value).replace(name, "it"))
+    assert words[0] == words[1]
+    assert agent.device == torch.device("cpu")
+
+
+def test_a_command_line_asks_for_it_and_goes_on_there(tmp_path):
+    words = ["device=meta", "hidden=4", "learning_starts=10", "batch_size=4"]
+    options = argparse.Namespace(
+        algorithm="td3", environment="Short-v0", steps=30, set=words, demos=None
+    )
+    plan = Plan(ask(options), seed=0, out=tmp_path, every=30, episodes=1, minutes=5)
+    assert "--set device=meta" in plan.command
+    run = Run(plan, make_agent(plan.setting, 0))
+    assert run.agent.device == ELSEWHERE
+    run.save()
+    run.resume()
+    assert run.agent.device == ELSEWHERE
