@@ -97,7 +97,9 @@ def test_what_a_setting_cannot_be_is_refused_as_at_first_and_changes_nothing(nam
 def test_what_an_agent_is_built_with_cannot_be_changed(kind, name, value):
     with pytest.raises(AttributeError, match=f"^{name} counts when an agent is made") as error:
         setattr(kind("Pendulum-v1", seed=0), name, value)
-    assert_one_sentence(error.value, f"{kind.__name__}.load(path, {name}=...)")
+    assert_one_sentence(error.value, f"{kind.__name__}(...)")
+    can_be_loaded = name not in ("hidden", "layer_norm")  # these a file's weights have the shape of
+    assert (f"{kind.__name__}.load(path, {name}=...)" in str(error.value)) == can_be_loaded
 
 
 def test_the_gamma_that_a_normaliser_has_as_well_cannot_be_changed():

@@ -17,6 +17,7 @@ from helpers.agents.schedules import KINDS as SCHEDULES
 from helpers.agents.schedules import as_rate
 from helpers.envs.resumable import Resumable
 
+SHAPES = ("hidden", "layer_norm")  # of the weights: a file's fit no other
 OWN = "own"  # in a file: the name of what it cannot hold
 
 
@@ -79,9 +80,9 @@ def change(agent: Any, name: str, value: Any) -> None:
     if name in agent.rates:
         agent.follow(name, value, *agent.rates[name][1])
     elif name not in vars(agent) or name in agent.settled:
+        later = "" if name in SHAPES else f", or to {kind.__name__}.load(path, {name}=...)"
         raise AttributeError(
-            f"{name} counts when an agent is made, not later: give it to {kind.__name__}(...), or "
-            f"to {kind.__name__}.load(path, {name}=...)."
+            f"{name} counts when an agent is made, not later: give it to {kind.__name__}(...){later}."
         )
     else:
         is_noise = isinstance(value, Noise)
