@@ -219,6 +219,7 @@ def test_the_curves_and_their_tops_are_those_of_the_critic():
         ),
         ({"noise_clip": 0.0, "peak": 0.3}, "none needed"),
         ({"target_noise": 0.04, "peak": 1.5, "width": 0.1}, "Too little: smoothing leaves 87 %"),
+        ({"target_noise": 0.4}, "Too much: smoothing leaves 13 %"),
         ({"target_noise": 1.0, "noise_clip": 1.0}, "Too much: smoothing leaves"),
         ({"target_noise": 1.0, "peak": 1.5, "width": 0.3}, "Too much: smoothing leaves 45 %"),
         ({"peak": 0.5}, "both lead to the hill"),

@@ -82,7 +82,8 @@ def change(agent: Any, name: str, value: Any) -> None:
     elif name not in vars(agent) or name in agent.settled:
         later = "" if name in SHAPES else f", or to {kind.__name__}.load(path, {name}=...)"
         raise AttributeError(
-            f"{name} counts when an agent is made, not later: give it to {kind.__name__}(...){later}."
+            f"{name} counts when an agent is made, not later: "
+            f"give it to {kind.__name__}(...){later}."
         )
     else:
         is_noise = isinstance(value, Noise)

@@ -107,7 +107,7 @@ CLAIMS = [
         ),
     ),
     Claim(
-        "No difference in size is shown (p = 0.08)",
+        "Over the second half of training no difference in size is shown (p = 0.08)",
         p_is(0.08, lambda: -bias(TAUGHT), lambda: bias("DDPG")),
     ),
     Claim(

@@ -167,7 +167,9 @@ def _smoothing_sentence(
     what = f"smoothing leaves {peak}{100 * left:.0f} % of the hill"
     if left < 0.5 or still:
         wrong = f", and leads to {place}" if still else ""
-        return f"Too {'much' if left < 0.5 else 'little'}: {what}{wrong}."
+        # Too little leaves the top at the false peak; noise that is cut makes copies beside it.
+        little = left >= 0.5 and abs(a[best] - a[raw]) < 0.1
+        return f"Too {'little' if little else 'much'}: {what}{wrong}."
     away = "away from the peak" if misled else "both lead to the hill"
     return f"S{what[1:]}: {away}, to {place}."
 
