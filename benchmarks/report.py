@@ -17,9 +17,19 @@ from helpers.training.study import save
 RESULT = RESULTS / "bench.json"
 README = Path(__file__).with_name("README.md")
 FIGURE = README.with_name("steps.png")
+COURSE = README.parent.parent / "README.md"
+SPEED, SPEED_END = "<!-- begin: speed, by `course.py bench --report` -->", "<!-- end: speed -->"
 BEGIN, END = "<!-- begin: tables, by `course.py bench --report` -->", "<!-- end: tables -->"
 FLAGS = ("fma", "avx", "avx2", "avx512f", "avx512_bf16", "amx_tile")  # what products are fast by
-FIGURED = ("td3", "ddpg")
+FIGURED = ("td3", "ddpg", "sac", "a2c", "ppo")
+PRODUCTS = "the products alone"
+CONTENDERS = {
+    "ours": ("#D55E00", "o"),
+    "SB3": ("#0072B2", "s"),
+    "SBX": ("#56B4E9", "D"),
+    "a plain file": ("#555555", "v"),
+    PRODUCTS: ("#BBBBBB", "|"),
+}
 
 
 def cpu() -> dict:
@@ -51,15 +61,18 @@ def write_report(record: dict, order: Sequence[str]) -> None:
     record["results"].sort(key=lambda row: order.index(row["benchmark"]))
     save(RESULT, record)
     text = README.read_text(encoding="utf-8")
-    README.write_text(with_tables(text, record), encoding="utf-8")
+    README.write_text(between(text, BEGIN, END, tables(record)), encoding="utf-8")
+    course = COURSE.read_text(encoding="utf-8")
+    short = between(course, SPEED, SPEED_END, summary(record["results"]))
+    COURSE.write_text(short, encoding="utf-8")
     if any(row["benchmark"] in FIGURED for row in record["results"]):
         figure(record["results"]).savefig(FIGURE, dpi=110)
 
 
-def with_tables(text: str, record: dict) -> str:
-    """A page's text with the tables of this record between its two marks."""
-    start, end = text.index(BEGIN) + len(BEGIN), text.index(END)
-    return f"{text[:start]}\n\n{tables(record)}\n\n{text[end:]}"
+def between(text: str, begin: str, end: str, new: str) -> str:
+    """A page's text with something new between two marks."""
+    start = text.index(begin) + len(begin)
+    return f"{text[:start]}\n\n{new}\n\n{text[text.index(end) :]}"
 
 
 def tables(record: dict) -> str:
@@ -86,22 +99,44 @@ def _told(row: dict) -> tuple[str, ...]:
     return (f"{name}: {said}" if said else name, *others)
 
 
+def groups(results: Sequence[dict]) -> dict[str, dict[str, dict]]:
+    """'TD3, 64x64, batch 128' -> its rows of ours, SB3, SBX ..., all with the same settings."""
+    found: dict[str, dict[str, dict]] = {}
+    for row in results:
+        name, _, size = row["name"].partition(", ")
+        _, _, asked = (row["against"] or row["name"]).partition(", ")
+        same = size in (asked, "the same rollouts") or name == PRODUCTS
+        if row["benchmark"] in FIGURED and row["figures"] and not row["parts"] and same:
+            found.setdefault(f"{row['benchmark'].upper()}, {asked}", {}).setdefault(name, row)
+    return found
+
+
+def summary(results: Sequence[dict]) -> str:
+    """Markdown: our steps a second, and how many times as long the others take."""
+    others = list(CONTENDERS)[1:]
+    lines = [["", "ours", *others], ["---", *["--:"] * (1 + len(others))]]
+    for label, rows in groups(results).items():
+        ratios = [f"{rows[name]['ratio']:.2f} x" if name in rows else "" for name in others]
+        lines.append([label, f"{rows['ours']['figure']:,.0f} steps/s", *ratios])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
 def figure(results: Sequence[dict]) -> Figure:
-    """Steps a second of every contender, from lowest to highest round, on a logarithmic axis."""
-    drawn = [row for row in results if row["benchmark"] in FIGURED and row["figures"]]
-    drawn = [row for row in drawn if not row["parts"]]
-    canvas = Figure(figsize=(8, 0.24 * len(drawn) + 1), layout="constrained")
+    """Steps a second of all contenders, a line for each algorithm and size; lowest to highest."""
+    drawn = groups(results)
+    canvas = Figure(figsize=(8, 0.42 * len(drawn) + 1.1), layout="constrained")
     axes = canvas.subplots()
-    for i, row in enumerate(drawn):
-        ours = row["against"] is None
-        colour = (
-            "#D55E00" if ours else "#0072B2" if row["name"][:3] in ("SB3", "SBX") else "#555555"
-        )
-        axes.plot([min(row["figures"]), max(row["figures"])], [i, i], color=colour, lw=2)
-        axes.plot(row["figure"], i, "o", color=colour, ms=7 if ours else 5)
-    axes.set_yticks(range(len(drawn)), [f"{r['benchmark'].upper()}: {r['name']}" for r in drawn])
+    for name, (colour, marker) in CONTENDERS.items():
+        at = [i for i, rows in enumerate(drawn.values()) if name in rows]
+        rows = [each[name] for each in drawn.values() if name in each]
+        lows, highs = ([end(row["figures"]) for row in rows] for end in (min, max))
+        axes.hlines(at, lows, highs, color=colour, lw=2)
+        medians = [row["figure"] for row in rows]
+        axes.plot(medians, at, marker, color=colour, ms=8 if name == "ours" else 6, label=name)
+    axes.set_yticks(range(len(drawn)), list(drawn))
     axes.invert_yaxis()
     axes.set_xscale("log")
     axes.set_xlabel("environment steps a second: median, lowest and highest round")
     axes.grid(axis="x", which="both", alpha=0.3)
+    canvas.legend(loc="outside upper center", ncols=len(CONTENDERS), frameon=False)
     return canvas

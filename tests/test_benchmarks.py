@@ -388,7 +388,10 @@ def test_memory_says_what_a_process_came_to_take(monkeypatch):
 def test_the_page_has_the_tables_of_the_stored_results():
     record = json.loads(report.RESULT.read_text(encoding="utf-8"))
     text = report.README.read_text(encoding="utf-8")
-    assert report.with_tables(text, record) == text
+    assert report.between(text, report.BEGIN, report.END, report.tables(record)) == text
+    text, short = report.COURSE.read_text(encoding="utf-8"), report.summary(record["results"])
+    assert report.between(text, report.SPEED, report.SPEED_END, short) == text
+    assert short.count("\n") > 5
     measured = {row["benchmark"] for row in record["results"]}
     assert measured <= set(bench.BENCHMARKS)
     assert report.FIGURE.exists() == bool(measured & set(report.FIGURED))
@@ -397,6 +400,8 @@ def test_the_page_has_the_tables_of_the_stored_results():
 def test_a_report_keeps_the_other_benchmarks_rows(monkeypatch, tmp_path, capsys):
     for name in ("RESULT", "README", "FIGURE"):
         monkeypatch.setattr(report, name, tmp_path / Path(getattr(report, name)).name)
+    monkeypatch.setattr(report, "COURSE", tmp_path / "COURSE.md")
+    report.COURSE.write_text(f"Before\n{report.SPEED}\nold\n{report.SPEED_END}\nafter\n")
     report.README.write_text(f"Before\n{report.BEGIN}\nold\n{report.END}\nafter\n")
     assert bench.main(["replay", "--rounds", "1", "--steps", "1", "--report"]) == 0
     assert bench.main(["td3", "--rounds", "1", "--steps", "1", "--report"]) == 0
@@ -408,6 +413,7 @@ def test_a_report_keeps_the_other_benchmarks_rows(monkeypatch, tmp_path, capsys)
     assert text.endswith("after\n")
     assert "old" not in text
     assert all(f"**{name}**" in text for name in order)
+    assert "| TD3, 64x64, batch 128 |" in report.COURSE.read_text()
     assert len(re.findall(r"^\|.*\|$", text, re.M)) == len(record["results"]) + 4
     assert report.FIGURE.exists()
 
