@@ -168,7 +168,7 @@ def test_a_device_that_is_not_there_is_one_sentence(device):
 
 def test_it_cannot_be_set_later():
     agent, words = AGENTS["td3"](), []
-    for name in ("device", "hidden"):
+    for name in ("device", "seed"):
         with pytest.raises(AttributeError) as error:
             setattr(agent, name, getattr(agent, name))
         words.append(str(error.value).replace(name, "it"))

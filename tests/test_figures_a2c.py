@@ -49,6 +49,9 @@ def test_policy_figure_shows_probabilities_after_the_step():
     fig = plot_policy_gradient((0, 0, 0), (1, 0, -1), step=0)
     texts = [t.get_text() for t in fig.axes[2].texts]
     assert texts == ["33 %"] * 3
+    fig = plot_policy_gradient((0, 0, 0), (-1.5, 0, 1.5))
+    assert [t.get_text() for t in fig.axes[1].texts] == ["−0.50", "0.00", "+0.50"]
+    assert fig.axes[0].get_legend().get_texts()[0].get_text() == "mean Σ π Q = 0.00"
 
 
 @pytest.mark.parametrize(("gamma", "lam", "n"), [(0.99, 0.9, 5), (1.0, 0.0, 1), (0.9, 1.0, 30)])

@@ -80,6 +80,12 @@ def test_steps_are_clipped_to_the_bounds():
             "the critic's Q rises from 1.21 to 1.26, the true Q falls from 0.98 to 0.56",
         ),
         ({"action": -0.24, "step": 0.01}, "Hardly any slope"),
+        ({"action": -1.0, "step": 0.01, "steps": 2}, "the critic's Q stays near 0.01"),
+        (
+            {"action": -0.88, "step": 0.22, "steps": 20},
+            "The updates are too large: to a = −0.95, and the critic's Q falls from 0.08 to 0.03",
+        ),
+        ({"steps": 20, "error": 0.5}, "Near the true top: the critic says Q = 1.09 at a = +0.39"),
     ],
 )
 def test_uphill_says_what_became_of_the_actor(settings, said):
@@ -124,6 +130,14 @@ def test_actor_and_critic_may_agree_or_not_care():
     )
     assert "hardly matters here" in sentence(plot_q(calm, angle=0))
     assert "likes +2.0 best" in sentence(plot_q(calm, angle=180))
+    # +0.16 and +0.24 N m read alike.
+    sharp = SimpleNamespace(
+        actor=imagined(action=0.08).actor,
+        critic=lambda obs, a: -(a[:, 0] - 0.12).abs() + 0 * obs[:, 0],
+    )
+    assert "agree on torque +0.2 N m" in sentence(plot_q(sharp))
+    flat = SimpleNamespace(actor=imagined().actor, critic=lambda obs, a: 0 * (a + obs)[:, 0])
+    assert "hardly matters here: the critic sees a difference of 0" in sentence(plot_q(flat))
 
 
 def test_q_asks_the_agent_about_the_state_of_the_environment(agent):

@@ -160,6 +160,14 @@ def test_each_step_narrows_down_what_is_possible():
         ({"prefix_sum": 30}, "30 counts as a hair below the total, 24: place 7, the last"),
         ({"priorities": (2, 0), "prefix_sum": 2}, "2 counts as a hair below the total, 2: place 0"),
         ({"priorities": (2, 1), "prefix_sum": 2}, "2 lies between 2 and 3: place 1, found by 1 qu"),
+        (
+            {"prefix_sum": 30, "step": 0},
+            "30 counts as a hair below the total, 24. 3 questions will",
+        ),
+        (
+            {"prefix_sum": 24, "step": 1},
+            "Question 1 of 3: right, the left child's sum is subtracted; 13⁻ is left to find below",
+        ),
     ],
 )
 def test_the_draw_in_a_sentence(settings, start):
@@ -223,6 +231,11 @@ def test_what_students_should_see_of_alpha_and_beta():
     [
         (0.6, 0.4, "The largest error is drawn 16 times as often as the smallest, and counts 5.3"),
         (0, 0.4, "α = 0: all are drawn alike"),
+        (
+            0.05,
+            0.95,
+            "The largest error is drawn 1.3 times as often as the smallest, and counts 1.0",
+        ),
         (1, 0, "β = 0, no correction: the largest error counts 100 times as much as the smallest."),
         (1, 1, "β = 1: the largest error is drawn 100 times as often; on average all count alike."),
     ],
@@ -331,6 +344,7 @@ def test_colours_tell_what_is_new_what_is_older_and_what_is_wrong():
         ({}, "After 2 sweeps of 3-step targets 6 of 12 values know of the reward; 1-step targets "
              "reach 2."),
         ({"sweeps": 0}, "No sweep yet"),
+        ({"n": 1, "sweeps": 1}, "After 1 sweep of 1-step targets 1 of 12 values knows"),
         ({"n": 1}, "After 2 sweeps of 1-step targets 2 of 12 values know of the reward."),
         ({"n": 1, "sweeps": 12}, "After 12 sweeps of 1-step targets all values are right."),
         ({"n": 12, "sweeps": 1}, "After 1 sweep of 12-step targets all values are right"),
@@ -372,3 +386,9 @@ def test_every_episode_is_a_line_of_heights():
             np.testing.assert_array_equal(line[:, 1], each.next_obs[episode, 0])
         assert ax.lines[0].get_xdata() == [100, 100]
     assert "34 (clumsy_pendulum), -144 (pendulum)" in sentence(fig)
+
+
+def test_the_note_names_the_largest_errors_weight():
+    assert "the largest error's 0.33, on average 0.48" in [
+        text.get_text() for text in plot_priorities(0.6, 0.4).axes[1].texts
+    ]

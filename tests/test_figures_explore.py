@@ -464,3 +464,12 @@ def test_an_error_at_the_default_settings_is_raised(page):
 
     with pytest.raises(ValueError, match="no"):
         explore(draw, x=Slider(0, 1, 0))
+
+
+def test_after_a_slider_moved_the_text_is_that_of_what_is_drawn(page, views):
+    discount_explorer()
+    [control], image, _ = parts(views[0])
+    first = image.tooltip
+    control.value = ends(control)[0]
+    assert image.tooltip != first
+    assert image.tooltip == module.describe(plot_discount(control.value))

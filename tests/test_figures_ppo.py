@@ -55,6 +55,14 @@ def test_ratios_are_counted_on_both_sides_of_the_range():
     np.testing.assert_allclose(curve(fig.axes[1], BLUE)[:, 1], [0, 0.5])
 
 
+@pytest.mark.parametrize(("out", "said"), [(0, "0%"), (2, "under 1%"), (998, "over 99%")])
+def test_few_ratios_out_of_range_are_not_called_none(out, said):
+    ratios = np.ones((2, 1000))
+    ratios[1, :out] = 1.3
+    fig = plot_ratios({"clipped": ratios}, np.linspace(-1, 1, 1000))
+    assert f"1 epoch: {said} out of range" in sentence(fig)
+
+
 def test_kl_figure_has_a_median_for_each_training():
     kls = [0.01, 0.03, 0.02, 10.0, 0.02]
     assert rolling_median(kls, 3) == pytest.approx([0.01, 0.02, 0.02, 0.03, 0.02])

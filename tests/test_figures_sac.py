@@ -73,6 +73,7 @@ def test_the_gaussian_takes_one_hump_and_then_both():
     one, both = plot_temperature(0.1, 0.8), plot_temperature(1.0, 0.8)
     assert "on one hump" in sentence(one)
     assert "over both" in sentence(both)
+    assert sentence(plot_temperature(1.0, 0.0)).endswith("wider than the hump.")
     peak = curve(one.axes[1], PURPLE)
     assert peak[peak[:, 1].argmax(), 0] == pytest.approx(LEFT, abs=0.03)
     assert curve(one.axes[1], BLUE)[:, 1].sum() == pytest.approx(1000, rel=0.01)
@@ -141,6 +142,8 @@ def test_what_students_should_see_of_the_estimators_is_so():
     assert rough[one] > rough[other]
     assert "reparameterised one scatters" in sentence(plot_gradients(0.0, 1.0, 0.2))
     assert "likelihood ratio scatters with 24.5 times" in sentence(plot_gradients())
+    assert "both estimators scatter alike" in sentence(plot_gradients(-1.0, 0.7, 0.2))
+    assert "scatters with 2,780,000 times" in sentence(plot_gradients(-10.0, 0.05))
 
 
 def test_the_histograms_are_of_all_estimates():

@@ -122,6 +122,10 @@ def test_all_dots_and_means_lie_inside():
     ("settings", "said"),
     [
         ({}, "10 actions: the maximum is 1.54 too high, double unbiased, clipped 0.05 too low."),
+        (
+            {"actions": 2, "noise": 0.1, "spread": 0.3},
+            "2 actions: the maximum is hardly off, double 0.01 too low, clipped 0.06 too low.",
+        ),
         ({"noise": 0.0, "spread": 1.0}, "Without noise all three are right"),
         (
             {"actions": 1},

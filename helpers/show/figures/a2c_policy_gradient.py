@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
+from helpers.show.figures.drawing import signed, with_commas
 from helpers.show.figures.explore import Choice, Slider, explore
 from helpers.show.plotting import (
     BLUE,
@@ -72,7 +73,8 @@ def _draw_payoffs(ax: Any, payoffs: NDArray, pi: NDArray) -> None:
     ax.vlines(actions, 0, payoffs, color=ORANGE, lw=22)
     ax.axhline(0, color=FAINT, lw=1)
     mean = float(pi @ payoffs)
-    ax.axhline(mean, color=INK, lw=1.3, ls=(0, (4, 3)), label=f"mean Σ π Q = {mean:.2f}")
+    said = f"mean Σ π Q = {with_commas(mean, 2)}"
+    ax.axhline(mean, color=INK, lw=1.3, ls=(0, (4, 3)), label=said)
     reach = max(2.2, 1.1 * np.abs(payoffs).max())
     ax.set_ylim(-reach, 1.25 * reach)
     ax.yaxis.set_major_locator(MaxNLocator(4, integer=True))
@@ -90,7 +92,7 @@ def _draw_gradient(ax: Any, gradient: NDArray) -> None:
         a = actions[moved == sign]
         ax.plot(a, gradient[a], head, ms=9, mew=0, color=GREEN)
     for a, g in enumerate(gradient):
-        text, above = f"{g:+.2f}".replace("-", "−"), g > 0
+        text, above = signed(g), g > 0
         place = g + (0.09 if above else -0.09) * reach
         ax.text(a, place, text, ha="center", va="bottom" if above else "top", fontsize=9, color=INK)
     ax.set_ylim(-reach, reach)

@@ -228,9 +228,10 @@ def _opinion(here: dict[str, Any], spread: float) -> str:
         signed(_torque(here["actions"][best]), 1),
     )
     span = float(here["q"].max() - here["q"].min())
-    if span < 0.03 * spread:
+    if span <= 0.03 * spread:
         return f"Torque hardly matters here: the critic sees a difference of {short(span)} at most."
-    if missed < 0.01 * span or abs(here["actions"][best] - here["action"]) < 0.03:
+    near = chosen == favourite or abs(here["actions"][best] - here["action"]) < 0.03
+    if missed < 0.01 * span or near:
         return f"Actor and critic agree on torque {chosen} N m."
     return (
         f"The actor chooses torque {chosen}. "

@@ -138,15 +138,20 @@ def _verdict(path: NDArray, step: float, error: float) -> str:
             return "The updates are too large: the actor leaps to and fro across a top."
         lower = ", and lands lower than it stood" if q[-1] < q[-2] else ""
         return f"An update too far: it jumps across a top, to {end}{lower}."
-    change = f"{'rises' if q[-1] > q[0] else 'falls'} from {q[0]:.2f} to {q[-1]:.2f}"
+    first, last = (f"{q[i]:.2f}" for i in (0, -1))
+    change = f"{'rises' if q[-1] > q[0] else 'falls'} from {first} to {last}"
+    change = f"stays near {last}" if first == last else change
     was, truth = (float(toy_q(a)[0]) for a in path[[0, -1]])
     if q[-1] > q[0] and truth < was - 0.1:
         return f"Misled: the critic's Q {change}, the true Q falls from {was:.2f} to {truth:.2f}."
     if abs(moves[-1]) > 0.01 or abs(slope[-1]) > 0.2:
+        if q[-1] < q[0] and first != last:
+            return f"The updates are too large: to {end}, and the critic's Q {change}."
         return f"{many}: to {end}; the critic's Q {change}."
     highest = float(toy_q(np.linspace(-1, 1, 201), error)[0].max())
     if q[-1] - truth > 0.1:
-        return f"Misled: the critic says Q = {q[-1]:.2f} at {end}. In truth it is {truth:.2f}."
+        who = "Misled" if truth < 0.95 else "Near the true top"
+        return f"{who}: the critic says Q = {q[-1]:.2f} at {end}. In truth it is {truth:.2f}."
     if q[-1] > highest - 0.02:
         return f"Arrived: hardly any slope is left at {end}, the highest point."
     if q[-1] > 0.5:

@@ -136,7 +136,8 @@ def _news(n: int, sweeps: int, values: NDArray, truth: NDArray, run_on: bool) ->
         alone = "" if n == 1 else f"; 1-step targets take {STATES} sweeps"
         return f"{done} all values are right{alone}."
     alone = "" if n == 1 else f"; 1-step targets reach {sweeps}"
-    return f"{done} {reached} of {STATES} values know of the reward{alone}."
+    know = "knows" if reached == 1 else "know"
+    return f"{done} {reached} of {STATES} values {know} of the reward{alone}."
 
 
 def n_step_explorer() -> None:

@@ -248,9 +248,15 @@ def _walk_sentence(draw: Draw) -> str:
         interval = f"{_number(end - tree.leaves[place])} and {_number(end)}"
         return f"{drawn} lies between {interval}: place {place}, found by {questions}."
     if draw.step == 0:
-        return f"{drawn} of {_number(tree.total)} was drawn. At which place? {questions} will tell."
+        total = _number(tree.total)
+        if draw.prefix_sum < tree.total:
+            return f"{drawn} of {total} was drawn. At which place? {questions} will tell."
+        return (
+            f"{drawn} counts as a hair below the total, {total}. {questions} will tell the place."
+        )
     did = "right, the left child's sum is subtracted" if draw.now % 2 else "left, nothing changes"
-    rest = f"{_number(draw.rests[draw.step])} is left to find below node {draw.now}"
+    rest = _beside(draw.rests[draw.step], float(tree.nodes[draw.now]))
+    rest = f"{rest} is left to find below node {draw.now}"
     return f"Question {draw.step} of {depth}: {did}; {rest}."
 
 

@@ -113,13 +113,11 @@ def explore(
     with contextlib.suppress(ImportError):  # without ipywidgets the picture is all there is
         image = picture_widget()(value=png, format="png", tooltip=said)
         image.layout.width, image.layout.max_width = f"{width}px", "100%"
-        data |= view(_controlled(draw, alt, controls, image, width))
+        data |= view(_controlled(draw, controls, image, width))
     publish(data, metadata)
 
 
-def _controlled(
-    draw: Callable[..., Figure], alt: str, controls: Mapping, image: Any, width: int
-) -> Any:
+def _controlled(draw: Callable[..., Figure], controls: Mapping, image: Any, width: int) -> Any:
     """Controls in one or two columns above an image that follows them."""
     import ipywidgets
 
@@ -141,7 +139,7 @@ def _controlled(
         try:
             figure = draw(**{name: w.value for name, w in inputs.items()})
             image.value = to_png(figure, compress_level=1)
-            image.tooltip = alt or describe(figure)
+            image.tooltip = describe(figure)
             problem.value = ""
         except Exception as error:
             text = escape(f"{type(error).__name__}: {error}")

@@ -46,11 +46,18 @@ def plot_ratios(
     spread = f"ratios from {ratios.min():.2f} to {ratios.max():.2f}"
     colours = {"better than expected": GREEN, "worse": VERMILLION}
     name = run[:1].upper() + run[1:]
-    header(fig, f"{name}, after {after}: {share:.0%} out of range, {spread}.", colours)
+    header(fig, f"{name}, after {after}: {_percent(share)} out of range, {spread}.", colours)
     margins(fig, top=0.95, between=0.7)
     _scatter(left, ratios, advantages, clip)
     _shares(right, runs, run, epoch, clip)
     return fig
+
+
+def _percent(share: float) -> str:
+    """In whole percent, but neither none nor all where it is only near to it."""
+    if 0 < share < 0.005:
+        return "under 1%"
+    return "over 99%" if 0.995 <= share < 1 else f"{share:.0%}"
 
 
 def _scatter(ax: Axes, ratios: NDArray, advantages: NDArray, clip: float) -> None:

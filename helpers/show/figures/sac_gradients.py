@@ -115,9 +115,12 @@ def _sentence(truth: float, spread: dict[str, float], draws: int) -> str:
     """How often more draws the worse estimator needs for the same scatter."""
     ratio = (spread["likelihood ratio"] / spread["reparameterised"]) ** 2
     what = f"{draws} action{'s' * (draws > 1)} for each estimate"
-    if ratio >= 1:
-        return f"{what}: the likelihood ratio scatters with {ratio:.3g} times the variance."
-    return f"{what}: the reparameterised one scatters with {1 / ratio:.3g} times the variance."
+    larger = float(f"{max(ratio, 1 / ratio):.3g}")
+    if larger == 1:
+        return f"{what}: both estimators scatter alike."
+    who = "likelihood ratio" if ratio > 1 else "reparameterised one"
+    times = f"{larger:,.0f}" if larger >= 1000 else f"{larger:g}"
+    return f"{what}: the {who} scatters with {times} times the variance."
 
 
 def gradients_explorer() -> None:

@@ -146,7 +146,8 @@ def _sentence(temperature: float, second: float, best: NDArray, gaussian: NDArra
     """Mean Q and entropy of both, and over how many humps the Gaussian lies."""
     (q, entropy), (own_q, own) = (mean_and_entropy(d, second) for d in (best, gaussian))
     left = float(gaussian[ACTIONS < (LEFT + RIGHT) / 2].sum() / gaussian.sum())
-    where = "on one hump" if min(left, 1 - left) < 0.1 else "over both"
+    wide = "over both" if second else "wider than the hump"
+    where = "on one hump" if min(left, 1 - left) < 0.1 else wide
     return (
         f"α = {temperature:g}: the best policy has a mean Q of {q:.2f} and an entropy of "
         f"{signed(entropy)};\nthe best Gaussian {own_q:.2f} and {signed(own)}, {where}."

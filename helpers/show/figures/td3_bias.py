@@ -201,7 +201,7 @@ def _bias_sentence(actions: int, noise: float, bias: dict[str, float]) -> str:
 
     def off(value: float) -> str:
         if abs(value) < 0.005:
-            return "unbiased"
+            return "unbiased" if abs(value) < 1e-6 else "hardly off"
         return f"{abs(value):.2f} too {'high' if value > 0 else 'low'}"
 
     maximum, double, clipped = map(off, bias.values())
