@@ -6,6 +6,7 @@ from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from operator import attrgetter
+from types import SimpleNamespace
 
 import pytest
 
@@ -156,3 +157,8 @@ def test_a_variants_file_says_what_is_wrong_with_it(monkeypatch, tmp_path):
         variants.cache_clear()
         with pytest.raises(ValueError, match=says):
             variants("98")
+
+
+def test_a_stretch_in_which_no_episode_ended_repeats_its_neighbour():
+    agent = SimpleNamespace(history={"return": [(450, -9.0), (470, -7.0), (990, -1.0)]})
+    assert break_it.curve(agent, 1000) == [-8.0] * (POINTS - 1) + [-1.0]

@@ -32,15 +32,16 @@ UNFINISHED = Path("runs") / "break_it"  # the runs of a lab that is not stored y
 def curve(agent: Agent, total_steps: int) -> list[float]:
     """Mean return of the training episodes that ended in each of POINTS equal stretches of steps.
 
-    A stretch in which no episode ended repeats the one before it.
+    A stretch in which no episode ended repeats the one before it, at the start the first that has
+    one.
     """
     steps, returns = np.array(agent.history["return"]).T
     stretch = np.minimum(steps * POINTS // total_steps, POINTS - 1).astype(int)
-    means: list[float] = []
+    means = [float(returns[stretch == stretch[0]].mean())]
     for point in range(POINTS):
         inside = returns[stretch == point]
-        means.append(float(inside.mean()) if len(inside) else means[-1] if means else 0.0)
-    return means
+        means.append(float(inside.mean()) if len(inside) else means[-1])
+    return means[1:]
 
 
 def value_at_start(agent: Agent, starts: int = 20) -> float:

@@ -221,12 +221,12 @@ CLAIMS = [
         near(lambda: np.abs(lab.final("mountain, no correlation at all")).max(), 0, 0.5),
     ),
     Claim(
-        "all ten seeds reach the bar, but the returns in training are lower (p = 0.004, 0.013, "
+        "all ten seeds reach the bar, but the returns in training are lower (p = 0.001, 0.013, "
         "0.004)",
         both(
             lab.reach_the_bar(10, *ALONE),
             later(*ALONE, taught=MOUNTAIN),
-            p_values(dict(zip(ALONE, (0.004, 0.013, 0.004), strict=True)), MOUNTAIN),
+            p_values(dict(zip(ALONE, (0.001, 0.013, 0.004), strict=True)), MOUNTAIN),
         ),
     ),
     Claim(

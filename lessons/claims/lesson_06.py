@@ -192,10 +192,10 @@ CLAIMS = [
         ),
     ),
     Claim(
-        "learns later ($p = 0.008$) and ends lower (-133 against -120, $p < 0.001$)",
+        "learns later ($p = 0.009$) and ends lower (-133 against -120, $p < 0.001$)",
         both(
             lab.sooner(TAUGHT, NO_ENTROPY),
-            p_is(0.008, lambda: lab.training(TAUGHT), lambda: lab.training(NO_ENTROPY)),
+            p_is(0.009, lambda: lab.training(TAUGHT), lambda: lab.training(NO_ENTROPY)),
             ends_lower(NO_ENTROPY, -133),
         ),
     ),
