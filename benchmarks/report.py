@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from benchmarks.measure import HEAD, below, cells
 from benchmarks.workers import choose_core
+from helpers.show.plotting import BLUE, FAINT, GREY, SKY, VERMILLION
 from helpers.training.results import RESULTS
 from helpers.training.study import save
 
@@ -24,11 +25,11 @@ FLAGS = ("fma", "avx", "avx2", "avx512f", "avx512_bf16", "amx_tile")  # what pro
 FIGURED = ("td3", "ddpg", "sac", "a2c", "ppo")
 PRODUCTS = "the products alone"
 CONTENDERS = {
-    "ours": ("#D55E00", "o"),
-    "SB3": ("#0072B2", "s"),
-    "SBX": ("#56B4E9", "D"),
-    "a plain file": ("#555555", "v"),
-    PRODUCTS: ("#BBBBBB", "|"),
+    "ours": (VERMILLION, "o"),
+    "SB3": (BLUE, "s"),
+    "SBX": (SKY, "D"),
+    "a plain file": (GREY, "v"),
+    PRODUCTS: (FAINT, "|"),
 }
 
 

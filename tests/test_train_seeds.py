@@ -11,7 +11,9 @@ import pytest
 from test_cluster import scheduler  # noqa: F401  (a fixture)
 from test_train import arguments, outcome
 
-from helpers.training import train
+from helpers.training import several, train
+
+posix = pytest.mark.skipif(os.name == "nt", reason="signals are others there")
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +40,9 @@ def test_a_cluster_trains_them_as_well(whole, tmp_path, scheduler):
     assert (tmp_path / "seed_2" / "best.pt").exists()
 
 
-@pytest.mark.skipif(os.name == "nt", reason="a terminal's Ctrl-C is another there")
+@posix
 def test_ctrl_c_stops_them_all_and_the_same_command_goes_on(tmp_path, capsys):
-    line = arguments(tmp_path, "--seeds", "0-1", "--jobs", "2")
+    line = arguments(tmp_path, "--seeds", "0-2", "--jobs", "2")
     command = [sys.executable, "-m", "helpers.training.train", *line]
     command[command.index("450")] = "1000000"
     child = subprocess.Popen(
@@ -52,6 +54,7 @@ def test_ctrl_c_stops_them_all_and_the_same_command_goes_on(tmp_path, capsys):
     os.killpg(child.pid, signal.SIGINT)  # as a terminal does
     said, _ = child.communicate()
     assert child.returncode == train.STOPPED
+    assert not (tmp_path / "seed_2").exists()  # which waited for its turn
     reached = re.findall(r"seed \d: Stopped at step ([\d,]+);", said)
     assert len(reached) == 2
     steps = max(int(each.replace(",", "")) for each in reached) + 20
@@ -60,3 +63,28 @@ def test_ctrl_c_stops_them_all_and_the_same_command_goes_on(tmp_path, capsys):
     for seed in (0, 1):
         assert f"seed {seed}: Going on at step" in said
         assert f"seed {seed}: Finished" in said
+
+
+@posix
+def test_a_seed_that_was_killed_is_no_success(tmp_path, monkeypatch, capsys):
+    begun = subprocess.Popen
+
+    def killed(words, **given):
+        child = begun(words, **given)
+        if str(tmp_path / "seed_0") in words:
+            child.kill()
+        return child
+
+    monkeypatch.setattr(several.subprocess, "Popen", killed)
+    assert train.main(arguments(tmp_path, "--seeds", "0-1")) == signal.SIGKILL
+    assert "seed 1: Finished" in capsys.readouterr().out
+
+
+def test_ctrl_c_leaves_a_cluster_with_a_sentence(tmp_path, monkeypatch, capsys):
+    def heard(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(several, "on_cluster", heard)
+    line = arguments(tmp_path, "--seeds", "0-1", "--scheduler", "tcp://host:8786")
+    assert train.main(line) == train.STOPPED
+    assert capsys.readouterr().out.startswith("Left: workers finish what they are at")

@@ -30,6 +30,7 @@ from helpers.training.settings import Setting
 from helpers.training.study import circumstances, parse_seeds
 
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)  # some network folders
+STOPPED = 130  # the exit status after Ctrl-C
 EVALUATE_EVERY = 5000  # steps, as the authors of TD3 do; more often where training is short
 
 

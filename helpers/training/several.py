@@ -7,16 +7,21 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 
 from joblib import Parallel, delayed
 
 from helpers.training.cluster import on_cluster
-from helpers.training.runs import Plan
+from helpers.training.runs import STOPPED, Plan
 
 
 def train_apart(plan: Plan) -> int:
-    """Train in a process of its own, whose lines are printed with the seed; its exit status."""
+    """Train in a process of its own, whose lines are printed with the seed; its exit status.
+
+    That of a process which a signal ended is the signal's number, and not below 0: the worst of
+    all seeds' is what the command ends with.
+    """
     words = [sys.executable, "-u", "-m", "helpers.training.train", *plan.arguments]
     one_thread = {"OMP_NUM_THREADS": "1", **os.environ}  # seeds run side by side
     with subprocess.Popen(
@@ -24,19 +29,25 @@ def train_apart(plan: Plan) -> int:
     ) as child:
         for line in child.stdout or ():
             print(f"seed {plan.seed}: {line}", end="", flush=True)
-    return child.returncode
+    return abs(child.returncode)
 
 
 def train_several(plans: Sequence[Plan], jobs: int, scheduler: str | None = None) -> int:
     """Train them all, here or by a cluster's workers; the worst exit status.
 
-    Ctrl-C reaches every process of the terminal: each training ends by itself and keeps a
-    checkpoint, so this process only waits. Raises `ClusterError` as `on_cluster` does.
+    Ctrl-C reaches every process of a terminal: trainings under way end by themselves and keep a
+    checkpoint, so this process waits for them, and begins no other. A cluster's workers do not
+    hear it, and finish what they have. Raises `ClusterError` as `on_cluster` does.
     """
-    before = signal.signal(signal.SIGINT, lambda *_: None)
+    if scheduler is not None:
+        return max(on_cluster(scheduler, train_apart, plans))
+    stopped = threading.Event()
+
+    def unless_stopped(plan: Plan) -> int:
+        return STOPPED if stopped.is_set() else train_apart(plan)
+
+    before = signal.signal(signal.SIGINT, lambda *_: stopped.set())
     try:
-        if scheduler is not None:
-            return max(on_cluster(scheduler, train_apart, plans))
-        return max(Parallel(n_jobs=jobs, prefer="threads")(delayed(train_apart)(p) for p in plans))
+        return max(Parallel(n_jobs=jobs, prefer="threads")(map(delayed(unless_stopped), plans)))
     finally:
         signal.signal(signal.SIGINT, before)

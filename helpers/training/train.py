@@ -24,12 +24,9 @@ from helpers.agents.base import Agent, Callback
 from helpers.training.asked import add_arguments, make_agent
 from helpers.training.callbacks import CallbackList, Checkpoint, Evaluate, TensorBoard
 from helpers.training.cluster import ClusterError
-from helpers.training.runs import Plan, Run, claimed, make_plans
+from helpers.training.runs import STOPPED, Plan, Run, claimed, make_plans
 from helpers.training.several import train_several
 from helpers.training.study import Parser
-
-STOPPED = 130  # the exit status after Ctrl-C
-
 
 # ---- what is said --------------------------------------------------------------------------------
 
@@ -294,6 +291,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, ClusterError) as error:
         print(error, file=sys.stderr)
         return 2
+    except KeyboardInterrupt:  # one training of its own answers it, a cluster's workers do not
+        print("Left: workers finish what they are at; the same command goes on with the others.")
+        return STOPPED
     except OSError as error:
         print(f"{options.out or 'runs'} cannot be written ({because(error)}).", file=sys.stderr)
         return 1
