@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from benchmarks.drawing import drawing
 from benchmarks.measure import Benchmark, measure, table
 from benchmarks.memory import memory
 from benchmarks.peers import installed
@@ -30,6 +31,7 @@ BENCHMARKS: dict[str, Callable[[], Benchmark]] = {
     "replay": replay,
     "prioritized": prioritized,
     "memory": memory,
+    "drawing": drawing,
 }
 SIZES = ("rounds", "steps")  # what a benchmark has and the command line may change
 

@@ -277,7 +277,7 @@ def test_an_interrupted_training_says_how_to_go_on(page):
     assert "42 steps" not in page.of("image/png")[0][-1]["text/plain"]
 
 
-def test_drawing_takes_at_most_a_tenth_of_the_time(page, clock, monkeypatch):
+def test_drawing_takes_at_most_a_twenty_fifth_of_the_time(page, clock, monkeypatch):
     curves, agent = LiveCurves(), Agent()
     curves.start(agent, 1000)
     png = curves.figure.png
@@ -293,7 +293,7 @@ def test_drawing_takes_at_most_a_tenth_of_the_time(page, clock, monkeypatch):
         clock.now += 0.001
         curves(agent)
     drawn = len(page.of("image/png")[0]) - before
-    assert 10 <= drawn <= 13  # 0.08 s of drawing, then at least 0.72 s of training
+    assert 5 <= drawn <= 6  # 0.08 s of drawing, then at least 1.92 s of training
 
 
 def test_pictures_come_at_most_five_times_a_second(page, clock):

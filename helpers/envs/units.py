@@ -34,7 +34,7 @@ def observation_bounds(space: gym.spaces.Box) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Units:
-    """Between an environment and networks, which think in [-1, 1], of one row an observation.
+    """Translates between an environment and networks: numbers in [-1, 1], a row an observation.
 
     Observations whose space names a range are brought to [-1, 1], and all are made flat; actions
     are brought to the bounds of their space, and into its shape. Pictures stay uint8, to take

@@ -55,7 +55,7 @@ DPI = 100  # one inch of figure is this many CSS pixels wide on the page
 SCALE = 1.5  # image pixels for each CSS pixel: sharp on a high-density screen, small in the file
 WIDTH, HEIGHT = 7.6, 3.1  # inches: what a notebook cell holds beside its margins
 WINDOW = 50  # episodes in the moving average of the return
-DRAWING_SHARE = 0.1  # of the time at most: drawing must not slow the training down
+DRAWING_SHARE = 0.04  # of the time at most: drawing must not slow the training down
 
 # JupyterLab may have sliders answered in a thread of its own while a cell trains and draws.
 _drawing = threading.RLock()
@@ -212,7 +212,7 @@ class LiveCurves:
         agent.learn(10_000, callback=LiveCurves(bar=-200))
 
     One picture of fixed size and one progress bar are renewed in place. The picture is drawn at
-    most 5 times a second and for at most a tenth of the time; a call that has nothing to draw takes
+    most 5 times a second and for at most 4 % of the time; a call that has nothing to draw takes
     well under a microsecond. Given to `learn` again, the same object goes on with the same curves.
 
     Args:

@@ -135,7 +135,7 @@ CLAIMS = [
         "about 0.6 ms in the stored study below", near(lambda: 1e3 * seconds_a_step(), 0.6, 0.05)
     ),
     Claim('"having both a target', source=f"{PAPER}, section 3"),
-    Claim("with any two of them alone instability can be avoided", source="Sutton & Barto 11.3"),
+    Claim("with only two of the three, instability can be avoided", source="Sutton & Barto 11.3"),
     Claim('"for exploration efficiency in physical control problems', source=f"{PAPER}, section 3"),
     Claim(
         "On Pendulum independent noise is enough",

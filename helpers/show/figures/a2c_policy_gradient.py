@@ -127,7 +127,7 @@ def softmax_explorer() -> None:
     }
     explore(
         draw,
-        alt="A policy of three actions: an update makes those that pay above the mean likelier.",
+        alt="A policy of three actions: an update raises the logits of those above the mean.",
         policy=Choice(policies, label="policy now"),
         q1=Slider(-2.0, 2.0, 1.0, 0.1, "payoff 1"),
         step=Slider(0.0, 5.0, 1.0, 0.1, "size of the update"),

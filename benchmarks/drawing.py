@@ -1,0 +1,60 @@
+"""What live curves cost: whole trainings in a notebook's kernel, without them and with them."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from jupyter_client.manager import start_new_kernel
+
+from benchmarks.measure import SECONDS, Bar, Benchmark, Contender
+from benchmarks.workers import Turn
+
+TRAININGS = {  # (algorithm, environment) -> the curves that its lesson draws
+    ("td3", "Pendulum-v1"): ("return", "critic_loss", "actor_loss"),
+    ("ppo", "CartPole-v1"): ("return", "approx_kl", "clip_fraction"),
+}
+TRAINING = """
+import time, torch
+from helpers.show.plotting import LiveCurves
+from helpers.training.settings import get_setting
+torch.set_num_threads(1)
+setting = get_setting({algorithm!r}, {env_id!r})
+agent, began = setting.make(seed=0), time.process_time()
+agent.learn(setting.steps * {thousandths} // 1000, {curves})
+print(time.process_time() - began)
+"""
+
+
+def drawing() -> Benchmark:
+    """A lesson's training with its live curves, and the same one without: at most 5 % more."""
+    contenders = []
+    for (algorithm, env_id), keys in TRAININGS.items():
+        training = partial(Notebook, algorithm, env_id)
+        alone = f"{algorithm} on {env_id}, no curves"
+        contenders += [
+            Contender(alone, partial(training, ())),
+            Contender(f"with {len(keys)} curves", partial(training, keys), alone, Bar("<=", 1.05)),
+        ]
+    title = "a lesson's training in a notebook, its curves drawn or not; in thousandths"
+    return Benchmark(title, SECONDS, contenders, steps=1000, rounds=5)
+
+
+class Notebook:
+    """A kernel on this process's core; a turn is what it computes for one training."""
+
+    def __init__(self, algorithm: str, env_id: str, keys: Sequence[str]) -> None:
+        quiet = {"extra_arguments": ["--log-level=ERROR"]}
+        self.manager, self.client = start_new_kernel(**quiet)  # ends by itself with this process
+        curves = f"LiveCurves(keys={tuple(keys)})" if keys else "None"
+        self.training = partial(TRAINING.format, algorithm=algorithm, env_id=env_id, curves=curves)
+
+    def __call__(self, thousandths: int) -> Turn:
+        said: list[str] = []
+
+        def hear(message: dict) -> None:
+            said.append(message["content"].get("text", ""))
+
+        code = self.training(thousandths=thousandths)
+        reply = self.client.execute_interactive(code, output_hook=hear)["content"]
+        if reply["status"] != "ok":
+            raise RuntimeError(f"{reply['ename']}: {reply['evalue']}")
+        return float("".join(said).split()[-1]), None
