@@ -315,9 +315,10 @@ class ImageCritic(nn.Module):
 class ImageActor(nn.Module):
     """An actor that sees with the critic's eyes, and does not change them.
 
-    The critic's loss alone teaches the encoder (so do Yarats et al. 2021, `sac_ae.py`): it is none
-    of the actor's parameters, and no gradient reaches it from here. Copy an actor together with its
-    critic, or the copy's eyes stay as they are.
+    The critic's loss alone teaches the encoder: it is none of the actor's parameters, and no
+    gradient reaches it from here. (In Yarats et al. 2021, `sac_ae.py`, the actor shares the
+    convolutions alone.) Copy an actor together with its critic, or the copy's eyes stay as they
+    are.
     """
 
     def __init__(self, encoder: nn.Module, actor: nn.Module) -> None:

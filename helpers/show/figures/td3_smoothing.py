@@ -178,8 +178,8 @@ def smoothing_explorer() -> None:
     """`plot_smoothing` with sliders: noise, clip, height and width of the false peak."""
     explore(
         plot_smoothing,
-        alt="A critic with a broad hill and a narrow false peak; averaged over noisy actions the "
-        "peak vanishes and the hill stays.",
+        alt="A critic with a broad hill and a narrow false peak; averaged over noisy actions "
+        "little of the peak is left, and most of the hill.",
         target_noise=Slider(0.0, 1.0, 0.2, 0.02, "target_noise"),
         peak=Slider(0.0, 1.5, 1.0, 0.1, "height of the peak"),
         noise_clip=Slider(0.0, 1.0, 0.5, 0.05, "noise_clip"),
