@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from helpers.labs.variants import load_lab
 from helpers.show.figures.ddpgfd_cost import fitted_log, plot_cost
 from helpers.show.figures.practice_side_by_side import plot_side_by_side
 from helpers.show.figures.results import plot_comparison, plot_results
@@ -41,6 +42,16 @@ def test_results_compare_a_variant_with_the_baseline():
     assert plot_results(RESULTS, "no noise").texts[0].get_text() == ""
     with pytest.raises(ValueError, match="at least one variant"):
         plot_results({"made by": "nobody"})
+
+
+@pytest.mark.parametrize("lesson", ["02", "03"])
+def test_seeds_that_failed_are_drawn_too(lesson):
+    lab = load_lab(lesson)
+    for variant in lab:
+        curves, finals = plot_results(lab, variant).axes
+        low, high = finals.get_ylim()
+        assert all(low < score < high for score in lab[variant]["evaluations"]), variant
+        assert curves.get_ylim() == (low, high)
 
 
 # --- What was measured ------------------------------------------------------------------------

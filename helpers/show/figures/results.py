@@ -1,14 +1,14 @@
 """Learning curves of several seeds: variants of one algorithm, or algorithms side by side."""
 
 import textwrap
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from helpers.show.figures.drawing import bar_line, header, limit_to_middle
 from helpers.show.figures.explore import Choice, explore
@@ -63,8 +63,9 @@ def plot_results(
     seeds = len(runs[variant]["returns"])
     label(curves, f"training return, {seeds} seeds", "environment steps", legend=True)
     label(finals, "evaluation at the end", "a dot is a seed")
-    finals.set(xlim=(-0.6, 1.6), ylim=curves.get_ylim())
-    finals.set_xticks([])
+    limits = _with_all_seeds(curves.get_ylim(), [runs[name]["evaluations"] for name in shown])
+    curves.set(ylim=limits)
+    finals.set(xlim=(-0.6, 1.6), ylim=limits, xticks=[])
     sentence = textwrap.fill(str(runs[variant].get("explanation", "")), 98, max_lines=3)
     fig.text(0.085, 0.16, sentence, fontsize=9.5, color=INK, va="top", linespacing=1.4)
     return fig
@@ -74,6 +75,14 @@ def _draw_finals(ax: Any, place: int, scores: NDArray, colour: str) -> None:
     spread = np.linspace(-0.2, 0.2, len(scores)) if len(scores) > 1 else np.zeros(1)
     ax.plot(place + spread, scores, "o", ms=5, mew=0, alpha=0.6, color=colour)
     ax.hlines(interquartile_mean(scores), place - 0.3, place + 0.3, color=colour, lw=2)
+
+
+def _with_all_seeds(
+    limits: tuple[float, float], evaluations: Sequence[ArrayLike]
+) -> tuple[float, float]:
+    """Limits wide enough for every seed too: those that failed lie outside of the curves' band."""
+    scores, room = np.concatenate(evaluations), 0.02 * (limits[1] - limits[0])
+    return min(limits[0], scores.min() - room), max(limits[1], scores.max() + room)
 
 
 def _runs(results: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
