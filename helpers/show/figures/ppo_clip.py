@@ -66,7 +66,7 @@ def _what_is_to_be_seen(good: bool, bad: bool) -> str:
     if good and bad:
         return "Both are pushed on: the good action up, the bad one down."
     if good:
-        return "The bad action is rare enough: only the good one is pushed on."
+        return "The bad action is rare enough: only the good one is pushed, back up."
     return "The good action is frequent enough: only the bad one is pushed, back down."
 
 
