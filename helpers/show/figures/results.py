@@ -64,8 +64,7 @@ def plot_results(
     label(curves, f"training return, {seeds} seeds", "environment steps", legend=True)
     label(finals, "evaluation at the end", "a dot is a seed")
     limits = _with_all_seeds(curves.get_ylim(), [runs[name]["evaluations"] for name in shown])
-    curves.set(ylim=limits)
-    finals.set(xlim=(-0.6, 1.6), ylim=limits, xticks=[])
+    finals.set(xlim=(-0.6, 1.6), ylim=curves.set_ylim(limits), xticks=[])
     sentence = textwrap.fill(str(runs[variant].get("explanation", "")), 98, max_lines=3)
     fig.text(0.085, 0.16, sentence, fontsize=9.5, color=INK, va="top", linespacing=1.4)
     return fig
