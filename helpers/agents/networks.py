@@ -77,7 +77,7 @@ class SquashedGaussianActor(nn.Module):
         x = torch.relu(self.hidden2(x))
         # 4. The first half of the outputs is the mean, the second half the log of the std.
         mean, log_std = self.output(x).chunk(2, dim=-1)
-        # 5. Neither a std that rounds to 0 nor one so wide that the tanh gives mostly -1 and 1.
+        # 5. Extremes are cut off: a std is never below e^-20 (2e-9) nor above e^2 (7.4).
         return mean, log_std.clamp(*self.log_std_range)
 
 

@@ -290,8 +290,8 @@ class PrioritizedReplayBuffer(ReplayBuffer):
             raise ValueError(
                 f"A batch has at least one transition, not {batch_size}: raise batch_size."
             )
-        # 1. Split the total into equal ranges and draw a number from each: every batch then has
-        #    high and low priorities in it (Schaul et al. 2016, section 3.3 and appendix B.2.1).
+        # 1. Split the total into equal ranges and draw a number from each: every part of the
+        #    memory then has its share of every batch (Schaul et al. 2016, appendix B.2.1).
         total = self.sums.total
         prefix_sums = (np.arange(batch_size) + self.rng.random(batch_size)) * (total / batch_size)
         # 2. The tree finds the transitions.

@@ -282,7 +282,7 @@ CLAIMS = [
         ),
     ),
     Claim(
-        "**One critic, no minimum:** no difference shown",
+        "**One critic, no minimum:** no difference shown in the returns",
         no_difference("mountain, one critic", "mountain, no minimum", taught=MOUNTAIN),
     ),
     Claim(
@@ -460,7 +460,11 @@ CLAIMS = [
         )
     ),
     *(
-        Claim(f"{what} No difference shown.", no_difference(name, taught=MOUNTAIN), file=LAB)
+        Claim(
+            f"{what} No difference shown in the returns.",
+            no_difference(name, taught=MOUNTAIN),
+            file=LAB,
+        )
         for what, name in (
             ("Targets from the first critic alone.", "mountain, one critic"),
             ("The mean of both critics.", "mountain, no minimum"),
@@ -468,7 +472,7 @@ CLAIMS = [
     ),
     Claim(
         "Nine seeds of ten reach the bar; one pushes against the slope at full throttle for 999 "
-        "steps. No difference shown.",
+        "steps. No difference shown in the returns.",
         both(
             lab.reach_the_bar(9, "mountain, none of the three"),
             near(worst_of_none, -99.9, 0.05),

@@ -433,17 +433,15 @@ CLAIMS = [
         file=LAB,
     ),
     Claim(
-        "Demonstrations that stand for 143 steps in place of 34: all ten seeds reach the bar.",
+        "Demonstrations that stand for 143 steps in place of 34: all ten seeds reach the bar. It "
+        "learns later than with twenty clumsy ones (p = 0.004). Against five clumsy ones no",
         both(
-            lab.reach_the_bar(10, "five of the skilled teacher"),
             near(lambda: load_demos(DEMOS / "sparse_pendulum.npz").returns.mean(), 143, 0.5),
             near(lambda: load_demos(DEMOS / "clumsy_pendulum.npz").returns.mean(), 34, 0.5),
+            lab.reach_the_bar(10, "five of the skilled teacher"),
+            lab.later("five of the skilled teacher", TAUGHT, most=0.0045),
+            lab.no_difference("five of the skilled teacher", "five demonstrations"),
         ),
-        file=LAB,
-    ),
-    Claim(
-        "Against five clumsy ones no difference is shown.",
-        lab.no_difference("five of the skilled teacher", "five demonstrations"),
         file=LAB,
     ),
     Claim(
