@@ -1,10 +1,11 @@
 """TD3 and SAC on a robot, several seeds each, as lesson 06 shows them.
 
-    python course.py train td3 Hopper-v5 --steps 300000 --seeds 0-2 --evaluate-every 5000 --out td3
-    python course.py train sac Hopper-v5 --steps 300000 --seeds 0-2 --evaluate-every 5000 --out sac
+    python course.py train td3 Hopper-v5 --steps 250000 --seeds 0-1 --evaluate-every 5000 --out td3
+    python course.py train sac Hopper-v5 --steps 250000 --seeds 0-1 --evaluate-every 5000 --out sac
     python -m lessons.claims.measure_06 td3 sac
 
-writes data/results/06_hopper.json. A training takes one core for about an hour.
+writes data/results/06_hopper.json, as far as all of them have come. A training takes one core for
+an hour.
 """
 
 import json
@@ -14,22 +15,31 @@ from typing import Any
 
 from helpers.training.results import RESULTS, write_json
 
-KEPT = ("command", "settings", "date", "versions", "machine")
+KEPT = ("settings", "date", "versions", "machine")
 
 
-def collected(folder: Path) -> dict[str, Any]:
-    """The evaluations of all seeds whose folders lie in this one: (seeds, evaluations)."""
+def main(folders: list[Path]) -> None:
+    found = {folder.name: evaluations(folder) for folder in folders}
+    length = min(len(run["curve"]) for runs in found.values() for run in runs)
+    record = {name: collected(runs, length) for name, runs in found.items()}
+    command = f"python -m lessons.claims.measure_06 {' '.join(found)}"
+    write_json(RESULTS / "06_hopper.json", {"command": command, **record})
+
+
+def evaluations(folder: Path) -> list[dict[str, Any]]:
+    """What `course.py train --seeds` has written, a record for each seed."""
     files = sorted(folder.glob("seed_*/evaluations.json"))
-    runs = [json.loads(file.read_text(encoding="utf-8")) for file in files]
-    first = {key: runs[0][key] for key in KEPT}
-    return first | {
+    return [json.loads(file.read_text(encoding="utf-8")) for file in files]
+
+
+def collected(runs: list[dict[str, Any]], length: int) -> dict[str, Any]:
+    """The means of so many evaluations of each seed, (seeds, length), and their circumstances."""
+    return {key: runs[0][key] for key in KEPT} | {
         "seeds": [run["settings"]["seed"] for run in runs],
-        "minutes": [round(run["seconds"] / 60) for run in runs],
-        "steps": [row["step"] for row in runs[0]["curve"]],
-        "returns": [[round(row["mean"], 1) for row in run["curve"]] for run in runs],
+        "steps": [row["step"] for row in runs[0]["curve"][:length]],
+        "returns": [[round(row["mean"], 1) for row in run["curve"][:length]] for run in runs],
     }
 
 
 if __name__ == "__main__":
-    folders = [Path(name) for name in sys.argv[1:]]
-    write_json(RESULTS / "06_hopper.json", {folder.name: collected(folder) for folder in folders})
+    main([Path(name) for name in sys.argv[1:]])
