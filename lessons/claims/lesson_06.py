@@ -190,7 +190,11 @@ CLAIMS = [
         last_ten_on_hopper,
     ),
     Claim(
-        "So $p$ is never below 1/3",
+        "takes a core for about an hour",
+        source="the four trainings: 70 to 105 steps a second on a core that was theirs",
+    ),
+    Claim(
+        "at least two of these are as extreme as the one that was found",
         near(lambda: permutation_test([0, 1], [2, 3]), 1 / 3, 1e-9),
     ),
     Claim("two to four times an evaluation above 1,000 is followed by one of", hopper_halves),
