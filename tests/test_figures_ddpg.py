@@ -235,7 +235,7 @@ def test_the_noise_drawn_is_the_noise_of_the_agents():
     unit = carried(0.3, 0.25, 0.5)[1][-1]
     np.testing.assert_allclose(curve(right, BLUE)[:, 1], pushed(np.array(path)) / unit)
     texts = [t.get_text() for t in left.texts]
-    assert texts == [f"both have std {noise.std:.2f}", "memory 1 / (θ dt) = 6.7 steps"]
+    assert texts == [f"both have std {noise.std:.2f}", "memory 1 / (θ_OU dt) = 6.7 steps"]
 
 
 def test_the_bands_are_the_spread_of_many_masses():

@@ -237,7 +237,7 @@ CLAIMS = [
     Claim("Each variant was trained with ten seeds", ten_seeds),
     Claim("higher is sooner", source="what the column means: the mean return while training"),
     Claim(
-        "With it the bias is below 0 (*delay 8* apart, which still learns in the second half); "
+        "With it the bias is below 0, *delay 8* apart, which still learns in the second half; "
         "with one critic or none of the three it is above 0",
         both(
             *(side(name, -1) for name in WITH_MINIMUM),

@@ -91,7 +91,7 @@ def _draw_noise(ax: Axes, correlated: NDArray, independent: NDArray, ou: OUNoise
     late = ", OU's only in the long run" if memory > STEPS / 4 else ""
     note(ax, 0.03, 0.95, f"both have std {ou.std:.2f}{late}")
     beyond = ", beyond the right edge" if 6 + memory > STEPS else ""
-    note(ax, 0.03, 0.14, f"memory 1 / (θ dt) = {_steps(memory)}{beyond}")
+    note(ax, 0.03, 0.14, f"memory 1 / (θ_OU dt) = {_steps(memory)}{beyond}")
     ax.set(xlim=(0, STEPS + 1), ylim=(-reach, reach))
     ax.set_xticks([0, 100, 200])
     if reach == 2.5:
@@ -121,9 +121,11 @@ def _draw_pushed(ax: Axes, ou: NDArray, white: NDArray, band: NDArray, narrow: N
 def _memory(theta_dt: float, bands: tuple[NDArray, NDArray]) -> str:
     further = bands[0][-1] / bands[1][-1]
     if abs(theta_dt - 1) < 1e-9:
-        return "θ dt = 1: each step undoes all of the past, and OU noise is independent noise."
+        return "θ_OU dt = 1: each step undoes all of the past, and OU noise is independent noise."
     if theta_dt > 1:
-        return "θ dt above 1: pulled beyond 0, the noise changes sides and takes its pushes back."
+        return (
+            "θ_OU dt above 1: pulled beyond 0, the noise changes sides and takes its pushes back."
+        )
     times = f"OU noise pushes a mass {further:.1f} times as far"
     if theta_dt * STEPS < 1:
         return f"A memory longer than the episode: one long push, {further:.1f} times as far."
@@ -136,7 +138,7 @@ def ou_explorer() -> None:
         plot_ou,
         alt="Correlated noise wanders and carries a mass far; independent noise of the same size "
         "cancels out.",
-        theta=Slider(0.05, 1.0, 0.15, 0.05, "θ (pull to 0)"),
+        theta=Slider(0.05, 1.0, 0.15, 0.05, "θ_OU (pull to 0)"),
         sigma=Slider(0.05, 0.3, 0.2, 0.05, "σ (pushes)"),
         dt=Scale((0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0), 1.0, "dt"),
         seed=Slider(0, 20, 1, 1, "seed"),
