@@ -5,7 +5,7 @@
     python -m lessons.claims.measure_06 td3 sac
 
 writes data/results/06_hopper.json, as far as all of them have come. A training takes one core for
-an hour.
+an hour. (Those that are stored had been started with 300,000 steps, and were cut.)
 """
 
 import json
