@@ -261,7 +261,7 @@ CLAIMS = [
         ),
     ),
     Claim(
-        "the mean evaluation is worse (p = 0.01), mostly by a seed that stands",
+        "the mean evaluation is worse (p = 0.01), mostly by a seed that is at full throttle",
         both(
             lab.better(MOUNTAIN, "mountain, observations not scaled"),
             near(lambda: lab.final("mountain, observations not scaled").min(), -99.9, 0.05),
@@ -353,7 +353,8 @@ CLAIMS = [
     ),
     Claim("No training shows a flag, and all ten seeds end near 0", no_flag, file=LAB),
     Claim(
-        "Eight seeds of ten reach the bar; the mean evaluation is worse. One seed stands",
+        "Eight seeds of ten reach the bar; the mean evaluation is worse. One seed is at full "
+        "throttle",
         both(
             lab.reach_the_bar(8, "mountain, observations not scaled"),
             lab.better(MOUNTAIN, "mountain, observations not scaled"),

@@ -307,7 +307,7 @@ CLAIMS = [
         lab.reach_the_bar(9, "mountain, none of the three"),
     ),
     Claim(
-        "one ends at full throttle against the slope (-99.9)",
+        "one is at full throttle in every step and never reaches the flag (-99.9)",
         near(worst_of_none, -99.9, 0.05),
     ),
     Claim(
@@ -471,8 +471,8 @@ CLAIMS = [
         )
     ),
     Claim(
-        "Nine seeds of ten reach the bar; one pushes against the slope at full throttle for 999 "
-        "steps. No difference shown in the returns.",
+        "Nine seeds of ten reach the bar; one is at full throttle in every step and never "
+        "reaches the flag. No difference shown in the returns.",
         both(
             lab.reach_the_bar(9, "mountain, none of the three"),
             near(worst_of_none, -99.9, 0.05),

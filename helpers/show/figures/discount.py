@@ -31,9 +31,9 @@ def plot_discount(gamma: float = 0.9, horizon: int = 60) -> Figure:
     ax.vlines(k, 0, weights, color=np.where(k < far, BLUE, SKY), lw=thick, alpha=0.9)
     ax.axvline(exact - 0.5, color=VERMILLION, lw=1.4, ls=DASHES)
     _name_the_horizon(ax, exact, horizon)
-    steps = "1 step" if far == 1 else f"{far} steps"
+    steps = "1 step carries" if far == 1 else f"{far} steps carry"
     share = 100 * (1 - gamma**far)
-    title = f"γ = {gamma:g}: the next {steps} carry {share:.0f} % of all weight"
+    title = f"γ = {gamma:g}: the next {steps} {share:.0f} % of all weight"
     label(ax, title, "steps into the future, k", "weight γᵏ of that reward")
     ax.set(xlim=(-1, horizon), ylim=(0, 1.08))
     return fig
