@@ -56,7 +56,7 @@ DPI = 100  # one inch of figure is this many CSS pixels wide on the page
 SCALE = 1.5  # image pixels for each CSS pixel: sharp on a high-density screen, small in the file
 WIDTH, HEIGHT = 7.6, 3.1  # inches: what a notebook cell holds beside its margins
 WINDOW = 50  # episodes in the moving average of the return
-DRAWING_SHARE = 0.03  # of the time at most: drawing must not slow the training down
+DRAWING_SHARE, LONGEST_PAUSE = 0.02, 2.0  # of the time; seconds without a new picture
 
 # JupyterLab may have sliders answered in a thread of its own while a cell trains and draws.
 _drawing = threading.RLock()
@@ -161,19 +161,23 @@ def thousands(ax: Axes) -> None:
 
 def to_png(fig: Figure, scale: float = SCALE, compress_level: int = 6) -> bytes:
     """The figure as a PNG of `width * 100 * scale` pixels, on white."""
-    pixels = _pixels(fig, scale)
-    return iio.imwrite("<bytes>", pixels, extension=".png", compress_level=compress_level)
+    return _png(_pixels(fig, scale), compress_level)
 
 
 def show(fig: Figure, alt: str = "") -> None:
     """Display a figure once, with `alt` as its text. Without a Jupyter kernel nothing happens."""
     if in_kernel():
-        publish(*png_bundle(_small_png(fig), alt or describe(fig), width=fig.get_figwidth() * DPI))
+        png = _small_png(_pixels(fig, SCALE))
+        publish(*png_bundle(png, alt or describe(fig), width=fig.get_figwidth() * DPI))
 
 
-def _small_png(fig: Figure) -> bytes:
-    """The figure with 128 colours: a third of the size, and no difference to be seen."""
-    image, file = Image.fromarray(_pixels(fig, SCALE)).convert("RGB"), BytesIO()
+def _png(pixels: NDArray[np.uint8], compress_level: int) -> bytes:
+    return iio.imwrite("<bytes>", pixels, extension=".png", compress_level=compress_level)
+
+
+def _small_png(pixels: NDArray[np.uint8]) -> bytes:
+    """A picture with 128 colours: a third of the size, and no difference to be seen."""
+    image, file = Image.fromarray(pixels), BytesIO()
     few = image.quantize(128, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
     few.save(file, "PNG", optimize=True)
     return file.getvalue()
@@ -194,14 +198,12 @@ def _pixels(fig: Figure, scale: float) -> NDArray[np.uint8]:
     if not isinstance(canvas, FigureCanvasAgg):
         canvas = FigureCanvasAgg(fig)
     with _drawing:
-        if scale != 1:
-            fig.dpi = dpi * scale
+        fig.dpi = dpi * scale
         try:
             canvas.draw()
             return np.asarray(canvas.buffer_rgba())[..., :3]
         finally:
-            if scale != 1:
-                fig.dpi = dpi
+            fig.dpi = dpi
 
 
 # --- Live learning curves -------------------------------------------------------------------------
@@ -213,8 +215,8 @@ class LiveCurves:
         agent.learn(10_000, callback=LiveCurves(bar=-200))
 
     One picture of fixed size and one progress bar are renewed in place. The picture is drawn at
-    most 5 times a second and for at most 3 % of the time; a call that has nothing to draw takes
-    well under a microsecond. Given to `learn` again, the same object goes on with the same curves.
+    most 5 times a second, for about 2 % of the time; a call that has nothing to draw takes well
+    under a microsecond. Given to `learn` again, the same object goes on with the same curves.
 
     Args:
         bar: the return at which the task counts as learned: a dashed line.
@@ -258,8 +260,7 @@ class LiveCurves:
         else:
             self._progress.restart(total_steps, fresh=not same_cell)
         # The first picture waits for something to show: empty axes cost as much as full ones.
-        now = time.perf_counter()
-        self._picture_due = now + 1 / UPDATES_PER_SECOND if in_kernel() else float("inf")
+        self._picture_due = time.perf_counter() + 1 / UPDATES_PER_SECOND
 
     def __call__(self, agent: Any) -> None:
         """Called by `learn` after every update: almost always only a look at the clock."""
@@ -274,9 +275,9 @@ class LiveCurves:
     def stop(self, agent: Any) -> None:
         """Called by `learn` at its end, also when it was interrupted."""
         self._draw(final=True)
-        assert self._progress is not None  # since `start`
-        advice = "call learn again to go on"
-        self._progress.finish(agent.steps - self._first, self._note(), advice)
+        assert self._progress is not None
+        steps = agent.steps - self._first
+        self._progress.finish(steps, self._note(), "call learn again to go on")
 
     def _note(self) -> str:
         returns = self.agent.history.get("return") or []
@@ -292,8 +293,8 @@ class LiveCurves:
         data, metadata = png_bundle(self.png, self._alt(), self.figure.width * DPI)
         self._handle = publish(data, metadata, self._handle)
         now = time.perf_counter()
-        pause = max(1 / UPDATES_PER_SECOND, (now - began) * (1 / DRAWING_SHARE - 1))
-        self._picture_due = now + pause
+        pause = min((now - began) * (1 / DRAWING_SHARE - 1), LONGEST_PAUSE)
+        self._picture_due = now + max(1 / UPDATES_PER_SECOND, pause)
 
     def _alt(self) -> str:
         note = self._note() or "no episode has ended yet"
@@ -351,15 +352,15 @@ class _CurvesFigure:
         for panel in self.panels:
             panel.take(history.get(panel.key) or [])
             panel.ax.set_xlim(0, max(1, last_step))
-            low, high = panel.limits()
-            bottom, top = panel.ax.get_ylim()
+            (low, high), (bottom, top) = panel.limits(), panel.ax.get_ylim()
             fits = bottom <= low <= high <= top and high - low > 0.6 * (top - bottom)
             if np.isfinite([low, high]).all() and (exact or not fits):
                 room = 0.06 * (high - low) or 0.5
                 panel.ax.set_ylim(low - room, high + room)
 
     def png(self, scale: float) -> bytes:
-        canvas, level = self.fig.canvas, 1 if scale == 1 else 6
+        """On the way (`scale` 1) written quickly, at the end small."""
+        canvas = self.fig.canvas
         assert isinstance(canvas, FigureCanvasAgg)
         with _drawing:
             self.fig.dpi = DPI * scale
@@ -372,7 +373,7 @@ class _CurvesFigure:
                 for curve in panel.curves:
                     panel.ax.draw_artist(curve)
             pixels = np.asarray(canvas.buffer_rgba())[..., :3]
-            return iio.imwrite("<bytes>", pixels, extension=".png", compress_level=level)
+            return _png(pixels, compress_level=1) if scale == 1 else _small_png(pixels)
 
 
 def _shrink(ax: Axes) -> None:
@@ -400,7 +401,7 @@ class _EpisodePanel:
         live = partial(ax.plot, [], [], color=BLUE, animated=True)  # `animated`: drawn by itself
         (self.dots,) = live(marker=".", ls="", ms=4, mew=0, alpha=0.4, label="episode")
         (self.line,) = live(lw=2.2, label=f"mean of last {window}")
-        self.curves = self.dots, self.line
+        self.curves = [self.dots, self.line]
         if bar is not None:
             ax.axhline(bar, ls=DASHES, lw=1.4, color=VERMILLION, label=f"bar: {bar:g}")
         label(ax, key)
