@@ -45,8 +45,15 @@ def prioritized() -> Benchmark:
     """
     contenders = []
     for items in SIZES:
-        others, whole = of_size(items, items < MANY), partial(prepare_tianshou_buffer, items)
-        contenders += [*others, Contender("tianshou's whole buffer", whole, others[0].name)]
+        others = of_size(items, items < MANY)
+        against = partial(Contender, against=others[0].name)
+        same = partial(prepare_tianshou, items, all_columns=True)
+        whole = partial(prepare_tianshou_buffer, items)
+        contenders += [
+            *others,
+            against("tianshou's tree, our columns", same, bar=Bar(">=", 0.667)),
+            against("tianshou's whole buffer", whole),
+        ]
     title = f"a batch of {BATCH} by priority, and {BATCH} new priorities"
     return Benchmark(title, MICROSECONDS, contenders, steps=200)
 
@@ -126,10 +133,11 @@ def prepare_cpprb(items: int) -> Run:
     return partial(repeat, sample_and_update)
 
 
-def prepare_tianshou(items: int) -> Run:
+def prepare_tianshou(items: int, all_columns: bool = False) -> Run:
     """Its tree, compiled by numba, asked as its buffer asks it, with columns of arrays beside it.
 
-    The weights are its buffer's: relative to the smallest priority that there has ever been.
+    The weights are its buffer's: relative to the smallest priority that there has ever been. With
+    `all_columns` a batch has the n-step returns (n = 1), demonstrations and places of ours as well.
     """
     tree, rng = load("tianshou.data.utils.segtree").SegmentTree(items), np.random.default_rng(0)
     columns, priorities = columns_of(items), made_up_priorities(items) ** ALPHA
@@ -140,6 +148,11 @@ def prepare_tianshou(items: int) -> Run:
         indices = tree.get_prefix_sum_idx(rng.random(BATCH) * tree.reduce())
         weights = (tree[indices] / smallest) ** -BETA
         batch = {name: column[indices] for name, column in columns.items()}
+        if all_columns:
+            for name in ("rew", "next_obs", "terminated"):
+                batch["n_" + name] = columns[name][indices]
+            batch["n_discount"] = np.full(BATCH, 0.99, np.float32)
+            batch |= {"is_demo": (indices < 0).astype(np.float32), "indices": indices}
         tree[indices] = new() ** ALPHA
         return tensors_of(batch | {"weights": weights.astype(np.float32)})
 

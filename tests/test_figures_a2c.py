@@ -59,6 +59,10 @@ def test_gae_weights_are_the_mixture_of_n_step_weights(gamma, lam, n):
     """Both panels tell the same: mixing the n-step weights gives (gamma lambda)^l."""
     left, right = plot_gae_weights(gamma, lam, n).axes
     np.testing.assert_allclose(heights(left.collections[0]), (gamma * lam) ** np.arange(30.0))
+    [stairs] = left.lines
+    assert stairs.get_drawstyle() == "steps-post"  # each TD error's weight, over its whole bar
+    np.testing.assert_allclose(stairs.get_xdata()[:n], np.arange(n) - 0.5)
+    np.testing.assert_allclose(stairs.get_ydata()[:n], gamma ** np.arange(n))
     mixture = heights(right.collections[0])
     np.testing.assert_allclose(mixture, (1 - lam) * lam ** np.arange(30.0))
     if lam < 1:  # delta_{t+l} counts in every n-step advantage with n > l
