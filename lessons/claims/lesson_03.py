@@ -87,7 +87,8 @@ CLAIMS = [
     Claim("The authors compare it to **SARSA**", source=f"{PAPER}, section 5.3"),
     # --- part 4
     Claim(
-        '"found noise drawn from the Ornstein-Uhlenbeck process offered no performance benefits"',
+        '"found noise drawn from the Ornstein-Uhlenbeck […] process offered no performance '
+        'benefits"',
         source=f"{PAPER}, section 6.1 (a citation inside the sentence is left out)",
     ),
     Claim("the paper (6.1, table 3)", source=f"{PAPER}, section 6.1 and table 3"),
