@@ -72,6 +72,12 @@ def falls_back(variant: str) -> np.ndarray:
     return (reached & (curves < 400)).any(axis=1).astype(float)
 
 
+def still_below(variant: str) -> int:
+    """How many of these seeds are there in the last stretch of their training, too."""
+    curves = np.array(lab.runs(variant)["returns"])
+    return int((curves[falls_back(variant) > 0, -1] < 400).sum())
+
+
 def four_fall_back(*variants: str) -> Evidence:
     def evidence() -> tuple[str, bool]:
         counts = [int(falls_back(each).sum()) for each in variants]
@@ -200,7 +206,7 @@ CLAIMS = [
     Claim("*better* and *worse* the evaluation after it", source="the rule"),
     Claim("475, median over the seeds", source="what a column of the table is"),
     Claim("what the critic says a fresh start is worth (median)", source="a column of the table"),
-    Claim("Two groups of ten seeds always differ a little", source="the rule"),
+    Claim("Two groups of ten seeds nearly always differ a little", source="the rule"),
     Claim("Turn one knob and see three seeds of it", source="what a cell does"),
     Claim("One seed proves little", source="the rule"),
     Claim("training one seed on a shared machine", source="the studies' own records"),
@@ -287,7 +293,8 @@ CLAIMS += [
         file=LAB,
     ),
     Claim(
-        "four of ten seeds fall back for a while, and as taught none", four_fall_back("no decay")
+        "four of ten seeds fall back, one of them until training ends, and as taught none",
+        both(four_fall_back("no decay"), near(lambda: still_below("no decay"), 1, 0)),
     ),
     Claim(
         "about once in twelve times ($p = 0.09$)",
@@ -366,7 +373,7 @@ CLAIMS += [
         file=LAB,
     ),
     Claim(
-        "No difference shown: four of ten seeds lose a good policy again",
+        "No difference shown: four of ten seeds fall back, one of them until training ends",
         both(no_difference("no decay"), four_fall_back("no decay")),
         file=LAB,
     ),

@@ -137,7 +137,7 @@ def ou_explorer() -> None:
     explore(
         plot_ou,
         alt="Correlated noise wanders and carries a mass far; independent noise of the same size "
-        "cancels out.",
+        "mostly cancels out.",
         theta=Slider(0.05, 1.0, 0.15, 0.05, "θ_OU (pull to 0)"),
         sigma=Slider(0.05, 0.3, 0.2, 0.05, "σ (pushes)"),
         dt=Scale((0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0), 1.0, "dt"),

@@ -60,6 +60,6 @@ def discount_explorer(horizon: int = 60) -> None:
 
     explore(
         draw,
-        alt="Weights of future rewards at discount 0.9: they fade within about ten steps.",
+        alt="Weights of future rewards at discount 0.9: they fall to about a third in ten steps.",
         gamma=Slider(0.0, 0.99, 0.9, 0.01, "discount γ"),
     )
