@@ -346,8 +346,8 @@ class _CurvesFigure:
         return [(x / w, y / h, dx / w, dy / h) for x, y, dx, dy in rects]
 
     def update(self, history: dict[str, list], last_step: int, exact: bool = False) -> None:
-        """Take in what is new. Unless `exact`, an axis stays as long as its curve fills most of it:
-        the picture is calmer, and drawn sooner.
+        """Take in what is new. Unless `exact`, an axis has room to spare, and stays as long as its
+        curve fills most of it: the picture is calmer, and drawn sooner.
         """
         for panel in self.panels:
             panel.take(history.get(panel.key) or [])
@@ -355,7 +355,7 @@ class _CurvesFigure:
             (low, high), (bottom, top) = panel.limits(), panel.ax.get_ylim()
             fits = bottom <= low <= high <= top and high - low > 0.6 * (top - bottom)
             if np.isfinite([low, high]).all() and (exact or not fits):
-                room = 0.06 * (high - low) or 0.5
+                room = (0.06 if exact else 0.2) * (high - low) or 0.5
                 panel.ax.set_ylim(low - room, high + room)
 
     def png(self, scale: float) -> bytes:
