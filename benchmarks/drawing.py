@@ -35,7 +35,7 @@ def drawing() -> Benchmark:
             Contender(f"with {len(keys)} curves", partial(training, keys), alone, Bar("<=", 1.05)),
         ]
     title = "a lesson's training in a notebook, its curves drawn or not; in thousandths"
-    return Benchmark(title, SECONDS, contenders, steps=1000, rounds=5)
+    return Benchmark(title, SECONDS, contenders, steps=1000, rounds=15)
 
 
 class Notebook:
