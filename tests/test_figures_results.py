@@ -235,7 +235,9 @@ def test_learners_side_by_side_over_steps_and_over_seconds():
     assert [text.get_text() for text in fig.legends[0].get_texts()] == names
     for ax in (left, right):
         assert [-200, -200] in [list(line.get_ydata()) for line in ax.lines]
-    assert sentence(fig) == "6,000 steps take ours 2 s; theirs 5.5 times as long (medians)."
+    assert (
+        sentence(fig) == "6,000 steps take ours 2 s; theirs 5.5 times as long (medians of 3 seeds)."
+    )
     assert right.get_xscale() == "log"
     apart(fig)
 
@@ -262,12 +264,12 @@ def test_seconds_that_were_measured_in_turn_count():
         {"learner": name, "seed": 0, "seconds": s} for name, s in (("ours", 2.0), ("theirs", 5.0))
     ]
     said = sentence(plot_side_by_side(record))
-    assert said == "6,000 steps take ours 2 s; theirs 2.5 times as long (medians)."
+    assert said == "6,000 steps take ours 2 s; theirs 2.5 times as long (one seed)."
 
 
 def test_one_learner_or_six_are_drawn_and_none_is_refused():
     one = plot_side_by_side(beside({"ours": [2.0, 3.0]}))
-    assert sentence(one) == "6,000 steps take ours 2.5 s (medians)."
+    assert sentence(one) == "6,000 steps take ours 2.5 s (medians of 2 seeds)."
     apart(one)
     apart(plot_side_by_side(beside({f"learner {i}": [2.0 + i, 3.0 + i] for i in range(6)})))
     for seconds in ({}, {str(i): [1.0] for i in range(7)}):

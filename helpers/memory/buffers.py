@@ -98,7 +98,7 @@ class ReplayBuffer(Memory):
 
 
 def sampling_probabilities(priorities: np.ndarray, alpha: float) -> np.ndarray:
-    """How likely each transition is drawn: P(i) = p_i^alpha / sum_k p_k^alpha.
+    """How likely each transition is drawn: P(i) = p_i^alpha / sum_j p_j^alpha.
 
     `priorities` (N,), all above 0; `alpha` from 0 (all equally likely) to 1 (in proportion).
     Returns (N,), their sum is 1. Source: Schaul et al. 2016, equation 1.
@@ -190,7 +190,7 @@ class PrioritizedBatch(NamedTuple):
 class PrioritizedReplayBuffer(ReplayBuffer):
     """Transitions drawn by priority, demonstrations that stay, and returns over `n_steps` steps.
 
-    Transition i is drawn with probability p_i^`alpha` / sum_k p_k^`alpha`. A new one has the
+    Transition i is drawn with probability p_i^`alpha` / sum_j p_j^`alpha`. A new one has the
     largest priority there was so far (1 at the beginning), until `update_priorities` knows better.
     Importance weights correct with `beta`, which grows to 1 in a straight line over the first
     `beta_samples` batches. Demonstrations are stored first, and never overwritten.

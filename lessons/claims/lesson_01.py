@@ -338,7 +338,7 @@ CLAIMS += [
     ),
     Claim("value of a start is 0.88 in place of 1.00 (p < 0.001)", values(), file=LAB),
     Claim(
-        "No difference shown: once episodes are long",
+        "No difference shown, perhaps because it is one row in hundreds",
         no_difference("filler rows learned"),
         file=LAB,
     ),

@@ -230,7 +230,7 @@ CLAIMS = [
     ),
     Claim("In this run DDPGfD keeps more of its return than the copies.", source=THIS_RUN),
     Claim(
-        "With half as many steps as lesson 02's DDPG it reaches the same bar:",
+        "With half as many steps as that agent had, it reaches the same bar:",
         both(
             at_the_bar("ddpgfd_Pendulum-v1", 20),
             says(

@@ -430,6 +430,8 @@ CLAIMS = [
           "p = 0.015)", with_p(normalized("obs"), normalized("none"), 0.015)),
     Claim("and so it does with observations and rewards (1,343 against 476, p < 0.001)",
           below(0.001, normalized("both"), normalized("none"))),
+    Claim("the seconds of computing, which are those of two seeds each, trained in turn",
+          near(lambda: len(load_results("03_beside_sb3")["clock"]) / 3, 2, 0)),
     Claim("no difference over steps is shown (p = 0.83)", beside_a_library),
     Claim("with the same number of steps, ten seeds each",
           lambda: (str(n := len(of_learner("the course's TD3"))), n == 10)),

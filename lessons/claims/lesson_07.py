@@ -1,7 +1,10 @@
 """Claims of lesson 07 and of its lab."""
 
+from inspect import signature
+
 import numpy as np
 
+from helpers.show.figures.ppo_kl import plot_kl
 from helpers.training.results import load_results
 from helpers.training.statistics import permutation_test
 from tools.claims import LEVEL, Claim, Evidence, Lab, alike, both, near, p_is, seconds_of
@@ -203,6 +206,10 @@ CLAIMS = [
         bar_before_a2c("one epoch", 47_000),
     ),
     Claim("computed for 1.5 seconds (PPO) and 2.1 (A2C, means, $p < 0.001$)", seconds_to_bar),
+    Claim(
+        "It shows the median of the last ten iterations",
+        near(lambda: signature(plot_kl).parameters["window"].default, 10, 0),
+    ),
     Claim(
         "Spinning Up calls a target of 0.01 or 0.05 usual",
         source="spinup/algos/pytorch/ppo/ppo.py, target_kl: usually small, 0.01 or 0.05",

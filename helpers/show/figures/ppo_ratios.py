@@ -33,7 +33,7 @@ def plot_ratios(
 
     Args:
         runs: name -> ratios (epochs + 1, B); the first row, before the first epoch, is all 1.
-        advantages: (B,), of the same actions.
+        advantages: (B,), normalised, of the same actions.
         epoch: which row of ratios is drawn.
         run: whose ratios are drawn on the left; by default the first.
         clip: epsilon, the range that is shaded.
@@ -44,7 +44,7 @@ def plot_ratios(
     share = outside(runs[run], clip)[epoch]
     after = "1 epoch" if epoch == 1 else f"{epoch} epochs"
     spread = f"ratios from {ratios.min():.2f} to {ratios.max():.2f}"
-    colours = {"better than expected": GREEN, "worse": VERMILLION}
+    colours = {"better than average": GREEN, "worse": VERMILLION}
     name = run[:1].upper() + run[1:]
     header(fig, f"{name}, after {after}: {_percent(share)} out of range, {spread}.", colours)
     margins(fig, top=0.95, between=0.7)
@@ -71,7 +71,13 @@ def _scatter(ax: Axes, ratios: NDArray, advantages: NDArray, clip: float) -> Non
     ax.set(xlim=(0.95 * LOW, 1.05 * HIGH), ylim=1.08 * np.array([-1, 1]) * np.abs(advantages).max())
     ax.set_xticks([0.25, 0.5, 1, 2, 4], ["¼", "½", "1", "2", "4"])
     ax.minorticks_off()
-    label(ax, "Every dot is an action", "ratio, on a logarithmic scale", "advantage", size=9.5)
+    label(
+        ax,
+        "Every dot is an action",
+        "ratio, on a logarithmic scale",
+        "normalised advantage",
+        size=9.5,
+    )
 
 
 def _shares(ax: Axes, runs: Mapping[str, NDArray], run: str, epoch: int, clip: float) -> None:

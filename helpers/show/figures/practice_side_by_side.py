@@ -104,4 +104,6 @@ def _how_long(steps: int, seconds: Mapping[str, NDArray]) -> str:
     first, *others = medians
     said = f"{steps:,} steps take {first} {medians[first]:.3g} s"
     ratios = [f"{name} {medians[name] / medians[first]:.2g} times as long" for name in others]
-    return "; ".join([said, *ratios]) + " (medians)."
+    seeds = len(seconds[first])
+    of = f"medians of {seeds} seeds" if seeds > 1 else "one seed"
+    return "; ".join([said, *ratios]) + f" ({of})."
