@@ -36,7 +36,7 @@ def plot_kl(
     medians = {name: np.median([kl for _, kl in each]) for name, each in histories.items()}
     said = ", ".join(f"{kl:.2g} ({name})" for name, kl in medians.items())
     colours = dict(zip(histories, COLOURS, strict=False))
-    header(fig, f"Median KL of an iteration: {said}.", colours)
+    header(fig, f"Median KL in an iteration's last epoch: {said}.", colours)
     for name, history in histories.items():
         steps, kls = np.array(history).T
         seen = np.maximum(rolling_median(kls, window), FLOOR)
