@@ -45,5 +45,5 @@ def plot_kl(
         ax.axhline(target, color=GREY, lw=1.2, ls=DASHES)
     ax.set_yscale("log")
     thousands(ax)
-    label(ax, "", "environment steps", "approximate KL (nats), median of ten")
+    label(ax, "", "environment steps", f"approximate KL (nats), median of {window}")
     return fig
