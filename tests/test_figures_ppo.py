@@ -69,10 +69,7 @@ def test_kl_figure_has_a_median_for_each_training():
     taught = [(100 * i, kl) for i, kl in enumerate(kls)]
     histories = {"as taught": taught, "not clipped": [(s, 9 * kl) for s, kl in taught]}
     fig = plot_kl(histories, target=0.015)
-    assert (
-        sentence(fig)
-        == "Median KL in an iteration's last epoch: 0.02 (as taught), 0.18 (not clipped)."
-    )
+    assert sentence(fig) == "Median KL of last epochs: 0.02 (as taught), 0.18 (not clipped)."
     assert len(fig.axes[0].lines) == 3
     apart(fig)
 

@@ -36,7 +36,7 @@ def plot_kl(
     medians = {name: np.median([kl for _, kl in each]) for name, each in histories.items()}
     said = ", ".join(f"{kl:.2g} ({name})" for name, kl in medians.items())
     colours = dict(zip(histories, COLOURS, strict=False))
-    header(fig, f"Median KL in an iteration's last epoch: {said}.", colours)
+    header(fig, f"Median KL of last epochs: {said}.", colours)
     for name, history in histories.items():
         steps, kls = np.array(history).T
         seen = np.maximum(rolling_median(kls, window), FLOOR)
@@ -45,5 +45,5 @@ def plot_kl(
         ax.axhline(target, color=GREY, lw=1.2, ls=DASHES)
     ax.set_yscale("log")
     thousands(ax)
-    label(ax, "", "environment steps", f"approximate KL (nats), median of {window}")
+    label(ax, "", "environment steps", f"KL (nats), median of {window}")
     return fig
