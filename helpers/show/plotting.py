@@ -278,8 +278,7 @@ class LiveCurves:
         """Called by `learn` at its end, also when it was interrupted."""
         self._draw(final=True)
         assert self._progress is not None
-        steps = agent.steps - self._first
-        self._progress.finish(steps, self._note(), "call learn again to go on")
+        self._progress.finish(agent.steps - self._first, self._note(), "call learn again to go on")
 
     def _note(self) -> str:
         returns = self.agent.history.get("return") or []
