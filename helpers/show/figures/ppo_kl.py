@@ -1,4 +1,4 @@
-"""Lesson 07: how far each iteration moves the policy, through a training."""
+"""Lesson 07: how far the policy is from its rollout's in each last epoch, through a training."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def plot_kl(
     target: float | None = None,
     window: int = 10,
 ) -> Figure:
-    """The approximate KL of each iteration, on a logarithmic scale: medians over `window` of them.
+    """The approximate KL noted of each iteration, logarithmic: medians over `window` of them.
 
     Args:
         histories: name -> `agent.history["approx_kl"]`, (step, KL) of each iteration.

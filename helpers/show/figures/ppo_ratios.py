@@ -71,13 +71,8 @@ def _scatter(ax: Axes, ratios: NDArray, advantages: NDArray, clip: float) -> Non
     ax.set(xlim=(0.95 * LOW, 1.05 * HIGH), ylim=1.08 * np.array([-1, 1]) * np.abs(advantages).max())
     ax.set_xticks([0.25, 0.5, 1, 2, 4], ["¼", "½", "1", "2", "4"])
     ax.minorticks_off()
-    label(
-        ax,
-        "Every dot is an action",
-        "ratio, on a logarithmic scale",
-        "normalised advantage",
-        size=9.5,
-    )
+    x, y = "ratio, on a logarithmic scale", "normalised advantage"
+    label(ax, "Every dot is an action", x, y, size=9.5)
 
 
 def _shares(ax: Axes, runs: Mapping[str, NDArray], run: str, epoch: int, clip: float) -> None:
