@@ -13,6 +13,7 @@ import torch
 from gymnasium import spaces
 from torch import nn
 
+from helpers.agents.adam import LeanAdam
 from helpers.agents.base import gradient_step
 from helpers.agents.layers import of_depth
 from helpers.agents.networks import make_critic
@@ -112,9 +113,8 @@ class A2C(OnPolicyAgent):
         with self.seeded():
             self.policy = policy_kind(self.obs_size, self.action_space, hidden)
             self.critic = of_depth(make_critic, self.obs_size, hidden=hidden)
-        # fused: one kernel for all parameters, about 10 % of an update.
-        self.policy_optimizer = torch.optim.Adam(self.policy.parameters(), fused=True)
-        self.critic_optimizer = torch.optim.Adam(self.critic.parameters(), fused=True)
+        self.policy_optimizer = LeanAdam(self.policy.parameters())
+        self.critic_optimizer = LeanAdam(self.critic.parameters())
         self.follow("learning_rate", learning_rate, "policy_optimizer", "critic_optimizer")
 
     def update(self, rollout: Rollout) -> None:
