@@ -73,6 +73,7 @@ def test_steps_are_clipped_to_the_bounds():
         ({"steps": 20}, "Arrived: hardly any slope is left at a = +0.35"),
         ({"action": 0.1, "step": 0.15, "steps": 20}, "leaps to and fro"),
         ({"action": 0.2, "step": 0.3, "steps": 1}, "jumps across a top"),
+        ({"action": -0.92, "step": 0.2, "steps": 5}, "to and fro across a top"),
         ({"action": -0.5, "steps": 20}, "Trapped: a lower hill, Q = 0.60"),
         ({"action": 0.1, "steps": 20, "error": 1}, "Misled: the critic says Q = 1.25"),
         (

@@ -31,7 +31,7 @@ def bootstrapped_returns(rewards: np.ndarray, final_value: float, gamma: float) 
 
 
 class A2CByTheBook(Agent):
-    """REINFORCE with a critic as its baseline, for Discrete actions: an update of each after an episode.
+    """REINFORCE with a critic as its baseline, for Discrete actions: both learn after an episode.
 
     Rewards are multiplied by `reward_scale` before learning. If `learning_rate` is a schedule the
     actor follows it; the critic keeps its first value.

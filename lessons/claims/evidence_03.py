@@ -62,6 +62,11 @@ def last(name: str, what: str) -> Callable[[], float]:
     return lambda: float(interquartile_mean(np.array(lab.runs(name)[what])[:, -1]))
 
 
+def five_end_above_0() -> tuple[str, bool]:
+    count = int((np.array(lab.runs("DDPG")["estimated"])[:, -1] > 0).sum())
+    return f"{count} of ten", count == 5
+
+
 def same_after(*names: str, taught: str = TAUGHT) -> Evidence:
     """No difference is shown in the evaluations after training."""
     return both(*(lambda name=name: alike(lab.final(name), lab.final(taught)) for name in names))

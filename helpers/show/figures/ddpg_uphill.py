@@ -132,7 +132,8 @@ def _verdict(path: NDArray, step: float, error: float) -> str:
     q, slope = toy_q(path, error)
     moves, end = np.diff(path), f"a = {signed(path[-1])}"
     many = "One update uphill" if len(moves) == 1 else f"{len(moves)} updates uphill"
-    jumped = slope[:-1] * slope[1:] < -1e-3
+    # Down is possible only across a top, though the slope may have one sign before and after it.
+    jumped = (slope[:-1] * slope[1:] < -1e-3) | (np.diff(q) < -0.05)
     if jumped[-1] and abs(moves[-1]) > 0.05:
         if jumped[-4:].sum() > 1:
             return "The updates are too large: the actor leaps to and fro across a top."
