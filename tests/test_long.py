@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent
 @pytest.mark.parametrize(("asked", "summary"), [([], "1 skipped"), (["--all"], "1 passed")])
 def test_a_long_test_runs_with_all(tmp_path, asked, summary):
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = long\n")
-    for name in ("conftest.py", "few_steps.py"):
-        shutil.copy(ROOT / "tests" / name, tmp_path)
+    for name in ("conftest.py", "tests/few_steps.py"):
+        shutil.copy(ROOT / name, tmp_path)
     (tmp_path / "test_it.py").write_text(
         "import pytest\n\n@pytest.mark.long\ndef test_long():\n    pass\n"
     )

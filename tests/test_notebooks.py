@@ -6,6 +6,7 @@ That their cells run is tested by nbval, which executes every notebook in the sa
 import ast
 import inspect
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -113,10 +114,18 @@ def test_is_what_the_builder_writes():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_nbvals_kernels_are_told_to_train_for_a_moment(request):
-    """pytest calls a conftest's own hooks for what lies in its folder only."""
-    hooks = request.session.gethookproxy(ROOT / "notebooks").pytest_runtest_setup.get_hookimpls()
-    assert "Setup" in {type(each.plugin).__name__ for each in hooks}
+def test_a_notebook_asked_for_by_its_name_has_one_kernel_and_few_steps(tmp_path):
+    for name in ("conftest.py", "pyproject.toml", "tests/few_steps.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    told = f"assert os.environ['COURSE_TEST_STEPS'] == '{FEW_STEPS}'"
+    cells = ["import os", told, *["assert os"] * 6]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    (tmp_path / "notebooks").mkdir()
+    nbformat.write(notebook, tmp_path / "notebooks" / "it.ipynb")
+    command = [sys.executable, "-m", "pytest", "-n2", "notebooks/it.ipynb"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert "8 passed" in done.stdout, done.stdout + done.stderr
 
 
 # Solved: every blank filled with the reference, run to the end with the student's own functions

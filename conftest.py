@@ -1,4 +1,4 @@
-"""What all tests share: quiet threads, and an order that keeps two cores busy to the end."""
+"""What all tests share, nbval's notebooks too: quiet threads, an order that keeps two cores busy."""
 
 import os
 from itertools import zip_longest
@@ -19,25 +19,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all", action="store_true", help="the tests marked `long` as well")
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(Setup())
-
-
-class Setup:
-    """Long tests run when asked for; the kernels of nbval's notebooks train for a moment.
-
-    A plugin, since hooks of this file itself are not called for notebooks, which lie elsewhere.
-    """
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        if item.get_closest_marker("long") and not item.config.getoption("--all"):
-            pytest.skip("it takes minutes: python course.py test --all")
-        if item.path.suffix == ".ipynb":
-            os.environ["COURSE_TEST_STEPS"] = FEW_STEPS
-            shorten(item.cell)
-        else:
-            os.environ.pop("COURSE_TEST_STEPS", None)
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Long tests run when asked for; the kernels of nbval's notebooks train for a moment."""
+    if item.get_closest_marker("long") and not item.config.getoption("--all"):
+        pytest.skip("it takes minutes: python course.py test --all")
+    if item.path.suffix == ".ipynb":
+        os.environ["COURSE_TEST_STEPS"] = FEW_STEPS
+        shorten(item.cell)
+    else:
+        os.environ.pop("COURSE_TEST_STEPS", None)
 
 
 class FilesAndGroups(LoadGroupScheduling):
