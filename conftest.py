@@ -1,4 +1,4 @@
-"""What all tests share, nbval's notebooks too: quiet threads, an order that keeps two cores busy."""
+"""What all tests and notebooks share: quiet threads, an order that keeps two cores busy."""
 
 import os
 from itertools import zip_longest

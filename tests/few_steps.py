@@ -1,7 +1,9 @@
-"""What the tests' runs of notebooks leave out of the long trainings. Every cell still runs.
+"""What the tests' runs of notebooks leave out of long trainings and films. Every cell still runs.
 
 Each lesson trains at full scale once, in the solved edition (`test_notebooks.py`).
 """
+
+import re
 
 from nbformat import NotebookNode
 
@@ -18,20 +20,28 @@ SHORTER = {
     "03-now-you": ("(0, 1, 2)", "(0,)"),
     "04-now-you": ("(0, 1, 2)", "(0,)"),
     "05-now-you": ("(0, 1, 2)", "(0,)"),
+    "05-fresh-starts": ("(100, 20_000)", "(10, 20_000)"),
+    "05-pretrain": ("pretrain(pupil, demos)", "pretrain(pupil, demos, epochs=20)"),
+    "05-pixels": ("episodes=10)", "episodes=1)"),
     "05-probe-td3": ("probe(quick(TD3))", "probe(quick(TD3), steps=100)"),
     "05-patients": ("probe(quick(kind))", "probe(quick(kind), steps=100)"),
     "05-own-networks": (".learn(2000)", ".learn(1_000)"),
     "05-after-pretraining": (".learn(2500", ".learn(500"),
-    "05-reminded": (".learn(2500", ".learn(500"),
+    "05-reminded": ("pretrain(pupil, demos)", "pretrain(pupil, demos, epochs=20)"),
     "05-probabilities": (".learn(20_000)", ".learn(2_000)"),
+    "06-one-state": ("updates=2000", "updates=200"),
     "07-ratios-by-epoch": (".learn(10_000)", ".learn(1_000)"),
     "07-kl-through-training": (".learn(30_000)", ".learn(1_000)"),
     "07-now-you": ("range(3)", "range(1)"),
 }
 
 
+RECORDED = re.compile(r"(record\([^()]+, seed=\d)(, max_steps=\d+)?\)")  # a film of an episode
+
+
 def shorten(cell: NotebookNode) -> None:
-    """The trainings that are written out in a cell, made short; in place."""
+    """The trainings that are written out in a cell, and films, made short; in place."""
     long, short = SHORTER.get(cell.get("id"), ("", ""))
     assert long in cell.source, f"{cell.id} has no {long} any more: mend tests/few_steps.py"
     cell.source = cell.source.replace(long, short) if long else cell.source
+    cell.source = RECORDED.sub(r"\1, max_steps=40)", cell.source)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 from sentences import assert_one_sentence
+from sometimes import always_on
 
 import course
 from benchmarks import (
@@ -178,7 +179,7 @@ def test_the_table_has_a_line_for_each_and_says_what_is_reached():
 QUICK = [name for name in bench.BENCHMARKS if name not in ("memory",) and "-bar" not in name]
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", always_on("replay", "prioritized", "a2c", of=QUICK))
 def test_every_benchmark_runs_at_a_tiny_size(name, capsys, tmp_path):
     out = tmp_path / "bench.json"
     assert bench.main([name, "--rounds", "1", "--steps", "20", "--json", str(out)]) == 0
@@ -347,7 +348,7 @@ def test_costs_by_size_are_rows_for_a_plot():
     assert all(row["microseconds"] > 0 for row in rows)
 
 
-@pytest.mark.parametrize("algorithm", to_the_bar.TASKS)
+@pytest.mark.parametrize("algorithm", always_on("a2c", of=to_the_bar.TASKS))
 def test_a_seed_trains_to_the_bar_or_to_its_end(algorithm, capsys, monkeypatch):
     tasks = []
     monkeypatch.setattr(
@@ -368,6 +369,7 @@ def test_a_seed_trains_to_the_bar_or_to_its_end(algorithm, capsys, monkeypatch):
             assert parts["reached"] == reached
 
 
+@pytest.mark.long
 def test_memory_says_what_a_process_came_to_take(monkeypatch):
     if not memory.STATUS.exists():
         with pytest.raises(Missing):

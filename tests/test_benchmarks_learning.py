@@ -4,12 +4,13 @@ import json
 from dataclasses import replace
 
 import pytest
+from sometimes import always_on
 
 from benchmarks import learning
 from helpers.training.settings import get_setting
 
 
-@pytest.mark.parametrize("name", learning.LEARNERS)
+@pytest.mark.parametrize("name", always_on("the course's", of=learning.LEARNERS))
 def test_every_learner_is_evaluated_through_its_training(name):
     if name != "the course's TD3":
         pytest.importorskip("stable_baselines3", reason="a development requirement")

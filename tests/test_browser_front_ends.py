@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import nbformat
 import pytest
+from sometimes import always_on
 
 if TYPE_CHECKING:
     from tests.browser import Lab
@@ -32,7 +33,7 @@ CELLS = {
 STOP = "button[data-command='notebook:interrupt-kernel'], jp-button[data-command*='interrupt']"
 
 
-@pytest.fixture(scope="module", params=["lab", "notebook7"])
+@pytest.fixture(scope="module", params=always_on("lab", of=["lab", "notebook7"]))
 def front_end(request: pytest.FixtureRequest) -> Lab:
     """The small notebook, opened and not run, in JupyterLab and in Notebook 7."""
     lab: Lab = request.getfixturevalue(request.param)

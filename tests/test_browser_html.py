@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from nbconvert import HTMLExporter
 from PIL import Image
+from sometimes import always_on
 
 pytest_plugins = ("tests.browser",)
 
@@ -21,7 +22,9 @@ LESSONS = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
 WIDTH = 1012  # CSS pixels: of a file on GitHub
 
 
-@pytest.fixture(scope="module", params=LESSONS, ids=lambda path: path.stem)
+@pytest.fixture(
+    scope="module", params=always_on("00", "05", of=LESSONS, name=lambda path: path.stem)
+)
 def shown(
     browser: Any, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[tuple[Any, list[str]]]:

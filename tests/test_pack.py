@@ -14,6 +14,7 @@ import pytest
 from colab import colab_python, kernel, run  # noqa: F401
 from few_steps import FEW_STEPS, shorten
 from PIL import Image, ImageSequence
+from sometimes import always_on
 
 from helpers.agents import TD3
 from helpers.show.figures.practice_imaginary_studies import PAIRS, STUDIES
@@ -35,7 +36,7 @@ def packed(lesson: str, edition: int) -> tuple[nbformat.NotebookNode, int]:
     return notebook, len(text_of(notebook).encode()) - before
 
 
-@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("lesson", always_on("01", "04", of=LESSONS))
 def test_a_packed_notebook_holds_all_that_it_imports(lesson, tmp_path):
     """Its first cells run in an empty folder; exercises, labs and pictures are there."""
     notebook, added = packed(lesson, 1)

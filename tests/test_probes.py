@@ -10,6 +10,7 @@ import pytest
 import torch
 from gymnasium.utils.env_checker import check_env
 from sentences import assert_one_sentence
+from sometimes import always_on
 
 from helpers.agents import A2C, DDPG, PPO, SAC, TD3, BehaviourCloning, DDPGfD, td3
 from helpers.training.probes import (
@@ -86,7 +87,7 @@ def test_a_truncation_leads_back_to_the_start():
 # --- Right agents ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", always_on("A2C", "TD3", of=KINDS, name=lambda it: it.__name__))
 def test_a_right_agent_passes_all(kind):
     results = probe(quick(kind), seed=0)
     assert [result.name for result in results] == NAMES
@@ -296,7 +297,7 @@ def label(mistake):
     return f"{kind.__name__} {where.rsplit('.', 1)[1]} {wrong.__qualname__.split('.')[0]}"
 
 
-@pytest.mark.parametrize("mistake", MISTAKES, ids=label)
+@pytest.mark.parametrize("mistake", always_on("A2C", "TD3", of=MISTAKES, name=label))
 def test_the_first_probe_to_fail_names_the_suspect(mistake):
     kind, where, wrong, name = mistake
     steps = 1000 if kind is A2C else 500  # half of what a right agent is given

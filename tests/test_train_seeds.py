@@ -41,6 +41,7 @@ def test_a_cluster_trains_them_as_well(whole, tmp_path, scheduler):
 
 
 @posix
+@pytest.mark.long
 def test_ctrl_c_stops_them_all_and_the_same_command_goes_on(tmp_path, capsys):
     line = arguments(tmp_path, "--seeds", "0-2", "--jobs", "2")
     command = [sys.executable, "-m", "helpers.training.train", *line]

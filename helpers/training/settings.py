@@ -377,11 +377,12 @@ def _shortened(setting: Setting) -> Setting:
     """For tests that run a lesson's cells and not its training: few steps, and no bar to reach.
 
     What comes before learning is shortened as well, so that in these few steps all parts learn.
-    The variable is set by tests/conftest.py and by nothing else.
+    The variable is set by conftest.py and by nothing else.
     """
     if (few := os.environ.get("COURSE_TEST_STEPS")) is None:
         return setting
     steps, kind = int(few), getattr(helpers.agents, setting.agent)
+    steps //= setting.params.get("gradient_steps", 1)
     first = {OffPolicyAgent: ("learning_starts", steps // 4), DDPGfD: ("pretraining", steps // 10)}
     shorter = {
         name: min(setting.params.get(name, most), most)
