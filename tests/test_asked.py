@@ -5,6 +5,7 @@ import shlex
 
 import pytest
 from sentences import assert_one_sentence
+from sometimes import always_on
 
 import helpers.agents
 from helpers.training import study, train
@@ -41,7 +42,7 @@ def test_every_agent_can_be_asked_for():
     assert set(ALGORITHMS.values()) == set(helpers.agents.__all__)
 
 
-@EVERY
+@pytest.mark.parametrize("algorithm", always_on("a2c", "td3", of=ALGORITHMS))
 def test_every_agent_is_studied_by_the_command_that_is_written_down(algorithm, tmp_path, capsys):
     records = []
     words = line(algorithm, "--seeds", "3")

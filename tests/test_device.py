@@ -12,6 +12,7 @@ from environments import AnySpace
 from environments import make as make_own
 from gymnasium import spaces
 from sentences import assert_one_sentence
+from sometimes import always_on
 from wholes import AGENTS, DEMOS, everything, tiny
 
 from helpers.agents import A2C, TD3
@@ -53,6 +54,7 @@ KINDS = {
     "ppo-normal": partial(AGENTS["ppo"], normalize=both, hidden=(4, 4)),
 }  # fmt: skip
 pytestmark = pytest.mark.filterwarnings("ignore:.*from a non-meta")  # torch knows no other "meta"
+FILED = ("td3-normal", "sac", "ppo-gaussian", "ddpgfd")
 ALL = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
 
 
@@ -104,7 +106,9 @@ def test_so_is_what_it_can_be_asked(make):
         np.testing.assert_array_equal(*map(question, agents))
 
 
-@pytest.mark.parametrize("name", ["td3-normal", "sac", "ppo-gaussian", "ddpgfd"])
+@pytest.mark.parametrize(
+    "name", always_on("td3", of=["td3-normal", "sac", "ppo-gaussian", "ddpgfd"])
+)
 def test_files_are_for_any_device(tmp_path, name):
     """Either way, and going on from a file equals never having stopped."""
     make, path = KINDS[name], tmp_path / "agent.pt"

@@ -7,6 +7,7 @@ import torch
 from environments import TORQUE, Guess
 from gymnasium import spaces
 from sentences import assert_one_sentence
+from sometimes import always_on
 
 from helpers.agents import A2C, DDPG, PPO, A2CByTheBook
 from helpers.agents.policies import MultiCategoricalPolicy
@@ -28,6 +29,7 @@ SHOWN = {
         {"where": np.float32([0, 1]), "what": np.zeros(2, np.float32)},
     ),
 }  # fmt: skip
+LEARNERS = (DDPG, A2C, PPO, A2CByTheBook)
 KINDS = pytest.mark.parametrize("kind", SHOWN)
 
 
@@ -48,7 +50,10 @@ def told(kind, discrete):
 
 
 @KINDS
-@pytest.mark.parametrize("agent", [DDPG, A2C, PPO, A2CByTheBook])
+@pytest.mark.parametrize(
+    "agent",
+    always_on("DDPG", "PPO", of=[DDPG, A2C, PPO, A2CByTheBook], name=lambda it: it.__name__),
+)
 def test_what_is_shown_is_learned_from(kind, agent, tmp_path):
     settings = {
         DDPG: {"learning_starts": 50, "hidden": 16, "batch_size": 32, "critic_learning_rate": 1e-2},
