@@ -23,7 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Long tests run when asked for; the kernels of nbval's notebooks train for a moment."""
     if item.get_closest_marker("long") and not item.config.getoption("--all"):
-        pytest.skip("it takes minutes: python course.py test --all")
+        pytest.skip("all of them take minutes: python course.py test --all")
     if item.path.suffix == ".ipynb":
         os.environ["COURSE_TEST_STEPS"] = FEW_STEPS
         shorten(item.cell)

@@ -88,8 +88,8 @@ COMMANDS = {
     ),
     "test": Command(
         "test [--all] [options]",
-        "Run the tests, the notebooks among them; --all adds those that need another Python, npm\n"
-        "or several minutes. Options go to pytest: -k gae, -x.",
+        "Run the tests, the notebooks among them; --all adds what is tested on some lessons and\n"
+        "agents only, and what needs another Python or npm. Options go to pytest: -k gae, -x.",
         "pytest",
         True,
         list,

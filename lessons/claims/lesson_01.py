@@ -256,7 +256,7 @@ CLAIMS += [
     ),
     Claim("Both at once: two of ten are", seeds_at_bar(2, NEITHER)),
     Claim(
-        "It learns later ($p < 0.001$), with about twice the steps to the bar",
+        "It learns later ($p < 0.001$), with about twice the steps to the bar in the median",
         both(learns_later("lambda 0"), times_the_steps("lambda 0", 1.95)),
     ),
     Claim("shows no difference in the returns", no_difference("truncation as termination")),
@@ -323,7 +323,7 @@ CLAIMS += [
         file=LAB,
     ),
     Claim(
-        "learns later and ends worse (p < 0.001): two of ten seeds reach the bar",
+        "learns later and ends worse (p < 0.001): two of ten seeds end at the bar",
         both(
             learns_later(NEITHER),
             below(0.001, (lab.final(NEITHER), lab.final(TAUGHT))),
@@ -357,7 +357,7 @@ CLAIMS += [
         file=LAB,
     ),
     Claim(
-        "about twice the steps to the bar. Eight of ten seeds end at it: no difference shown",
+        "about twice the steps to the bar in the median. Eight of ten seeds end at it",
         both(
             learns_later("lambda 0"),
             times_the_steps("lambda 0", 1.95),
