@@ -217,9 +217,9 @@ class LiveCurves:
 
         agent.learn(10_000, callback=LiveCurves(bar=-200))
 
-    One picture of fixed size and one progress bar are renewed in place. The picture is drawn at
-    most 5 times a second, for about 2 % of the time (the last one comes on top); a call that has nothing to draw takes well
-    under a microsecond. Given to `learn` again, the same object goes on with the same curves.
+    One picture of fixed size and one progress bar are renewed in place: at most 5 times a second,
+    for some 2 % of the time until the last. A call that has nothing to draw takes well under a
+    microsecond. Given to `learn` again, the same object goes on with the same curves.
 
     Args:
         bar: the return at which the task counts as learned: a dashed line.
