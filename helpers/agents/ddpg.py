@@ -55,7 +55,7 @@ def polyak_update(
 ) -> None:
     """Move every target parameter a fraction `tau` of the way to its online one, in place.
 
-    theta' <- tau theta + (1 - tau) theta'. Source: Lillicrap et al. 2016, Algorithm 1.
+    w' <- tau w + (1 - tau) w' for each weight. Source: Lillicrap et al. 2016, Algorithm 1.
     """
     # 1. Go through both together.
     for target, source in zip(targets, online, strict=True):
