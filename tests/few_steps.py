@@ -27,7 +27,12 @@ SHORTER = {
     "05-patients": ("probe(quick(kind))", "probe(quick(kind), steps=100)"),
     "05-own-networks": (".learn(2000)", ".learn(1_000)"),
     "05-after-pretraining": (".learn(2500", ".learn(500"),
-    "05-reminded": ("pretrain(pupil, demos)", "pretrain(pupil, demos, epochs=20)"),
+    "05-reminded": (
+        "pretrain(pupil, demos)",
+        "pretrain(pupil, demos, epochs=20)",
+        ".learn(2500",
+        ".learn(500",
+    ),
     "05-probabilities": (".learn(20_000)", ".learn(2_000)"),
     "06-one-state": ("updates=2000", "updates=200"),
     "07-ratios-by-epoch": (".learn(10_000)", ".learn(1_000)"),
@@ -41,7 +46,8 @@ RECORDED = re.compile(r"(record\([^()]+, seed=\d)(, max_steps=\d+)?\)")  # a fil
 
 def shorten(cell: NotebookNode) -> None:
     """The trainings that are written out in a cell, and films, made short; in place."""
-    long, short = SHORTER.get(cell.get("id"), ("", ""))
-    assert long in cell.source, f"{cell.id} has no {long} any more: mend tests/few_steps.py"
-    cell.source = cell.source.replace(long, short) if long else cell.source
+    texts = SHORTER.get(cell.get("id"), ())
+    for long, short in zip(texts[::2], texts[1::2], strict=True):
+        assert long in cell.source, f"{cell.id} has no {long} any more: mend tests/few_steps.py"
+        cell.source = cell.source.replace(long, short)
     cell.source = RECORDED.sub(r"\1, max_steps=40)", cell.source)

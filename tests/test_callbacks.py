@@ -364,6 +364,7 @@ def test_tensorboard_shows_history_and_evaluations_over_several_calls(tmp_path, 
     for steps in (25, 1, 30):
         agent.learn(steps, callbacks)
         assert shown() == curves(agent, evaluations)
+    (_,) = (tmp_path / "logs").iterdir()  # of several files the tenth is read before the ninth
     assert {"training/return", "training/critic_loss", "evaluation/return"} <= shown().keys()
 
 

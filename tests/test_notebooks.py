@@ -148,17 +148,17 @@ def solve(notebook, lesson):
 # Cells that train what no bar asks for, with the course's own agents or for the pleasure of it, or
 # that record pictures. In nbval's run they are executed like all others.
 LIBRARY_TRAINS = {"03-ddpg", "04-ddpg-alone"}
-# The same functions on a lesson's second task: at full scale with `--all`.
-SECOND_TASKS = {
-    "01-train-twin", "02-train-car", "03-train-car", "04-train-dense", "06-train-car",
-    "07-train-pendulum",
+# What the same functions train besides: at full scale with `--all`.
+FURTHER_TASKS = {
+    "01-train-by-the-book", "01-train-twin", "02-train-car", "03-train-car", "04-train-dense",
+    "06-train-car", "07-train-pendulum",
 }  # fmt: skip
 LEFT_OUT = {"now-you", "patient-a", "pixels", "robot-live"}
 
 
-def leave_aside(notebook, second_tasks):
+def leave_aside(notebook, further_tasks):
     """Of a solved edition: train at full scale what the student's functions are for, no more."""
-    few_steps = LIBRARY_TRAINS if second_tasks else LIBRARY_TRAINS | SECOND_TASKS
+    few_steps = LIBRARY_TRAINS if further_tasks else LIBRARY_TRAINS | FURTHER_TASKS
     cells = []
     for cell in notebook.cells:
         if cell.id in few_steps:
@@ -193,7 +193,7 @@ def test_solved_exercises_reach_the_bar(path, pytestconfig):
     """The cell that asks whether the agent learned raises when it did not."""
     notebook = nbformat.read(path, as_version=4)
     names = solve(notebook, path.stem)
-    leave_aside(notebook, second_tasks=pytestconfig.getoption("--all"))
+    leave_aside(notebook, further_tasks=pytestconfig.getoption("--all"))
     own = "\n".join(f"assert {name}.__module__ == '__main__', '{name}'" for name in names)
     notebook.cells.append(nbformat.v4.new_code_cell(own))
     run(notebook, path.parent)

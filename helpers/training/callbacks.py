@@ -264,15 +264,18 @@ class TensorBoard:
     def __init__(self, logdir: str | os.PathLike, evaluations: Evaluate | None = None) -> None:
         self.logdir, self.evaluations = Path(logdir), evaluations
         self._new_writer = _summary_writer()
+        self._writer: Any = None
         self._agent: Agent | None = None
         self._written: dict[str, int] = {}
         self._due = 0.0
 
     def start(self, agent: Agent, total_steps: int) -> None:
-        purge_step = None
-        if agent is not self._agent:
-            self._agent, self._written = agent, {}
-            purge_step = 0 if self.logdir.exists() else None
+        if agent is self._agent:
+            return  # one file for all calls of `learn`: TensorBoard reads a tenth before a ninth
+        if self._writer:
+            self._writer.close()
+        self._agent, self._written = agent, {}
+        purge_step = 0 if self.logdir.exists() else None
         self._writer = self._new_writer(self.logdir, purge_step=purge_step)
 
     def __call__(self, agent: Agent) -> None:
@@ -282,7 +285,6 @@ class TensorBoard:
 
     def stop(self, agent: Agent) -> None:
         self._write(agent)
-        self._writer.close()
 
     def _write(self, agent: Agent) -> None:
         """What is new since the last time."""
