@@ -370,6 +370,9 @@ def test_tensorboard_shows_history_and_evaluations_over_several_calls(tmp_path, 
 
 def test_tensorboard_forgets_what_a_training_did_after_its_checkpoint(tmp_path, shown, monkeypatch):
     """It is broken off at 40 and goes on from 20, as another agent that explores more."""
+    files = pytest.importorskip("tensorboard.summary.writer.event_file_writer")
+    # Files of one second are read in the order of their names, a tenth before a ninth.
+    monkeypatch.setattr(files, "_global_uid", files.AtomicCounter(10))
     monkeypatch.setattr("helpers.training.callbacks.LOG_SECONDS", 0.0)
     agent = DDPG("Short-v0", seed=0, **tiny)
     evaluations = Evaluate(10, episodes=1)
