@@ -54,7 +54,6 @@ KINDS = {
     "ppo-normal": partial(AGENTS["ppo"], normalize=both, hidden=(4, 4)),
 }  # fmt: skip
 pytestmark = pytest.mark.filterwarnings("ignore:.*from a non-meta")  # torch knows no other "meta"
-FILED = ("td3-normal", "sac", "ppo-gaussian", "ddpgfd")
 ALL = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
 
 

@@ -29,7 +29,6 @@ SHOWN = {
         {"where": np.float32([0, 1]), "what": np.zeros(2, np.float32)},
     ),
 }  # fmt: skip
-LEARNERS = (DDPG, A2C, PPO, A2CByTheBook)
 KINDS = pytest.mark.parametrize("kind", SHOWN)
 
 
