@@ -59,7 +59,7 @@ def bench(
         rows = measure(benchmark, turns, turn)
         show(table(rows), end="\n\n")
         when = datetime.datetime.now(datetime.UTC).date().isoformat()
-        about = {"benchmark": name, "title": benchmark.title, "date": when}
+        about = {"benchmark": name, "title": benchmark.title, "date": when, "cpu": cpu()}
         store([{**about, "rounds": turns, "steps": turn, **row} for row in rows])
 
 
@@ -95,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     sizes = [f"--{name} {getattr(options, name)}" for name in SIZES if getattr(options, name)]
     command = " ".join(["python course.py bench", *benchmarks, *sizes, "--json FILE.json"])
-    record = {"command": command, **circumstances(*installed()), "cpu": cpu(), "results": []}
+    record = {"command": command, **circumstances(*installed()), "results": []}
     before = rows_before(benchmarks) if options.report else []
 
     def store(rows: list[dict]) -> None:

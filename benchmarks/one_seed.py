@@ -98,9 +98,6 @@ LEARNERS: dict[str, Callable[[Task], Callable[[Judge], object]]] = {
 
 
 def main(said: str) -> None:
-    import torch
-
-    torch.set_num_threads(1)
     task = json.loads(said)
     train = LEARNERS[task["learner"]](task)
     judge = Judge(task)

@@ -77,18 +77,18 @@ def between(text: str, begin: str, end: str, new: str) -> str:
 
 
 def tables(record: dict) -> str:
-    """Markdown: what it ran on, and a table for each benchmark."""
-    processor, versions = record["cpu"], record["versions"]
-    packages = ", ".join(f"{name} {version}" for name, version in versions.items())
-    parts = [
-        f"{processor['model']} ({', '.join(processor['flags'])}), {record['machine']['cpus']} "
-        f"cores of a shared machine, all pinned to core {processor['core']}; {packages}."
-    ]
+    """Markdown: with what it ran, and a table for each benchmark: machines may differ."""
+    packages = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
+    parts = [f"{record['machine']['cpus']} cores of a shared machine; {packages}."]
     for name, group in groupby(record["results"], lambda row: row["benchmark"]):
         rows = list(group)
         first = rows[0]
         rounds = "1 round" if first["rounds"] == 1 else f"{first['rounds']} rounds"
-        parts.append(f"**{name}**: {first['title']} ({rounds}, {first['date']})")
+        processor = first["cpu"]
+        parts.append(
+            f"**{name}**: {first['title']} ({rounds}, {first['date']}, core {processor['core']} of "
+            f"{processor['model']} with {', '.join(processor['flags'])})"
+        )
         lines = [("", first["unit"], *HEAD), ("---", *["--:"] * 5), *map(_told, rows)]
         parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
     return "\n\n".join(parts)

@@ -1,8 +1,8 @@
-"""TD3 and SAC on a robot, several seeds each, as lesson 06 shows them.
+"""Long trainings of several seeds each, in one file, as lessons 05 and 06 show them.
 
     python course.py train td3 Hopper-v5 --steps 250000 --seeds 0-1 --evaluate-every 5000 --out td3
     python course.py train sac Hopper-v5 --steps 250000 --seeds 0-1 --evaluate-every 5000 --out sac
-    python -m lessons.claims.measure_06 td3 sac
+    python -m lessons.claims.measure_robots 06_hopper td3 sac
 
 writes data/results/06_hopper.json, as far as all of them have come. A training takes one core for
 an hour. (Those that are stored had been started with 300,000 steps, and were cut.)
@@ -18,12 +18,12 @@ from helpers.training.results import RESULTS, write_json
 KEPT = ("settings", "date", "versions", "machine")
 
 
-def main(folders: list[Path]) -> None:
+def main(name: str, folders: list[Path]) -> None:
     found = {folder.name: evaluations(folder) for folder in folders}
     length = min(len(run["curve"]) for runs in found.values() for run in runs)
-    record = {name: collected(runs, length) for name, runs in found.items()}
-    command = f"python -m lessons.claims.measure_06 {' '.join(found)}"
-    write_json(RESULTS / "06_hopper.json", {"command": command, **record})
+    record = {agent: collected(runs, length) for agent, runs in found.items()}
+    command = f"python -m lessons.claims.measure_robots {name} {' '.join(found)}"
+    write_json(RESULTS / f"{name}.json", {"command": command, **record})
 
 
 def evaluations(folder: Path) -> list[dict[str, Any]]:
@@ -42,4 +42,4 @@ def collected(runs: list[dict[str, Any]], length: int) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    main([Path(name) for name in sys.argv[1:]])
+    main(sys.argv[1], [Path(name) for name in sys.argv[2:]])
