@@ -43,6 +43,12 @@ def test_the_record_tells_the_whole_training():
         assert len(row["returns"]) == RECORD["evaluation"]["episodes"]
 
 
+def test_it_is_the_first_of_the_seeds():
+    seeds = json.loads((ROOT / "data/results/05_walker_seeds.json").read_text("utf-8"))["td3"]
+    means = [round(row["mean"], 1) for row in RECORD["curve"]][: len(seeds["steps"])]
+    assert (seeds["seeds"][0], seeds["returns"][0]) == (RECORD["settings"]["seed"], means)
+
+
 def test_what_is_reported_is_not_what_was_chosen_by():
     final, starts = RECORD["final"], []
     for one in (RECORD["evaluation"], RECORD["finalists"][0], final):

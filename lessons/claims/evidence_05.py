@@ -1,0 +1,118 @@
+"""What is computed for the claims of lesson 05 about its robots."""
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from helpers.training.results import load_results
+from helpers.training.statistics import permutation_test
+from tools.claims import Evidence, alike
+
+
+@cache
+def walk() -> tuple[NDArray, NDArray, NDArray]:
+    """Steps (260,), means (260,) and returns (260, 10) of the robot's evaluations."""
+    curve = load_results("05_walker")["curve"]
+    return (
+        np.array([row["step"] for row in curve]),
+        np.array([row["mean"] for row in curve]),
+        np.array([row["returns"] for row in curve]),
+    )
+
+
+def at(step: int) -> float:
+    steps, means, _ = walk()
+    return float(means[steps == step][0])
+
+
+def best_until(step: int) -> float:
+    steps, means, _ = walk()
+    return float(means[steps <= step].max())
+
+
+def halved() -> tuple[str, bool]:
+    _, means, _ = walk()
+    count = int(((means[:-1] > 1000) & (means[1:] < means[:-1] / 2)).sum())
+    return f"{count} times", count == 9
+
+
+def collapse() -> tuple[str, bool]:
+    steps, _, returns = walk()
+    there = returns[steps == 1_290_000][0]
+    return f"{there.round(1)}, mean {there.mean():.1f}", bool(
+        there.max() < 15.5 and round(there.mean()) == 7
+    )
+
+
+def finalists() -> tuple[str, bool]:
+    found = load_results("05_walker")["finalists"]
+    steps, means, _ = walk()
+    bests = [
+        int(steps[steps <= end][means[steps <= end].argmax()])
+        for end in (1_000_000, 1_100_000, 1_300_000)
+    ]
+    return str(bests), [one["step"] for one in found] == bests and all(
+        one["episodes"] == 100 for one in found
+    )
+
+
+def final() -> float:
+    return load_results("05_walker")["final"]["mean"]
+
+
+def seeds_of(name: str, group: str) -> NDArray[np.float64]:
+    """The evaluations of several seeds, (seeds, evaluations)."""
+    return np.array(load_results(name)[group]["returns"])
+
+
+def beside_tianshou(score: Callable[[NDArray], NDArray], p: float) -> Evidence:
+    """On Walker2d, no difference shown between three seeds of ours and its ten."""
+
+    def evidence() -> tuple[str, bool]:
+        groups = seeds_of("05_walker_seeds", "td3"), seeds_of("05_tianshou", "Walker2d-v3")
+        text, holds = alike(*map(score, groups))
+        return text, holds and round(permutation_test(*map(score, groups)), 3) == p
+
+    return evidence
+
+
+def best_of(returns: NDArray) -> NDArray:
+    return returns.max(axis=1)
+
+
+def last_of(returns: NDArray) -> NDArray:
+    return returns[:, -10:].mean(axis=1)
+
+
+def two_below_all() -> tuple[str, bool]:
+    """Seeds of ours whose last ten are below the lowest of Tianshou's; the third is above most."""
+    ours = last_of(seeds_of("05_walker_seeds", "td3"))
+    theirs = last_of(seeds_of("05_tianshou", "Walker2d-v3"))
+    below = (ours < theirs.min()).tolist()
+    return f"{ours.round()}, {np.sort(theirs).round()}", (
+        below == [True, False, True] and (ours[1] > theirs).sum() > 5
+    )
+
+
+def cheetah() -> tuple[str, bool]:
+    ours = last_of(seeds_of("05_cheetah", "td3"))
+    theirs = last_of(seeds_of("05_tianshou", "HalfCheetah-v3"))
+    steps = load_results("05_cheetah")["td3"]["steps"], load_results("05_tianshou")
+    said = [round(float(each)) for each in (*ours, theirs.min(), theirs.max())]
+    return str(said), said == [8510, 6271, 8691] and (
+        steps[0][-10:] == steps[1]["HalfCheetah-v3"]["steps"]
+    )
+
+
+def falls() -> tuple[str, bool]:
+    """How often an evaluation above 1,000 is followed by one of less than half of it."""
+
+    def count(returns: NDArray) -> list[int]:
+        before, after = returns[:, :-1], returns[:, 1:]
+        return ((before > 1000) & (after < before / 2)).sum(axis=1).tolist()
+
+    ours = count(seeds_of("05_walker_seeds", "td3"))
+    theirs = count(seeds_of("05_tianshou", "Walker2d-v3"))
+    return f"{ours}, {theirs}", ours == [7, 5, 1] and (min(theirs), max(theirs)) == (0, 7)
