@@ -33,8 +33,7 @@ def best_until(step: int) -> float:
 
 
 def halved() -> tuple[str, bool]:
-    _, means, _ = walk()
-    count = int(((means[:-1] > 1000) & (means[1:] < means[:-1] / 2)).sum())
+    (count,) = falls_in(walk()[1][None])
     return f"{count} times", count == 9
 
 
@@ -106,13 +105,13 @@ def cheetah() -> tuple[str, bool]:
     )
 
 
+def falls_in(returns: NDArray) -> list[int]:
+    """For each seed, how often an evaluation above 1,000 is followed by one below half of it."""
+    before, after = returns[:, :-1], returns[:, 1:]
+    return ((before > 1000) & (after < before / 2)).sum(axis=1).tolist()
+
+
 def falls() -> tuple[str, bool]:
-    """How often an evaluation above 1,000 is followed by one of less than half of it."""
-
-    def count(returns: NDArray) -> list[int]:
-        before, after = returns[:, :-1], returns[:, 1:]
-        return ((before > 1000) & (after < before / 2)).sum(axis=1).tolist()
-
-    ours = count(seeds_of("05_walker_seeds", "td3"))
-    theirs = count(seeds_of("05_tianshou", "Walker2d-v3"))
+    ours = falls_in(seeds_of("05_walker_seeds", "td3"))
+    theirs = falls_in(seeds_of("05_tianshou", "Walker2d-v3"))
     return f"{ours}, {theirs}", ours == [7, 5, 1] and (min(theirs), max(theirs)) == (0, 7)

@@ -16,6 +16,7 @@ from helpers.show.figures.sac_temperature import (
 )
 from helpers.training.results import load_results
 from helpers.training.statistics import permutation_test
+from lessons.claims.evidence_05 import falls_in
 from tools.claims import Claim, Evidence, Lab, alike, at_the_bar, both, higher, near, p_is
 
 FIRST = "Haarnoja et al. 2018, arXiv 1801.01290"
@@ -122,9 +123,8 @@ def last_ten_on_hopper() -> tuple[str, bool]:
 
 def hopper_halves() -> tuple[str, bool]:
     returns = np.concatenate([hopper("td3"), hopper("sac")])
-    before, after = returns[:, :-1], returns[:, 1:]
-    falls = ((before > 1000) & (after < before / 2)).sum(axis=1)
-    return str(falls), (falls.min(), falls.max()) == (2, 4)
+    falls = falls_in(returns)
+    return str(falls), (min(falls), max(falls)) == (2, 4)
 
 
 def given_steps() -> tuple[str, bool]:
