@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import nbformat
-import pytest
 
 from helpers.demos.files import load_demos
 
@@ -20,7 +19,7 @@ CELLS = [
     nbformat.v4.new_code_cell(
         "import gymnasium as gym\nimport numpy as np\n"
         "from helpers.show.driving import Drive\nfrom helpers.show.recorder import recorder\n\n"
-        'gym.spec("SparsePendulum-v0").max_episode_steps = 60'
+        'gym.spec("SparsePendulum-v0").max_episode_steps = LIMIT'
     ),
     nbformat.v4.new_code_cell(SHOW),
     nbformat.v4.new_code_cell("game.env.unwrapped.state = np.zeros(2)  # it stands"),
@@ -36,13 +35,13 @@ PLACE = (
 )
 
 
-@pytest.fixture
-def game(lab: Lab) -> Any:
-    """The recorder's output, in a fresh notebook."""
+def show_game(lab: Lab, limit: int) -> Any:
+    """The recorder's output, in a fresh notebook; its episodes last `limit` steps."""
     (lab.folder / "my_demos.npz").unlink(missing_ok=True)
     path = lab.folder / "recorder.ipynb"
     notebook = nbformat.v4.new_notebook(cells=CELLS, metadata={"kernelspec": KERNEL})
-    nbformat.write(notebook, path)
+    text = nbformat.writes(notebook).replace("LIMIT", str(limit))
+    path.write_text(text, encoding="utf-8")
     lab.open_notebook(path)
     lab.run_all(60)
     output = lab.cell(GAME).locator(".jp-OutputArea").first
@@ -61,15 +60,17 @@ def run(lab: Lab, index: int, command: str = "run-cell") -> str:
     return lab.cell(index).locator(".jp-OutputArea").first.inner_text()
 
 
-def changes(lab: Lab, image: Any) -> None:
-    """Wait until the picture is another one."""
-    lab.page.wait_for_function(
-        "([image, before]) => image.src !== before",
-        arg=[image.element_handle(), image.get_attribute("src")],
-    )
+def changes(lab: Lab, image: Any, times: int = 1) -> None:
+    """Wait until the picture is another one, so many times: one picture is one step."""
+    for _ in range(times):
+        lab.page.wait_for_function(
+            "([image, before]) => image.src !== before",
+            arg=[image.element_handle(), image.get_attribute("src")],
+        )
 
 
-def test_arrow_keys_drive_it_and_what_is_saved_loads(lab: Lab, game: Any) -> None:
+def test_arrow_keys_drive_it_and_what_is_saved_loads(lab: Lab) -> None:
+    game = show_game(lab, limit=120)
     page, keys = lab.page, lab.page.keyboard
     image, handle = game.locator("img"), game.locator(".noUi-handle")
     before = image.get_attribute("src")
@@ -77,22 +78,17 @@ def test_arrow_keys_drive_it_and_what_is_saved_loads(lab: Lab, game: Any) -> Non
     assert image.get_attribute("src") == before, "it started by itself"
     handle.click()
     place = page.evaluate(PLACE)
-    keys.press("ArrowRight")  # starts it
-    changes(lab, image)
-    changes(lab, image)
-    keys.press("ArrowRight")
-    page.wait_for_timeout(200)
-    keys.press("Home")
-    page.wait_for_timeout(200)
-    keys.press("ArrowRight")
+    for key in ("ArrowRight", "ArrowRight", "Home", "ArrowRight"):  # the first starts it
+        keys.press(key)
+        changes(lab, image, times=3)
     game.get_by_text("truncated").wait_for()
     assert page.evaluate(PLACE) == place, "the keys moved the notebook as well"
-    assert "step 60, return " in game.inner_text()
+    assert "step 120, return " in game.inner_text()
     assert "return 0." not in game.inner_text()
-    assert handle.get_attribute("aria-valuenow") == "0.0"
+    game.locator('.noUi-handle[aria-valuenow="0.0"]').wait_for()  # back in the middle
 
     game.get_by_role("button", name="Save to my_demos.npz").click()
-    game.get_by_text("Saved to my_demos.npz: 1 episode, 60 steps").wait_for()
+    game.get_by_text("Saved to my_demos.npz: 1 episode, 120 steps").wait_for()
     demos = load_demos(lab.folder / "my_demos.npz", "SparsePendulum-v0")
     assert demos.action[0] == 1
     assert {1, 2, -2, -1} <= set(demos.action[:, 0].tolist())
@@ -102,7 +98,8 @@ def test_arrow_keys_drive_it_and_what_is_saved_loads(lab: Lab, game: Any) -> Non
     game.get_by_text("none yet").wait_for()
 
 
-def test_nothing_is_lost_when_the_cell_is_run_again_or_cleared(lab: Lab, game: Any) -> None:
+def test_nothing_is_lost_when_the_cell_is_run_again_or_cleared(lab: Lab) -> None:
+    game = show_game(lab, limit=10_000)  # none ends by itself, however slow the machine is
     image = game.locator("img")
     game.get_by_role("button", name="Start").click()
     changes(lab, image)
@@ -119,11 +116,18 @@ def test_nothing_is_lost_when_the_cell_is_run_again_or_cleared(lab: Lab, game: A
     game.get_by_role("button", name="Start").click()
     changes(lab, game.locator("img"))
     run(lab, GAME, "clear-cell-output")
-    lab.page.wait_for_timeout(300)
-    first = run(lab, STATE)
-    lab.page.wait_for_timeout(300)
-    again = run(lab, STATE)
-    state = first.splitlines()[-1]
+    state = played(lab)
+    for _ in range(20):  # the page's word that the game is gone takes a moment
+        if state.startswith("(None, "):
+            break
+        lab.page.wait_for_timeout(300)
+        state = played(lab)
     assert state.startswith("(None, 1, ")
     assert not state.endswith(" 0)"), "what was played of the second is still there"
-    assert again.splitlines()[-1] == state
+    lab.page.wait_for_timeout(300)
+    assert played(lab) == state
+
+
+def played(lab: Lab) -> str:
+    """What the notebook's cell about the game says now."""
+    return run(lab, STATE).splitlines()[-1]
