@@ -314,9 +314,9 @@ def test_an_endless_loop_is_stopped_and_named(monkeypatch, handler):
 
 def test_the_alarm_is_off_after_the_check():
     with Alarm() as alarm:
-        with alarm.set(0.05):
+        with alarm.set(0.5):
             pass
-        time.sleep(0.15)
+        time.sleep(0.6)
     assert not alarm.rang
 
 
