@@ -36,9 +36,9 @@ PLACE = (
 
 
 def show_game(lab: Lab, limit: int) -> Any:
-    """The recorder's output, in a fresh notebook; its episodes last `limit` steps."""
+    """The recorder's output, in a fresh notebook with its own kernel; episodes of `limit` steps."""
     (lab.folder / "my_demos.npz").unlink(missing_ok=True)
-    path = lab.folder / "recorder.ipynb"
+    path = lab.folder / f"recorder_{limit}.ipynb"
     notebook = nbformat.v4.new_notebook(cells=CELLS, metadata={"kernelspec": KERNEL})
     text = nbformat.writes(notebook).replace("LIMIT", str(limit))
     path.write_text(text, encoding="utf-8")
