@@ -22,7 +22,7 @@ CELLS = [
         'gym.spec("SparsePendulum-v0").max_episode_steps = LIMIT'
     ),
     nbformat.v4.new_code_cell(SHOW),
-    nbformat.v4.new_code_cell("game.env.unwrapped.state = np.zeros(2)  # it stands"),
+    nbformat.v4.new_code_cell("game.env.unwrapped.state = np.array([ANGLE, 0.0])"),
     nbformat.v4.new_code_cell("Drive.playing, len(game.episodes), len(game.episode)"),
     nbformat.v4.new_markdown_cell("# Another heading\n\n" + "Where → would go.\n\n" * 20),
 ]
@@ -35,12 +35,15 @@ PLACE = (
 )
 
 
-def show_game(lab: Lab, limit: int) -> Any:
-    """The recorder's output, in a fresh notebook with its own kernel; episodes of `limit` steps."""
+def show_game(lab: Lab, limit: int, angle: float) -> Any:
+    """The recorder's output, in a fresh notebook with its own kernel; episodes of `limit` steps.
+
+    At angle 0 the pendulum stands.
+    """
     (lab.folder / "my_demos.npz").unlink(missing_ok=True)
     path = lab.folder / f"recorder_{limit}.ipynb"
     notebook = nbformat.v4.new_notebook(cells=CELLS, metadata={"kernelspec": KERNEL})
-    text = nbformat.writes(notebook).replace("LIMIT", str(limit))
+    text = nbformat.writes(notebook).replace("LIMIT", str(limit)).replace("ANGLE", str(angle))
     path.write_text(text, encoding="utf-8")
     lab.open_notebook(path)
     lab.run_all(60)
@@ -70,7 +73,7 @@ def changes(lab: Lab, image: Any, times: int = 1) -> None:
 
 
 def test_arrow_keys_drive_it_and_what_is_saved_loads(lab: Lab) -> None:
-    game = show_game(lab, limit=120)
+    game = show_game(lab, limit=120, angle=0)
     page, keys = lab.page, lab.page.keyboard
     image, handle = game.locator("img"), game.locator(".noUi-handle")
     before = image.get_attribute("src")
@@ -99,7 +102,7 @@ def test_arrow_keys_drive_it_and_what_is_saved_loads(lab: Lab) -> None:
 
 
 def test_nothing_is_lost_when_the_cell_is_run_again_or_cleared(lab: Lab) -> None:
-    game = show_game(lab, limit=10_000)  # none ends by itself, however slow the machine is
+    game = show_game(lab, limit=10_000, angle=2)  # none ends by itself on a slow machine
     image = game.locator("img")
     game.get_by_role("button", name="Start").click()
     changes(lab, image)
