@@ -70,11 +70,7 @@ def lab_server(folder: Path, dark: bool = False, module: str = "jupyterlab") -> 
                 wait_for(url, server, Path(private, "log"))
                 yield url
             finally:
-                server.terminate()
-                try:
-                    server.wait(10)
-                except subprocess.TimeoutExpired:
-                    server.kill()
+                stop(server)
 
 
 def _environment(private: Path, dark: bool) -> dict[str, str]:
@@ -105,13 +101,21 @@ def _environment(private: Path, dark: bool) -> dict[str, str]:
     }
 
 
+def stop(server: subprocess.Popen) -> None:
+    server.terminate()
+    try:
+        server.wait(10)
+    except subprocess.TimeoutExpired:
+        server.kill()
+
+
 def free_port() -> int:
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return s.getsockname()[1]
 
 
-def wait_for(url: str, server: subprocess.Popen, log: Path, seconds: float = 40) -> None:
+def wait_for(url: str, server: subprocess.Popen, log: Path, seconds: float = 120) -> None:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and server.poll() is None:
         with contextlib.suppress(OSError):
@@ -152,7 +156,7 @@ class Lab:
     def __init__(self, url: str, folder: Path, browser: Any, place: str = "doc/tree") -> None:
         self.url, self.folder, self.place = url, folder, place
         self.page = browser.new_page(viewport={"width": 1180, "height": 1400})
-        self.page.set_default_timeout(20_000)
+        self.page.set_default_timeout(60_000)
 
     def open_notebook(self, path: Path, kernel: bool = True) -> Any:
         """Copy a notebook into the server's folder and open it alone on the page.
@@ -166,7 +170,9 @@ class Lab:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, target)
         for needed in ("data", "helpers") if course else ():
-            shutil.copytree(ROOT / needed, self.folder / needed, dirs_exist_ok=True)
+            # What other processes compile meanwhile comes and goes.
+            ignore = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(ROOT / needed, self.folder / needed, ignore=ignore, dirs_exist_ok=True)
         self.page.goto(f"{self.url}/{self.place}/{place.as_posix()}?token={TOKEN}")
         self.page.wait_for_selector(".jp-Notebook .jp-Cell")
         self.page.wait_for_function(
@@ -190,6 +196,16 @@ class Lab:
     def idle(self, timeout: float = 60) -> None:
         """Wait until the kernel has nothing more to do."""
         self.page.wait_for_function(f"() => {KERNEL}?.status === 'idle'", timeout=timeout * 1000)
+
+    def run_cell(self, index: int, command: str = "run-cell", wait: bool = True) -> Any:
+        """Run one cell, to its end unless `wait` is False; its output, as a playwright locator."""
+        self.page.evaluate(
+            "async ([index, command, wait]) => { const app = window.jupyterapp;"
+            " app.shell.currentWidget.content.activeCellIndex = index;"
+            " const end = app.commands.execute('notebook:' + command); if (wait) await end; }",
+            [index, command, wait],
+        )
+        return self.cell(index).locator(".jp-OutputArea").first
 
     def cell(self, index: int) -> Any:
         """The cell with that number, as a playwright locator."""

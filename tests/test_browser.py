@@ -22,9 +22,11 @@ CELLS = {
 import time
 from helpers.show.plotting import LiveCurves
 from helpers.show.video import Video, record
-from helpers.show.driving import drive
+from helpers.show.driving import SPEEDS, drive
 from helpers.show.figures.discount import discount_explorer, plot_discount
 from helpers.show.figures.explore import Slider, explore
+
+SPEEDS["slow motion"] = 0.02  # a step a second: the pole stands as long as a test may take
 
 class Agent:
     steps, history = 0, {"return": []}

@@ -13,7 +13,7 @@ import pytest
 from colab import HIDDEN, colab_python  # noqa: F401
 from test_browser import CELLS, source_of, write
 
-from tests.browser import TOKEN, free_port, wait_for
+from tests.browser import TOKEN, free_port, stop, wait_for
 
 pytest_plugins = ("tests.browser",)
 pytestmark = pytest.mark.long
@@ -53,15 +53,14 @@ def page(
         try:
             wait_for(url, server, log)
             page = browser.new_page(viewport={"width": 1180, "height": 1400})
-            page.set_default_timeout(20_000)
+            page.set_default_timeout(60_000)
             with page.expect_event("console", widgets_are_ready, timeout=60_000):
                 page.goto(f"{url}/notebooks/small.ipynb?token={TOKEN}")
             page.evaluate("() => Jupyter.notebook.execute_all_cells()")
             page.wait_for_function(DONE, timeout=60_000)
             yield page
         finally:
-            server.terminate()
-            server.wait(20)
+            stop(server)
 
 
 def output(page: Any, name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ pytest_plugins = ("tests.browser",)
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 LESSONS = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
-CELL = "() => window.jupyterapp.shell.currentWidget.content.widgets"
+CELL = "window.jupyterapp.shell.currentWidget.content.widgets"
 
 WRONG = """
 def discounted_returns(rewards, gamma):
@@ -34,8 +35,21 @@ def discounted_returns(rewards, gamma):
 def opened(lab: Lab, request: pytest.FixtureRequest) -> Lab:
     """A lesson as it is committed, opened and not run."""
     lab.open_notebook(request.param, kernel=False)
-    lab.page.wait_for_timeout(1500)  # pictures and formulas come last
+    with contextlib.suppress(Exception):  # what is missing even after a minute, the tests name
+        lab.page.wait_for_function(f"() => {COMPLETE}", timeout=60_000)
     return lab
+
+
+# What is left of a formula that is not typeset yet, or was not found to be one, outside code.
+PROSE = (
+    "[...document.querySelectorAll('.jp-RenderedMarkdown p, .jp-RenderedMarkdown li')]"
+    ".map(e => e.cloneNode(true)).map(e => { e.querySelectorAll('code, mjx-container')"
+    ".forEach(c => c.remove()); return e.textContent; }).join('\\n')"
+)
+COMPLETE = (
+    f"!{PROSE}.includes('$') && document.querySelectorAll('mjx-container').length > 5"
+    " && [...document.images].every(e => e.complete)"
+)
 
 
 def test_a_lesson_opens_with_formulas_and_pictures(opened: Lab) -> None:
@@ -43,12 +57,7 @@ def test_a_lesson_opens_with_formulas_and_pictures(opened: Lab) -> None:
     formulas = page.locator(".jp-RenderedMarkdown mjx-container, .jp-RenderedMarkdown .MathJax")
     assert formulas.count() > 5
     assert page.locator("mjx-merror").count() == 0, "a formula that MathJax cannot read"
-    # What is left of a formula that was not found to be one, outside code:
-    text = page.evaluate(
-        "() => [...document.querySelectorAll('.jp-RenderedMarkdown p, .jp-RenderedMarkdown li')]"
-        ".map(e => e.cloneNode(true)).map(e => { e.querySelectorAll('code, mjx-container')"
-        ".forEach(c => c.remove()); return e.textContent; }).join('\\n')"
-    )
+    text = page.evaluate(f"() => {PROSE}")
     assert "$" not in text
     assert "\\gamma" not in text
     broken = page.evaluate(
@@ -61,20 +70,16 @@ def test_a_lesson_opens_with_formulas_and_pictures(opened: Lab) -> None:
 
 def index(lab: Lab, cell_id: str) -> int:
     """Where the cell with that id stands."""
-    ids = lab.page.evaluate(f"{CELL}.map(cell => cell.model.id)")
+    ids = lab.page.evaluate(f"() => {CELL}.map(cell => cell.model.id)")
     return ids.index(cell_id)
 
 
 def run(lab: Lab, cell_id: str, source: str | None = None) -> str:
     """Run one cell, with another source if given; the text of its output."""
-    lab.page.evaluate(
-        "async ([i, source]) => { const app = window.jupyterapp;"
-        " const book = app.shell.currentWidget.content; book.activeCellIndex = i;"
-        " if (source) book.widgets[i].model.sharedModel.setSource(source);"
-        " await app.commands.execute('notebook:run-cell'); }",
-        [index(lab, cell_id), source],
-    )
-    return lab.cell(index(lab, cell_id)).locator(".jp-OutputArea").first.inner_text()
+    i = index(lab, cell_id)
+    if source:
+        lab.page.evaluate(f"source => {CELL}[{i}].model.sharedModel.setSource(source)", source)
+    return lab.run_cell(i).inner_text()
 
 
 def test_an_exercise_not_started_then_wrong_then_right(lab: Lab) -> None:

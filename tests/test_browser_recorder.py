@@ -52,17 +52,6 @@ def show_game(lab: Lab, limit: int, angle: float) -> Any:
     return output
 
 
-def run(lab: Lab, index: int, command: str = "run-cell") -> str:
-    """Run one cell; what it shows."""
-    lab.page.evaluate(
-        "async ([index, command]) => { const app = window.jupyterapp;"
-        " app.shell.currentWidget.content.activeCellIndex = index;"
-        " await app.commands.execute('notebook:' + command); }",
-        [index, command],
-    )
-    return lab.cell(index).locator(".jp-OutputArea").first.inner_text()
-
-
 def changes(lab: Lab, image: Any, times: int = 1) -> None:
     """Wait until the picture is another one, so many times: one picture is one step."""
     for _ in range(times):
@@ -113,12 +102,12 @@ def test_nothing_is_lost_when_the_cell_is_run_again_or_cleared(lab: Lab) -> None
     game.get_by_text("1: ").wait_for()
     game.get_by_role("button", name="Start").click()
     changes(lab, image)
-    run(lab, GAME)
+    lab.run_cell(GAME)
     game.get_by_text("Stopped at step").wait_for()
     assert "1: " in game.inner_text()
     game.get_by_role("button", name="Start").click()
     changes(lab, game.locator("img"))
-    run(lab, GAME, "clear-cell-output")
+    lab.run_cell(GAME, "clear-cell-output")
     state = played(lab)
     for _ in range(20):  # the page's word that the game is gone takes a moment
         if state.startswith("(None, "):
@@ -133,4 +122,4 @@ def test_nothing_is_lost_when_the_cell_is_run_again_or_cleared(lab: Lab) -> None
 
 def played(lab: Lab) -> str:
     """What the notebook's cell about the game says now."""
-    return run(lab, STATE).splitlines()[-1]
+    return lab.run_cell(STATE).inner_text().splitlines()[-1]

@@ -221,13 +221,15 @@ def test_the_course_is_found_in_a_folder_that_cannot_be_written(notebook):
 
 
 def test_the_download_goes_through_the_proxy(tmp_path):
+    Proxy.asked.clear()
+    env = {n: v for n, v in os.environ.items() if n.upper() not in ("NO_PROXY", "PYTHONPATH")}
     with socketserver.TCPServer(("127.0.0.1", 0), Proxy) as proxy:
         threading.Thread(target=proxy.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{proxy.server_address[1]}"
         done = subprocess.run(
             [sys.executable, "-c", SOURCE],
             cwd=tmp_path,
-            env=os.environ | {"HTTPS_PROXY": address, "https_proxy": address},
+            env=env | {"HTTPS_PROXY": address, "https_proxy": address},
             capture_output=True,
             text=True,
         )
