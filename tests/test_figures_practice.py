@@ -17,7 +17,11 @@ from helpers.show.figures.practice_early_stop import (
     true_loss,
 )
 from helpers.show.figures.practice_frames import plot_frames
-from helpers.show.figures.practice_long_training import plot_robot, spread_out
+from helpers.show.figures.practice_long_training import (
+    plot_robot,
+    plot_trainings,
+    spread_out,
+)
 from helpers.show.figures.practice_losses import plot_losses
 from helpers.show.plotting import to_png
 from tests.figures import apart, sentence
@@ -90,6 +94,18 @@ def test_long_trainings_keep_their_texts_apart():
     for published, bar in ((None, None), (None, 4000), (PUBLISHED, None), (close, 4000)):
         apart(plot_robot(training(means.tolist()), published, bar))
         apart(plot_robot(training(means[::-1].tolist()), published, bar))
+
+
+def test_trainings_are_drawn_over_those_of_others():
+    ours, theirs = {"seed 0": [1.0, 5.0], "seed 1": [2.0, 3.0]}, [[0.0, 9.0], [4.0, 4.0]]
+    [ax] = plot_trainings(ours, [5, 10], ("another library", theirs, [7, 12])).axes
+    curves = [line.get_xydata().tolist() for line in ax.lines[:4]]
+    assert curves == [
+        [[7, 0], [12, 9]], [[7, 4], [12, 4]], [[5, 1], [10, 5]], [[5, 2], [10, 3]],
+    ]  # fmt: skip
+    assert len({line.get_color() for line in ax.lines[:4]}) == 3, "the others have one colour"
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert texts == [*ours, "another library"]
 
 
 def test_trainings_refuse():

@@ -1,5 +1,6 @@
 """What is computed for the claims of lesson 05 about its robots."""
 
+import math
 from collections.abc import Callable
 from functools import cache
 
@@ -93,6 +94,26 @@ def two_below_all() -> tuple[str, bool]:
     return f"{ours.round()}, {np.sort(theirs).round()}", (
         below == [True, False, True] and (ours[1] > theirs).sum() > 5
     )
+
+
+def start_as_pytorch() -> tuple[str, bool]:
+    """The two end between Tianshou's lowest and highest, and above two of our three."""
+    found, p_said = last_of(seeds_of("05_walker_start", "pytorch")), 0.39
+    ours = np.sort(last_of(seeds_of("05_walker_seeds", "td3")))
+    theirs = last_of(seeds_of("05_tianshou", "Walker2d-v3"))
+    p = permutation_test(found, theirs)
+    return f"{found.round()}, p = {p:.3f}", bool(
+        max(theirs.min(), ours[1]) < found.min()
+        and found.max() < theirs.max()
+        and round(p, 2) == p_said
+    )
+
+
+def ten_ways() -> tuple[str, bool]:
+    """Of two trainings against three; no split is rarer than one in ten."""
+    of_each = seeds_of("05_walker_start", "pytorch"), seeds_of("05_walker_seeds", "td3")
+    sizes = [len(returns) for returns in of_each]
+    return str(sizes), math.comb(sum(sizes), sizes[0]) == 10
 
 
 def cheetah() -> tuple[str, bool]:
