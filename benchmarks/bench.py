@@ -96,13 +96,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sizes = [f"--{name} {getattr(options, name)}" for name in SIZES if getattr(options, name)]
     command = " ".join(["python course.py bench", *benchmarks, *sizes, "--json FILE.json"])
     record = {"command": command, **circumstances(*installed()), "results": []}
-    before = rows_before(benchmarks) if options.report else []
 
     def store(rows: list[dict]) -> None:
         record["results"] += rows
         if options.json:
             save(options.json, record)
         if options.report:
+            # What is not measured yet keeps its rows: this may be cut off before it comes to them.
+            before = rows_before({row["benchmark"] for row in record["results"]})
             write_report(record | {"results": before + record["results"]}, list(BENCHMARKS))
 
     try:
