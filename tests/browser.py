@@ -102,6 +102,7 @@ def _environment(private: Path, dark: bool) -> dict[str, str]:
 
 
 def stop(server: subprocess.Popen) -> None:
+    """End a server, by force if it takes long."""
     server.terminate()
     try:
         server.wait(10)
