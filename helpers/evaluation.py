@@ -38,8 +38,9 @@ def evaluate(
     """Run `policy` greedily for whole episodes from `episodes` different starts.
 
     `policy` is an agent (`predict(obs, deterministic=True)`) or a function from observation to
-    action. The environment is a fresh copy of `env`, by default of the one that the agent was
-    given, so the training environment is not touched. Episode i starts from `reset(seed=seed + i)`:
+    action. The environment is another one like `env`, by default like the one that the agent was
+    given: made from its id, arguments and wrappers, or by the function that was given. So the
+    training environment is not touched. Episode i starts from `reset(seed=seed + i)`:
     the same starts for every policy, and none that training has seen (training seeds once and goes
     on from there).
     """

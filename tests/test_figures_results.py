@@ -151,7 +151,7 @@ def test_comparison_has_a_panel_for_each_environment_and_a_colour_for_each_algor
     assert [line.get_color() for line in second.lines] == [td3.get_color(), ddpg.get_color()]
     assert [text.get_text() for text in fig.legends[0].get_texts()] == ["DDPG", "TD3"]
     ahead = "TD3 ahead on MountainCarContinuous-v0, no difference shown on Pendulum-v1."
-    assert " ".join(sentence(fig).split()) == f"Last tenth of training: {ahead}"
+    assert " ".join(sentence(fig).split()) == f"Last tenth of the curves: {ahead}"
 
 
 def test_ahead_is_who_is_so_by_a_permutation_test():
@@ -189,7 +189,7 @@ def test_the_comparison_of_lesson_03_shows_several_learners_in_one_panel():
         "behaviour cloning": {"steps": [0, 20_000], "returns": cloned, "bar": 100},
     }
     fig = plot_comparison({}, {"SparsePendulum-v0": lines})
-    assert sentence(fig) == "Last tenth of training: DDPGfD ahead on SparsePendulum-v0."
+    assert sentence(fig) == "Last tenth of the curves: DDPGfD ahead on SparsePendulum-v0."
     assert len(fig.axes[0].lines) == 5
     apart(fig)
 

@@ -298,3 +298,27 @@ def test_settings_out_of_range_are_one_sentence(setting):
     with pytest.raises(ValueError, match=f"{name} must be") as error:
         A2C("CartPole-v1", **setting)
     assert_one_sentence(error.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: callbacks.Evaluate(5, eval_freq=5), "eval_freq is called every here"),
+        (lambda: callbacks.Checkpoint("a.pt", save_freq=5), "save_freq is called steps here"),
+        (
+            lambda: callbacks.StopAtReturn(reward_threshold=5),
+            "reward_threshold is called target here",
+        ),
+    ],
+)
+def test_callbacks_say_what_a_keyword_is_called(call, says):
+    with pytest.raises(TypeError, match=says) as error:
+        call()
+    assert_one_sentence(error.value)
+
+
+def test_all_wrong_keywords_are_named_at_once():
+    with pytest.raises(TypeError) as error:
+        PPO("CartPole-v1", ent_coef=0.1, vf_coef=0.5, verbose=1)
+    for says in ("ent_coef is called entropy_coef", "vf_coef is called", "Print(every=1000)"):
+        assert says in str(error.value)

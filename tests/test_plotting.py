@@ -325,6 +325,15 @@ def test_curves_over_kept_axes_look_as_if_all_were_drawn_anew(page, monkeypatch)
     assert len(drawn) == 2 + 4  # for two pairs of limits, and each once more for this test
 
 
+@pytest.mark.parametrize(("spike", "top"), [(1.5, 1.5), (1000, 2)])
+def test_peaks_are_shown_and_one_far_spike_does_not_flatten_the_rest(page, spike, top):
+    curves, agent = LiveCurves(keys=("critic_loss",)), Agent()
+    agent.history["critic_loss"] = list(enumerate([spike, *[0.0, 1.0] * 150]))
+    curves.start(agent, 1000)
+    curves.figure.update(agent.history, 1000)
+    assert curves.figure.panels[0].limits() == pytest.approx((0, top))
+
+
 def test_a_call_with_nothing_to_draw_is_quick(page):
     curves, agent = LiveCurves(), Agent()
     curves.start(agent, 1000)

@@ -1,5 +1,6 @@
 """What all agents share: what they are asked for, the training loop, the episode under way."""
 
+import math
 import os
 from abc import abstractmethod
 from collections import defaultdict
@@ -8,7 +9,6 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
-import gymnasium as gym
 import numpy as np
 import torch
 from gymnasium import spaces
@@ -36,12 +36,12 @@ from helpers.envs.make import (
     EnvLike,
     check_finite,
     env_id,
-    make_env,
     make_training_env,
     observation_box,
     one_line,
+    spaces_of,
 )
-from helpers.envs.resumable import Resumable, Transition
+from helpers.envs.resumable import DIVERGED, Resumable, Transition
 
 Callback = Callable[["Agent"], bool | None]
 EPISODE = ("return", "length")  # what the history has of every episode; all else there are losses
@@ -112,7 +112,7 @@ class Agent(metaclass=Remembering):
         device: str | torch.device = "cpu",
     ) -> None:
         self.env_source, self.device = env, as_device("device", device)
-        self.observation_space, self.action_space = spaces_of(env)
+        self.observation_space, self.action_space = spaces_of(env, self.remembered.get("n_envs", 1))
         check_environment(type(self), self.observation_space, self.action_space)
         self.seed = int(np.random.default_rng().integers(2**31) if seed is None else seed)
         self.remembered["seed"] = self.seed
@@ -189,6 +189,8 @@ class Agent(metaclass=Remembering):
         number(1)("total_steps", total_steps)
         check_callback(callback)
         goal = self.steps + total_steps
+        if any(env.was_used() for env in self.training_envs()):
+            self.obs = None  # by somebody else, since: a new episode begins
         getattr(callback, "start", _nothing)(self, total_steps)
         try:
             with one_thread():
@@ -204,6 +206,8 @@ class Agent(metaclass=Remembering):
                 "call learn again to go on."
             )
         finally:
+            for env in self.training_envs():
+                env.leave()
             getattr(callback, "stop", _nothing)(self)
         return self
 
@@ -344,8 +348,10 @@ class Agent(metaclass=Remembering):
             self.normalizer.learn_from(self.training_envs(), self.measured)
 
     def log(self, **values: float) -> None:
-        """Append values to the history at the present step."""
+        """Append values to the history at the present step. Raises `ValueError` for NaN."""
         for name, value in values.items():
+            if math.isnan(value):
+                raise ValueError(f"{name} is NaN after step {self.steps:,}: {DIVERGED}")
             self.history[name].append((self.steps, float(value)))
 
     def log_episode(self, env: Resumable) -> None:
@@ -397,7 +403,8 @@ class Agent(metaclass=Remembering):
         anew with the agent's seed. What was learned, counted and remembered stays. Raises
         `ValueError` that names both spaces if they differ; then nothing has changed.
         """
-        here, there = (self.observation_space, self.action_space), spaces_of(env)
+        n_envs = self.remembered.get("n_envs", 1)
+        here, there = (self.observation_space, self.action_space), spaces_of(env, n_envs)
         if here != there:
             raise ValueError(
                 f"{type(self).__name__} learns with {checkpoint.in_words(*here)}, this environment "
@@ -472,20 +479,6 @@ def set_learning_rate(optimizer: torch.optim.Optimizer, learning_rate: float) ->
     """From its next update on, `optimizer` uses this learning rate."""
     for group in optimizer.param_groups:
         group["lr"] = learning_rate
-
-
-def spaces_of(env: EnvLike) -> tuple[Any, Any]:
-    """The spaces of observations and of actions. Raises `ValueError` for what is none of these."""
-    if not isinstance(env, (str, gym.Env)):
-        raise ValueError(
-            f"An environment is an id such as 'CartPole-v1', or one that gymnasium.make gave, not "
-            f"{type(env).__name__}: of many at once A2C and PPO make copies, as n_envs says."
-        )
-    opened = env if isinstance(env, gym.Env) else make_env(env)
-    both = opened.observation_space, opened.action_space
-    if opened is not env:
-        opened.close()
-    return both
 
 
 def _nothing(*_args) -> None:

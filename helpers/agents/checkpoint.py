@@ -28,6 +28,7 @@ from helpers.envs.make import (
     one_line,
 )
 from helpers.envs.plain_spaces import describe_space, space_from
+from helpers.envs.resumable import DIVERGED
 from helpers.memory.buffers import restore_memory, stored_memory
 
 Kind = TypeVar("Kind")
@@ -71,10 +72,20 @@ def contents(agent: Any, replay: bool) -> dict:
         "predict_rng": agent.predict_rng.bit_generator.state,
         "state": {name: on_cpu(getattr(agent, name).state_dict()) for name in agent.saved},
     }
+    for name, state in content["state"].items():
+        _check_learned(name, state)
     if replay:
         memories = {name: _memory(getattr(agent, name)) for name in agent.memories}
         content["under_way"] = {"memories": memories, "episode": _episode(agent)}
     return content
+
+
+def _check_learned(name: str, state: Any) -> None:
+    """Raise `ValueError` for what `load` would refuse: a file that is there stays as it was."""
+    try:
+        distrust.check_tensors_finite(name, state)
+    except ValueError as error:
+        raise ValueError(f"Nothing was saved, since {error}: {DIVERGED}") from error
 
 
 def on_cpu(state: Any) -> Any:

@@ -94,7 +94,14 @@ class StackedTwin(nn.Module):
         return self.output.first(x).squeeze(-1)
 
 
-class StackedWeight(nn.Parameter):
+class Stacked(nn.Parameter):
+    """A parameter that stays what it is when pickled: torch would make a plain one of it."""
+
+    def __reduce_ex__(self, protocol: Any) -> tuple:
+        return type(self), (self.data, self.requires_grad)
+
+
+class StackedWeight(Stacked):
     """The weights of two linear layers, (2, n_in, n_out)."""
 
     @staticmethod
@@ -107,7 +114,7 @@ class StackedWeight(nn.Parameter):
         return torch.stack([first, second]).transpose(1, 2).contiguous()
 
 
-class StackedBias(nn.Parameter):
+class StackedBias(Stacked):
     """The biases of two linear layers, (2, 1, n_out)."""
 
     @staticmethod
@@ -176,7 +183,7 @@ def plain_shapes(parameters: Sequence[Any]) -> list[torch.Size]:
 
 
 def _is_stacked(parameter: Any) -> bool:
-    return isinstance(parameter, (StackedWeight, StackedBias))
+    return isinstance(parameter, Stacked)
 
 
 class WideLinear(nn.Linear):

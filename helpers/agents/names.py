@@ -40,7 +40,7 @@ OWN_NETWORKS = "or the own networks of a subclass of DDPG, TD3 or SAC"
 CALLBACKS = "of `helpers.training.callbacks`"
 SETTINGS = [
     Name("policy", "", "`hidden` chooses the networks, or a subclass of DDPG, TD3 or SAC does"),
-    Name("env", "env", "an id or an environment"),
+    Name("env", "env", "an id, an environment, or a function that makes one"),
     Name("n_envs", "n_envs", "of A2C and PPO, which make the copies, 16 unless told"),
     Name("learning_rate",
         "learning_rate actor_learning_rate critic_learning_rate temperature_learning_rate",
@@ -142,7 +142,7 @@ METHODS = [
     Name("load_path_or_dict", "states", "of `set_parameters`; for a path there is `load`"),
     Name("exact_match", "exact", "of `set_parameters`"),
     Name("set_env", "set_env"),
-    Name("get_env", "env", "an attribute; `env_source` is what the agent was given"),
+    Name("get_env", "training_envs", "all that it has made; `env_source` is what it was given"),
     Name("set_random_seed", "load", "`load(path, seed=1)`, or the seed of a new agent"),
     Name("get_vec_normalize_env", "", 'the setting `normalize=("obs", "rewards")`'),
     Name("logger", "history", "name -> list of (step, value)"),
@@ -292,10 +292,9 @@ def unknown(taker: str, name: str, known: Collection[str], others: Collection[st
 def check_names(
     taker: str, names: Collection[str], known: Collection[str], others: Collection[str] = ()
 ) -> None:
-    """Raise `TypeError` for the first keyword that `taker` does not take, as `unknown` says it."""
-    for name in names:
-        if name not in known:
-            raise TypeError(unknown(taker, name, known, others))
+    """Raise `TypeError` for keywords that `taker` does not take, as `unknown` says it of each."""
+    if wrong := [unknown(taker, name, known, others) for name in names if name not in known]:
+        raise TypeError(" ".join(wrong))
 
 
 def explained(method: Callable[Given, Result]) -> Callable[Given, Result]:

@@ -1,5 +1,8 @@
 """Environments: made from an id or an instance, one or many, with errors that say what to do."""
 
+import dataclasses
+import functools
+import inspect
 import math
 import os
 import sys
@@ -10,13 +13,15 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 from gymnasium.envs.registration import WrapperSpec
+from gymnasium.wrappers import TimeLimit
 
 from helpers.envs.flat import flat_space, flattened
-from helpers.envs.resumable import Resumable, ResumableVector
+from helpers.envs.resumable import Resumable, ResumableVector, wrappers_of
 
-EnvLike = str | gym.Env
+EnvLike = str | gym.Env | Callable[..., gym.Env]
 CHOICES = (spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
 TRANSLATOR = "gymnasium.wrappers.TransformAction"
+NORMALIZERS = {"NormalizeObservation": "('obs',)", "NormalizeReward": "('rewards',)"}
 
 if "SparsePendulum-v0" not in gym.registry:  # the module may be imported again
     for name, arguments in {"SparsePendulum-v0": {}, "KnockedPendulum-v0": {"knock": 6.0}}.items():
@@ -58,20 +63,20 @@ class Missing(gym.Env):
 
 
 def make_env(env: EnvLike, **kwargs) -> gym.Env:
-    """A fresh environment like `env`: from its id, or from the recipe (`spec`) an instance carries.
+    """A fresh environment like `env`: made from its id, by the function that makes it, or from the
+    recipe (`spec`) that an instance carries, which is its id, its arguments and its wrappers.
 
-    `kwargs` go to `gymnasium.make` (for example `render_mode="rgb_array"`). Raises `ValueError`
-    with one sentence for an unknown id, a missing dependency, or an instance without a recipe.
+    What else was done to an instance, such as `env.unwrapped.g = 0`, the fresh one does not have.
+    `kwargs` go to `gymnasium.make` or to the function (for example `render_mode="rgb_array"`).
+    Raises `ValueError` with one sentence for an unknown id, a missing dependency, or an instance
+    without a recipe.
     """
     if isinstance(env, Missing):
         raise ValueError(env.reason)
     without_screen()
-    recipe = env if isinstance(env, str) else _recipe(env)
-    if recipe is None:
-        raise ValueError(
-            f"{env} was not made by gymnasium.make, so it cannot be copied: register it "
-            "with gymnasium.register and pass its id."
-        )
+    if not isinstance(env, (str, gym.Env)):
+        return _made_by(env, kwargs)
+    recipe = env if isinstance(env, str) else recipe_of(env)
     try:
         return gym.make(recipe, **kwargs)
     except (gym.error.DependencyNotInstalled, ModuleNotFoundError) as error:
@@ -83,6 +88,72 @@ def make_env(env: EnvLike, **kwargs) -> gym.Env:
             f"gymnasium knows no environment {_name(recipe)!r} ({one_line(error)}): "
             "check the spelling and the version, for example 'CartPole-v1'."
         ) from error
+
+
+def _made_by(make: Callable[..., gym.Env], kwargs: dict[str, Any]) -> gym.Env:
+    """What a function of one's own makes. Raises `ValueError` unless it takes `kwargs`."""
+    if not callable(make):
+        raise ValueError(
+            "An environment is an id such as 'CartPole-v1', one that gymnasium.make gave, or a "
+            f"function that makes one, not {type(make).__name__}: of many at once A2C and PPO make "
+            "copies, as n_envs says."
+        )
+    try:
+        inspect.signature(make).bind(**kwargs)
+    except TypeError as error:
+        raise ValueError(
+            f"The function that makes the environment must take {', '.join(kwargs)}, and hand it "
+            "to gymnasium.make or to the environment."
+        ) from error
+    made = make(**kwargs)
+    if not isinstance(made, gym.Env):
+        raise ValueError(
+            f"The function that makes the environment gave {type(made).__name__}, which is no "
+            "gymnasium.Env."
+        )
+    return made
+
+
+def recipe_of(env: gym.Env) -> gym.envs.registration.EnvSpec:
+    """What another one like `env` is made from. Raises `ValueError` if that cannot be."""
+    if (recipe := _recipe(env)) is not None:
+        return recipe
+    recording = gym.utils.RecordConstructorArgs
+    for name in (type(w).__name__ for w in wrappers_of(env) if not isinstance(w, recording)):
+        raise ValueError(
+            f"The wrapper {name} keeps no record of its arguments, so the environment cannot be "
+            f"copied: pass a function that makes it, `lambda: {name}(gymnasium.make(...))`."
+        )
+    raise ValueError(
+        f"{env} was not made by gymnasium.make, so it cannot be copied: pass a function that makes "
+        f"it, `lambda: {type(env.unwrapped).__name__}(...)`, or register it with "
+        "gymnasium.register and pass its id."
+    )
+
+
+def check_statistics(env: gym.Env) -> None:
+    """Raise `ValueError` for a wrapper whose running statistics a copy would not have."""
+    for name in (type(wrapper).__name__ for wrapper in wrappers_of(env)):
+        if name in NORMALIZERS:
+            raise ValueError(
+                f"The environment has the wrapper {name}, whose measurements the copies for "
+                f"evaluation would not have: leave it out, and set normalize={NORMALIZERS[name]}."
+            )
+
+
+def spaces_of(env: EnvLike, n_envs: int = 1) -> tuple[Any, Any]:
+    """The spaces of observations and of actions, of an environment that `n_envs` can be made of.
+
+    Raises `ValueError` for what is no environment, or none that an agent can be trained in.
+    """
+    opened = env if isinstance(env, gym.Env) else make_env(env)
+    check_statistics(opened)
+    if n_envs > 1 and opened is env and not isinstance(env, Missing):
+        recipe_of(env)
+    both = opened.observation_space, opened.action_space
+    if opened is not env:
+        opened.close()
+    return both
 
 
 def without_screen() -> None:
@@ -99,15 +170,15 @@ def without_screen() -> None:
 
 
 def make_training_env(env: EnvLike) -> Resumable:
-    """The environment that an agent trains in: made from an id, or the instance it was given.
+    """The environment that an agent trains in: the instance it was given, or else one made.
 
     What it shows is a Box (`helpers.envs.flat`).
     """
-    return Resumable(flattened(make_env(env) if isinstance(env, str) else env))
+    return Resumable(flattened(env if isinstance(env, gym.Env) else make_env(env)))
 
 
 def make_vector_env(env: EnvLike, n_envs: int) -> ResumableVector:
-    """`n_envs` copies of `env` stepped together, with gymnasium's next-step autoreset.
+    """`n_envs` copies of `env` (or itself, if it is one) together, with next-step autoreset.
 
     In that mode an episode's last observation is returned as it is; the step after it ignores the
     action, gives reward 0 and returns the first observation of the next episode: the *filler row*
@@ -115,9 +186,9 @@ def make_vector_env(env: EnvLike, n_envs: int) -> ResumableVector:
     """
     if n_envs < 1:
         raise ValueError(f"n_envs must be at least 1, got {n_envs}.")
-    make: Callable[[], gym.Env] = lambda: Resumable(flattened(make_env(env)))  # noqa: E731
-    if n_envs == 1 and not isinstance(env, str) and _recipe(env) is None:
-        make = lambda: Resumable(flattened(env))  # noqa: E731  # no copies, and one is all we need
+    if n_envs > 1 and isinstance(env, gym.Env):
+        env = functools.partial(make_env, env)
+    make = functools.partial(make_training_env, env)  # an agent with a lambda is not pickled
     return ResumableVector([make] * n_envs, autoreset_mode=gym.vector.AutoresetMode.NEXT_STEP)
 
 
@@ -196,7 +267,7 @@ def env_id(env: EnvLike) -> str | None:
     """The id that says all about how to make `env`, or None: it has wrappers or arguments."""
     if isinstance(env, (str, Missing)):
         return env if isinstance(env, str) else env.name
-    recipe = _recipe(env)
+    recipe = _recipe(env) if isinstance(env, gym.Env) else None
     registered = gym.registry.get(recipe.id) if recipe else None
     if recipe is None or registered is None or _changes(recipe) != _changes(registered):
         return None
@@ -216,7 +287,13 @@ def _recipe(env: gym.Env) -> gym.envs.registration.EnvSpec | None:
         return None
     if spec is None or any(wrapper.kwargs is None for wrapper in spec.additional_wrappers):
         return None
-    return spec
+    return spec if spec.max_episode_steps is None else _with_shortest_limit(env, spec)
+
+
+def _with_shortest_limit(env: gym.Env, spec: Any) -> gym.envs.registration.EnvSpec:
+    """Of several time limits the shortest ends the episode; gymnasium notes the outermost."""
+    limits = [w._max_episode_steps for w in wrappers_of(env) if isinstance(w, TimeLimit)]
+    return dataclasses.replace(spec, max_episode_steps=min([spec.max_episode_steps, *limits]))
 
 
 def _changes(spec: gym.envs.registration.EnvSpec) -> tuple:

@@ -8,14 +8,20 @@ from that generator, as gymnasium asks for.
 """
 
 from collections import deque
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
 import torch
 from gymnasium import spaces
+from gymnasium.wrappers import TimeLimit
 
 LONGEST = 100_000  # steps remembered; an episode that never ends must not fill the memory
+DIVERGED = (
+    "training has diverged; begin anew with a smaller learning rate, smaller rewards "
+    "(reward_scale), or normalize=('obs', 'rewards')."
+)
 
 
 class Transition(NamedTuple):
@@ -44,12 +50,14 @@ class Resumable(gym.Wrapper):
 
     def __init__(self, env: gym.Env) -> None:
         super().__init__(env)
+        self.shape = self.observation_space.shape  # asked for in every step
         self.start: int | dict | None = None  # a seed, or a random state; None is an unknown way
         self.steps: deque[Any] = deque(maxlen=LONGEST)  # the actions of the episode
         self.last: tuple = (None, 0.0, True, True, {})  # what the last step gave
         # Observation, reward and ends of all steps, if somebody watches (and empties it).
         self.seen: list[tuple] | None = None
         self.last_step: tuple | None = None  # observation, action, and what came of them
+        self.left_at: int | None = None  # what its time limit had counted, see `leave`
         self.episode_return, self.episode_length = 0.0, 0
 
     @property
@@ -73,7 +81,8 @@ class Resumable(gym.Wrapper):
     def reset(self, *, seed: int | None = None, options: dict | None = None) -> tuple[Any, dict]:
         self.start = None  # until it has worked
         start = seed if seed is not None else _random_state(self)
-        obs, info = self.env.reset(seed=seed, options=options)
+        obs, info = _reset(self.env, seed, options)
+        obs = self._checked(obs)
         self.start, self.last = start, (obs, 0.0, False, False, info)
         if self.seen is not None:
             self.seen.append((obs, None, False, False))
@@ -84,14 +93,49 @@ class Resumable(gym.Wrapper):
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict]:
         # A copy: the environment may write into the array.
         kept = action.copy() if isinstance(action, np.ndarray) else action
-        obs, self.last = self.last[0], self.env.step(action)
+        if isinstance(action, np.ndarray) and not np.isfinite(action).all():
+            raise ValueError(self._why_no_number())
+        obs, result = self.last[0], self.env.step(action)
+        if not isinstance(result, tuple) or len(result) != 5 or not isinstance(result[4], dict):
+            raise ValueError(
+                "The environment's step must give (observation, reward, terminated, truncated, "
+                f"info), the last of them a dict, as gymnasium's do, not {_kinds(result)}."
+            )
+        self.last = self._checked(result[0]), *result[1:]
         self.last_step = obs, kept, self.last
         if self.seen is not None:
             self.seen.append(self.last[:4])
         self.steps.append(kept)
-        self.episode_return += float(self.last[1])
+        self.episode_return += _number(self.last[1])
         self.episode_length += 1
         return self.last
+
+    def leave(self) -> None:
+        """Training stops here for now; `was_used` says later whether all is as it was."""
+        self.left_at = _steps_counted(self)
+
+    def was_used(self) -> bool:
+        """Whether somebody else has acted in it since `leave`, as far as a time limit knows."""
+        return self.left_at is not None and self.left_at != _steps_counted(self)
+
+    def _checked(self, obs: Any) -> np.ndarray:
+        """A copy, since the environment may give the same array each time, and write into it."""
+        obs = np.array(obs)
+        if obs.shape != self.shape:
+            raise ValueError(
+                f"The environment returned an observation of shape {obs.shape}, and its "
+                f"observation_space says {self.shape}: mend one of them."
+            )
+        return obs
+
+    def _why_no_number(self) -> str:
+        """Where an action that is NaN or infinite comes from: such an observation, or weights."""
+        if not np.isfinite(self.obs).all():
+            return (
+                f"The environment returned an observation with NaN or infinity, {self.obs}: mend "
+                "the environment."
+            )
+        return f"The agent's action is NaN or infinite: {DIVERGED}"
 
     def trace(self) -> dict | None:
         """The way here, as tensors and plain values; None if it is not known."""
@@ -152,6 +196,49 @@ class ResumableVector(gym.vector.SyncVectorEnv):
         # gymnasium's note on which copies the next step has to reset.
         self._autoreset_envs = np.array([env.over for env in self.envs])
         return True
+
+
+def _reset(env: gym.Env, seed: int | None, options: dict | None) -> tuple[Any, dict]:
+    """Observation and info. Raises `ValueError` if the environment's `reset` is an old one."""
+    wanted = "The environment's reset must take seed and options, and give (observation, info)"
+    try:
+        result = env.reset(seed=seed, options=options)
+    except TypeError as error:
+        if "unexpected keyword argument" not in str(error):
+            raise
+        raise ValueError(f"{wanted}, as gymnasium's do ({error}).") from error
+    if not isinstance(result, tuple) or len(result) != 2 or not isinstance(result[1], dict):
+        raise ValueError(f"{wanted}, with a dict, as gymnasium's do, not {_kinds(result)}.")
+    return result
+
+
+def wrappers_of(env: gym.Env) -> Iterator[gym.Wrapper]:
+    """The wrappers around an environment, from the outermost on."""
+    while isinstance(env, gym.Wrapper):
+        yield env
+        env = env.env
+
+
+def _steps_counted(env: gym.Env) -> int | None:
+    """The steps of this episode, as the outermost time limit has counted them; None without one."""
+    limits = (wrapper for wrapper in wrappers_of(env) if isinstance(wrapper, TimeLimit))
+    return next((limit._elapsed_steps for limit in limits), None)
+
+
+def _kinds(result: Any) -> str:
+    """What an environment gave, in words."""
+    if not isinstance(result, tuple):
+        return type(result).__name__
+    return f"({', '.join(type(each).__name__ for each in result)})"
+
+
+def _number(reward: Any) -> float:
+    try:
+        return float(reward)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"The environment returned the reward {reward!r}, which must be one number."
+        ) from error
 
 
 def _random_state(env: gym.Env) -> dict | None:

@@ -454,9 +454,10 @@ class _UpdatePanel:
         self.line.set_data(self.x, self.y)
 
     def limits(self) -> tuple[float, float]:
-        """All but the outermost hundredth, so that one early spike does not flatten the rest."""
-        finite = np.asarray(self.y)[np.isfinite(self.y)]
-        return tuple(np.percentile(finite, [1, 99])) if len(finite) else (0, 1)
+        """All of it; a spike further from the rest than the rest is high does not flatten it."""
+        finite = [y for y in self.y if np.isfinite(y)] or [0, 1]
+        low, high = np.percentile(finite, [1, 99])
+        return max(min(finite), 2 * low - high), min(max(finite), 2 * high - low)
 
 
 # --- Several seeds --------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from matplotlib import get_data_path
 from numpy.typing import ArrayLike, NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from helpers.envs.make import make_env, without_screen
+from helpers.envs.make import EnvLike, make_env, without_screen
 from helpers.envs.pixels import draw
 from helpers.evaluation import as_function
 
@@ -97,10 +97,10 @@ def record(
             made.close()
 
 
-def rgb_env(env: str | gym.Env) -> gym.Env:
+def rgb_env(env: EnvLike) -> gym.Env:
     """An environment that renders to arrays: made from an id, or the given one, checked."""
     without_screen()
-    if isinstance(env, str):
+    if not isinstance(env, gym.Env):
         return make_env(env, render_mode="rgb_array")
     if env.render_mode != "rgb_array":
         raise ValueError(

@@ -119,7 +119,7 @@ def plot_comparison(
     """Learning curves of several algorithms, one panel for each environment.
 
     Lines are interquartile means over seeds, bands their 95 % bootstrap intervals. The headline
-    compares the last tenth of the training, and calls ahead only what is so by a permutation test
+    compares the last tenth of the curves, and calls ahead only what is so by a permutation test
     over seeds.
 
     Args:
@@ -172,7 +172,7 @@ def _who_is_ahead(panels: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
         ahead.setdefault(f"{winner} ahead" if shown else NO_DIFFERENCE, []).append(title)
     order = sorted(ahead, key=NO_DIFFERENCE.__eq__)  # what is shown comes first
     said = [f"{who} on {' and '.join(ahead[who])}" for who in order]
-    return f"Last tenth of training: {', '.join(said)}."
+    return f"Last tenth of the curves: {', '.join(said)}."
 
 
 def _late(entry: Mapping[str, Any]) -> NDArray[np.float64]:

@@ -1,0 +1,317 @@
+"""Environments as people write them: what is wrong with one is said, and nothing goes wrong silently.
+
+Sources of the surprises: scripts as users of Stable-Baselines3 would write them.
+"""
+
+import pickle
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from environments import TORQUE, UNBOUNDED, Log, Probe
+from gymnasium import spaces
+from gymnasium.wrappers import NormalizeObservation, NormalizeReward, TimeLimit
+from sentences import assert_one_sentence
+
+from helpers.agents import A2C, DDPG, PPO, SAC, TD3
+from helpers.envs.make import env_id, make_env, make_training_env
+from helpers.evaluation import evaluate
+
+TINY = {"learning_starts": 40, "batch_size": 16, "buffer_size": 300, "hidden": 16}
+PICTURES = spaces.Box(0, 255, (3, 8, 9), np.uint8)
+
+
+class Same(gym.Env):
+    """Counts its steps, and gives the same array each time. Was not made by gymnasium."""
+
+    action_space = TORQUE
+
+    def __init__(self, observation_space=UNBOUNDED):
+        self.observation_space = observation_space
+        self.shown = np.zeros(observation_space.shape, observation_space.dtype)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.shown[:] = 0
+        return self.shown, {}
+
+    def step(self, action):
+        self.shown += 1
+        return self.shown, 1.0, False, bool(self.shown.max() == 20), {}
+
+
+class Answering(Same):
+    """Resets and steps as `answer` changes them: its keys are 0, 1, ... of the tuple."""
+
+    def __init__(self, reset=None, step=None):
+        super().__init__()
+        self.answers = reset or (lambda given: given), step or (lambda given: given)
+
+    def reset(self, *, seed=None, options=None):
+        return self.answers[0](super().reset(seed=seed))
+
+    def step(self, action):
+        return self.answers[1](super().step(action))
+
+
+class Recordless(gym.Wrapper):
+    """A wrapper as people write them: gymnasium cannot know its arguments."""
+
+
+# ---- what is stored is what happened -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("space", [UNBOUNDED, PICTURES], ids=["numbers", "pictures"])
+def test_an_environment_may_give_the_same_array_each_time(space):
+    agent = TD3(Same(space), seed=0, **TINY).learn(60)
+    batch = agent.buffer.sample(64)
+    assert (batch.next_obs.float() - batch.obs.float()).unique().tolist() == [1]
+    [last] = agent.last.transitions
+    assert (last.next_obs - last.obs).max() == 1
+
+
+@pytest.mark.parametrize("kind", [A2C, PPO])
+def test_what_is_measured_is_what_was_seen(kind):
+    settings = {"n_envs": 1, "n_steps": 10, "normalize": ("obs",), "seed": 0}
+    copied = gym.wrappers.TransformObservation(Same(), np.copy, UNBOUNDED)
+    one, other = (kind(env, **settings).learn(30).normalizer for env in (Same(), copied))
+    assert one.of_obs.mean == other.of_obs.mean > 1
+
+
+@pytest.mark.parametrize("between", [lambda env: env.reset(), lambda env: env.step(np.zeros(1))])
+def test_who_uses_the_environment_between_two_trainings_is_noticed(between):
+    env = TimeLimit(Same(), 20)
+    agent = TD3(env, seed=0, **TINY).learn(7)
+    between(env)
+    agent.learn(7)
+    batch = agent.buffer.sample(99)
+    assert (batch.next_obs - batch.obs).unique().tolist() == [1]
+
+
+def test_two_agents_in_one_environment_notice_each_other():
+    env = TimeLimit(Same(), 20)
+    agents = [TD3(env, seed=seed, **TINY) for seed in (0, 1)]
+    for agent in agents * 3:
+        agent.learn(7)
+    for agent in agents:
+        batch = agent.buffer.sample(99)
+        assert (batch.next_obs - batch.obs).unique().tolist() == [1]
+
+
+def test_an_untouched_environment_goes_on():
+    agent = TD3(TimeLimit(Same(), 20), seed=0, **TINY).learn(7).learn(7)
+    assert agent.env.episode_length == 14
+
+
+# ---- which environment it is ---------------------------------------------------------------------
+
+
+def test_a_single_environment_is_the_one_that_was_given():
+    env = gym.make("Pendulum-v1")
+    env.unwrapped.g = 0.0
+    for agent in (PPO(env, n_envs=1, n_steps=8, seed=0).learn(8), TD3(env, seed=0).learn(8)):
+        assert [each.unwrapped for each in agent.training_envs()] == [env.unwrapped]
+
+
+def test_a_function_makes_as_many_as_are_needed():
+    made = Log()
+
+    def make():
+        made.append(TimeLimit(Recordless(Same()), 10))
+        return made[-1]
+
+    agent = PPO(make, n_envs=3, n_steps=8, seed=0).learn(24)
+    assert len(agent.training_envs()) == 3
+    assert evaluate(agent, episodes=2).lengths.tolist() == [10, 10]
+    assert len({id(env.unwrapped) for env in made}) == len(made)
+    assert TD3(Same, seed=0, **TINY).learn(8).steps == 8  # a class is one
+    assert env_id(make) is None
+
+
+def test_a_file_of_an_agent_whose_environment_a_function_makes(tmp_path):
+    agent = TD3(Same, seed=0, **TINY).learn(50)
+    agent.save(tmp_path / "agent.pt", replay=True)
+    again = TD3.load(tmp_path / "agent.pt", env=Same)
+    for each in (agent, again):
+        each.learn(30)
+    assert torch.equal(agent.critic.q1(*STATE), again.critic.q1(*STATE))
+
+
+STATE = torch.ones(1, 1), torch.zeros(1, 1)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: 42, ["int"]),
+        (lambda size: Same(), ["n_envs"]),
+    ],
+)
+def test_a_function_that_makes_none_is_one_sentence(make, words):
+    with pytest.raises((ValueError, TypeError)) as error:
+        TD3(make)
+    assert_one_sentence(error.value)
+
+
+def test_a_function_that_cannot_draw_says_so():
+    with pytest.raises(ValueError, match="render_mode") as error:
+        make_env(lambda: Same(), render_mode="rgb_array")
+    assert_one_sentence(error.value)
+
+
+@pytest.mark.parametrize(
+    ("env", "name"), [(Recordless(gym.make("CartPole-v1")), "Recordless"), (Same(), "Same")]
+)
+@pytest.mark.parametrize("use", [PPO, A2C, make_env])
+def test_what_cannot_be_copied_is_said_before_training(env, name, use):
+    with pytest.raises(
+        ValueError, match=f"pass a function that makes it, `lambda: {name}"
+    ) as error:
+        use(env)
+    assert_one_sentence(error.value)
+
+
+@pytest.mark.parametrize("wrapper", [NormalizeObservation, NormalizeReward])
+@pytest.mark.parametrize("kind", [TD3, PPO])
+def test_measurements_that_a_copy_would_not_have(wrapper, kind):
+    env = TimeLimit(wrapper(gym.make("Pendulum-v1")), 50)
+    with pytest.raises(ValueError, match=rf"{wrapper.__name__}.*normalize=\('") as error:
+        kind(env)
+    assert_one_sentence(error.value)
+
+
+@pytest.mark.parametrize("limits", [(5, 9), (9, 5)])
+def test_of_two_time_limits_the_shorter_counts_in_copies_too(limits):
+    env = gym.make("Pendulum-v1")
+    for limit in limits:
+        env = TimeLimit(env, limit)
+    agent = PPO(env, n_envs=2, n_steps=12, seed=0).learn(24)
+    assert {length for _, length in agent.history["length"]} == {5}
+    assert evaluate(agent, episodes=2).lengths.tolist() == [5, 5]
+
+
+# ---- environments that answer otherwise ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("env", "words"),
+    [
+        (Answering(step=lambda r: (r[0], np.array([1.0]), *r[2:])), "reward array"),
+        (Answering(step=lambda r: (r[0], None, *r[2:])), "reward None"),
+        (Answering(step=lambda r: (r[0], *r[1:3], {})), r"not \(ndarray, float, bool, dict\)"),
+        (Answering(step=lambda r: (*r[:4], None)), "the last of them a dict"),
+        (Answering(step=lambda r: (np.zeros(4), *r[1:])), r"shape \(4,\)"),
+        (Answering(step=lambda r: (r[0][None], *r[1:])), r"shape \(1, 1\)"),
+        (Answering(reset=lambda r: r[0]), "not ndarray"),
+        (Answering(reset=lambda r: (np.zeros(4), {})), r"shape \(4,\)"),
+        (Answering(reset=lambda r: (r[0], None)), r"not \(ndarray, NoneType\)"),
+    ],
+)
+@pytest.mark.parametrize("kind", [TD3, PPO])
+def test_an_answer_that_is_not_gymnasiums_is_one_sentence(env, words, kind):
+    agent = kind(env, seed=0, **({"n_envs": 1, "n_steps": 8} if kind is PPO else TINY))
+    with pytest.raises(ValueError, match=words) as error:
+        agent.learn(8)
+    assert_one_sentence(error.value)
+
+
+def test_an_old_reset_is_one_sentence():
+    class Old(Same):
+        def reset(self):
+            return np.zeros(1, np.float32)
+
+    with pytest.raises(ValueError, match="must take seed and options") as error:
+        TD3(Old(), seed=0, **TINY).learn(8)
+    assert_one_sentence(error.value)
+
+
+def test_an_error_of_the_environments_own_stays_what_it_is():
+    class Broken(Same):
+        def reset(self, *, seed=None, options=None):
+            return None + 1
+
+    with pytest.raises(TypeError, match="NoneType"):
+        TD3(Broken(), seed=0, **TINY).learn(8)
+
+
+# ---- an agent that has diverged ------------------------------------------------------------------
+
+
+def ruined(kind, **settings):
+    """An agent that has learned a little, and then has NaN in its actor."""
+    agent = kind("Pendulum-v1", seed=0, **settings).learn(64)
+    actor = agent.policy.actor if hasattr(agent, "policy") else agent.actor
+    with torch.no_grad():
+        next(actor.parameters())[:] = np.nan
+    return agent
+
+
+ROLLOUTS = {"n_envs": 2, "n_steps": 8}
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [(TD3, TINY), (DDPG, TINY), (SAC, TINY), (PPO, ROLLOUTS), (A2C, ROLLOUTS)],
+)
+def test_the_agent_is_blamed_for_its_own_nan(kind, settings):
+    agent = ruined(kind, **settings)
+    with pytest.raises(ValueError, match="training has diverged") as error:
+        agent.learn(200)
+    assert_one_sentence(error.value, "learning rate")
+
+
+@pytest.mark.parametrize("kind", [PPO, A2C])
+def test_with_choices_the_loss_tells_it(kind):
+    agent = kind("CartPole-v1", seed=0, **ROLLOUTS)
+    with torch.no_grad():
+        next(agent.critic.parameters())[:] = np.nan
+    with pytest.raises(ValueError, match=r"_loss is NaN after step .*diverged"):
+        agent.learn(200)
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"), [(TD3, TINY), (PPO, ROLLOUTS | {"n_envs": 1})], ids=["TD3", "PPO"]
+)
+def test_the_environment_is_blamed_for_its_own(kind, settings):
+    env = Answering(step=lambda r: (np.full(1, np.nan), *r[1:]))
+    with pytest.raises(ValueError, match="The environment returned (an|the) observation"):
+        kind(env, seed=0, **settings).learn(50)
+
+
+def test_a_diverged_agent_does_not_replace_a_good_file(tmp_path):
+    agent = TD3("Pendulum-v1", seed=0, **TINY).learn(50)
+    agent.save(tmp_path / "agent.pt")
+    with torch.no_grad():
+        next(agent.actor.parameters())[:] = np.nan
+    with pytest.raises(ValueError, match="Nothing was saved, since actor holds NaN"):
+        agent.save(tmp_path / "agent.pt")
+    assert TD3.load(tmp_path / "agent.pt").steps == 50
+
+
+# ---- agents travel -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [(TD3, TINY), (SAC, TINY), (DDPG, TINY), (PPO, ROLLOUTS), (A2C, ROLLOUTS)],
+)
+def test_a_pickled_agent_goes_on_and_is_saved(kind, settings, tmp_path):
+    """As a pool of processes sends it back."""
+    agent = kind("Pendulum-v1", seed=0, **settings).learn(64)
+    again = pickle.loads(pickle.dumps(agent))
+    for each in (agent, again):
+        each.learn(64)
+    again.save(tmp_path / "agent.pt")
+    loaded = kind.load(tmp_path / "agent.pt")
+    for name, state in agent.get_parameters().items():
+        if "optimizer" not in name:
+            for key, value in state.items():
+                assert torch.equal(value, loaded.get_parameters()[name][key])
+
+
+def test_the_training_environment_keeps_what_is_given_to_it():
+    env = Same()
+    assert make_training_env(env).env is env
+    assert isinstance(make_training_env(Same).env, Same)
+    assert issubclass(Probe, gym.Env)
