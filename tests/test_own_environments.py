@@ -1,6 +1,6 @@
-"""Environments as people write them: what is wrong with one is said, and nothing goes wrong silently.
+"""Environments as people write them: what is wrong is said, and nothing goes wrong silently.
 
-Sources of the surprises: scripts as users of Stable-Baselines3 would write them.
+And agents that diverge, or travel from one process to another.
 """
 
 import pickle
@@ -275,7 +275,7 @@ def test_with_choices_the_loss_tells_it(kind):
 )
 def test_the_environment_is_blamed_for_its_own(kind, settings):
     env = Answering(step=lambda r: (np.full(1, np.nan), *r[1:]))
-    with pytest.raises(ValueError, match="The environment returned (an|the) observation"):
+    with pytest.raises(ValueError, match=r"The environment returned (an|the) observation"):
         kind(env, seed=0, **settings).learn(50)
 
 

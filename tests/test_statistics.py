@@ -117,6 +117,7 @@ def test_where_there_are_too_many_ways_some_are_drawn():
     assert 0.001 < exact < 0.9
     assert permutation_test(first, second, draws=20_000) == pytest.approx(exact, abs=0.02)
     assert permutation_test(first, second, draws=20_000) != exact
+    assert permutation_test(np.arange(20), 100 + np.arange(20), draws=1000) == 1 / 1000
 
 
 @pytest.mark.parametrize("second", [[], [[1, 2]]])

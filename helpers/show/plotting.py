@@ -348,8 +348,7 @@ class _CurvesFigure:
 
     def update(self, history: dict[str, list], last_step: int, exact: bool = False) -> None:
         """Take in what is new. Unless `exact`, an axis has room to spare, and stays as long as its
-        curve fills most of it: the picture is calmer, and drawn sooner.
-        """
+        curve fills most of it: the picture is calmer, and drawn sooner."""
         for panel in self.panels:
             panel.take(history.get(panel.key) or [])
             panel.ax.set_xlim(0, max(1, last_step))

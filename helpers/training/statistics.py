@@ -110,6 +110,7 @@ def _regroupings(a: NDArray, b: NDArray, draws: int) -> NDArray:
     else:
         rng = np.random.default_rng(0)
         chosen = rng.permuted(np.tile(np.arange(len(together)), (draws, 1)), axis=1)[:, :n]
+        chosen[0] = np.arange(n)  # the way that happened is one of them: p is never 0
     sums = together[chosen].sum(axis=1)
     return sums / n - (together.sum() - sums) / len(b)
 
