@@ -76,17 +76,14 @@ class NpzReader:
                 raise ValueError("it is packed in another way than numpy packs")
         return {member.filename.removesuffix(".npy"): member for member in found}
 
-    def read(self, name: str, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-        """The array `name`, which must have this shape and type."""
-        return self._read(name, shape, dtype)
-
     def read_text(self, name: str, max_bytes: int) -> str:
         """The text that an array without dimensions holds."""
         if self.members[name].file_size > max_bytes:
             raise ValueError(f"{name} is too long")
-        return self._read(name, (), None).item()
+        return self.read(name, (), None).item()
 
-    def _read(self, name: str, shape: tuple[int, ...], dtype: np.dtype | None) -> np.ndarray:
+    def read(self, name: str, shape: tuple[int, ...], dtype: np.dtype | None) -> np.ndarray:
+        """The array `name`, which must have this shape and type; None: it must be a text."""
         member = self.members[name]
         # zipfile unpacks no more than file_size bytes, whatever is packed.
         with self.archive.open(member) as file:
