@@ -22,9 +22,9 @@ import numpy as np
 from gymnasium import spaces
 
 from helpers.demos.npz import NpzReader, write_npz
-from helpers.demos.spaces import describe_spaces
 from helpers.envs.make import EnvLike, make_env, one_line
 from helpers.envs.make import env_id as id_of
+from helpers.envs.plain_spaces import describe_space
 from helpers.evaluation import as_function
 
 FORMAT, VERSION = "actor-critic-course demonstrations", 1
@@ -262,6 +262,20 @@ def check_spaces(demos: Demos, env: Any) -> None:
             f"Some of the demonstrated actions lie outside {one_line(space)}: they must be in the "
             "units of the environment, not in those of an agent or a wrapper."
         )
+
+
+def describe_spaces(env: gym.Env) -> dict[str, dict]:
+    """Both spaces in plain values. Raises `ValueError` if demonstrations cannot hold such."""
+    obs_space: Any = env.observation_space
+    action_space: Any = env.action_space
+    discrete = isinstance(action_space, spaces.Discrete)
+    usable = discrete or isinstance(action_space, spaces.Box)
+    if not usable or not isinstance(obs_space, spaces.Box):
+        raise ValueError(
+            "Demonstrations hold Box observations and Box or Discrete actions, this environment "
+            f"has {one_line(obs_space)} and {one_line(action_space)}: choose another one."
+        )
+    return {"observation": describe_space(obs_space), "action": describe_space(action_space)}
 
 
 # ---- writing and reading -------------------------------------------------------------------------
