@@ -27,12 +27,12 @@ def test_no_sentence_compares_without_a_claim(lesson):
 
 
 def test_a_comparison_needs_a_small_p():
-    lab = claims.Lab("03_break_it")
+    lab = claims.Lab("03_break_it", "TD3 as taught")
     assert lab.sooner("no delay", "TD3 as taught")()[1]
     assert not lab.sooner("TD3 as taught", "no delay")()[1]
     assert not lab.sooner("no smoothing", "TD3 as taught")()[1]
-    assert lab.no_difference("no smoothing", "TD3 as taught")()[1]
-    assert not lab.no_difference("no delay", "TD3 as taught")()[1]
+    assert lab.no_difference("no smoothing")()[1]
+    assert not lab.no_difference("no delay")()[1]
     assert lab.reach_the_bar(10, "TD3 as taught", "no delay")()[1]
     assert not lab.reach_the_bar(9, "TD3 as taught")()[1]
 

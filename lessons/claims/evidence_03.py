@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from helpers.show.figures.td3_smoothing import smoothed
 from helpers.training.results import load_results
 from helpers.training.statistics import bootstrap_interval, interquartile_mean, permutation_test
-from tools.claims import Evidence, Lab, alike, both, higher, near, p_is, seconds_of
+from tools.claims import Evidence, Lab, alike, both, higher, near, seconds_of
 
 LAB = "helpers/labs/03_td3.md"
 TAUGHT, MOUNTAIN = "TD3 as taught", "on the mountain"
@@ -19,7 +19,7 @@ OURS, AS_SMALL, DEFAULTS = (
     "Stable-Baselines3, as small",
     "Stable-Baselines3, defaults",
 )
-lab, robot = Lab("03_break_it"), Lab("03b_break_it")
+lab, robot = Lab("03_break_it", TAUGHT), Lab("03b_break_it")
 
 
 def on_pendulum() -> list[str]:
@@ -67,42 +67,13 @@ def five_end_above_0() -> tuple[str, bool]:
     return f"{count} of ten", count == 5
 
 
-def same_after(*names: str, taught: str = TAUGHT) -> Evidence:
-    """No difference is shown in the evaluations after training."""
-    return both(*(lambda name=name: alike(lab.final(name), lab.final(taught)) for name in names))
-
-
-def same_in_training(*names: str, taught: str) -> Evidence:
-    return both(
-        *(lambda name=name: alike(lab.training(name), lab.training(taught)) for name in names)
-    )
-
-
-def no_difference(*names: str, taught: str = TAUGHT) -> Evidence:
-    return both(*(lab.no_difference(name, taught) for name in names))
-
-
-def p_after(said: float, one: str, other: str) -> Evidence:
-    return p_is(said, lambda: lab.final(one), lambda: lab.final(other))
-
-
-def p_training(said: float, one: str, other: str) -> Evidence:
-    return p_is(said, lambda: lab.training(one), lambda: lab.training(other))
-
-
 def better_by(said: float, name: str) -> Evidence:
     """Better on the mountain than as taught, by so much, and alike while training."""
     return both(
         lab.better(name, MOUNTAIN),
         near(lambda: lab.final(name).mean() - lab.final(MOUNTAIN).mean(), said, 0.051),
-        same_in_training(name, taught=MOUNTAIN),
+        lab.same_in_training(name, taught=MOUNTAIN),
     )
-
-
-def ten_seeds() -> tuple[str, bool]:
-    found = load_results("03_break_it")
-    counts = {len(r["seeds"]) for r in found.values() if isinstance(r, dict) and "seeds" in r}
-    return str(counts), counts == {10}
 
 
 def all_reach_the_bar() -> tuple[str, bool]:
@@ -111,7 +82,7 @@ def all_reach_the_bar() -> tuple[str, bool]:
 
 
 def all_alike_after() -> tuple[str, bool]:
-    return same_after(*(name for name in on_pendulum() if name != TAUGHT))()
+    return lab.same_after(*(name for name in on_pendulum() if name != TAUGHT))()
 
 
 def still_learning() -> tuple[str, bool]:

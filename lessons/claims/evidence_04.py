@@ -11,18 +11,13 @@ from numpy.typing import NDArray
 from helpers.memory.segment_tree import SumTree
 from helpers.training.results import load_results
 from helpers.training.settings import DEMOS
-from tools.claims import Evidence, Lab, both, higher, seconds_of
+from tools.claims import Evidence, Lab, higher, seconds_of
 
 LAB = "helpers/labs/04_ddpgfd.md"
 TAUGHT, SPARSE = "DDPGfD as taught", "SparsePendulum-v0"
 PAPER = "Vecerik et al. 2017, arXiv 1707.08817"
-lab, lab_02 = Lab("04_break_it"), Lab("02_break_it")
+lab, lab_02 = Lab("04_break_it", TAUGHT), Lab("02_break_it")
 THIS_RUN = "this run: printed by the cell above"
-
-
-def means(study: str) -> NDArray:
-    """The final return of each seed of a stored study."""
-    return np.array([row["mean"] for row in load_results(study)["results"]])
 
 
 def seconds(study: str) -> float:
@@ -122,7 +117,3 @@ def training_seconds() -> float:
 def variants_of_lab() -> list[dict[str, Any]]:
     found = load_results("04_break_it").values()
     return [runs for runs in found if isinstance(runs, dict) and "evaluations" in runs]
-
-
-def no_difference(*variants: str) -> Evidence:
-    return both(*(lab.no_difference(variant, TAUGHT) for variant in variants))

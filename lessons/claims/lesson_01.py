@@ -7,55 +7,36 @@ import numpy as np
 from helpers.evaluation import evaluate
 from helpers.training.results import load_results
 from helpers.training.statistics import permutation_test
-from tools.claims import LEVEL, Claim, Evidence, Lab, alike, at_the_bar, both, near, seconds_of
+from tools.claims import (
+    LEVEL,
+    Claim,
+    Evidence,
+    Lab,
+    at_the_bar,
+    both,
+    higher,
+    means,
+    near,
+    seconds_of,
+    twenty_seeds,
+)
 
-lab = Lab("01_break_it")
 LAB = "helpers/labs/01_a2c.md"
 TAUGHT, BOOK = "A2C as taught", "by the book"
+lab = Lab("01_break_it", TAUGHT)
+no_difference = lab.no_difference
+STUDIES = ("a2c-by-the-book_CartPole-v1", "a2c_CartPole-v1", "a2c_Pendulum-v1")
 A_PLAIN_WORD = "no measurement: the idea, or a definition"
 A3C = "Mnih et al. 2016 (arXiv:1602.01783), section 4 and supplement, section 8"
 BASELINES = "openai/baselines, baselines/a2c/a2c.py: the defaults of `learn`"
 
 
-def below(most: float, *comparisons: tuple[np.ndarray, np.ndarray]) -> Evidence:
-    """Every second group is higher than the first with p below `most`."""
-
-    def evidence() -> tuple[str, bool]:
-        ps = [permutation_test(*pair) for pair in comparisons]
-        said = ", ".join(
-            f"{a.mean():.4g} against {b.mean():.4g}, p = {p:.2g}"
-            for (a, b), p in zip(comparisons, ps, strict=True)
-        )
-        return said, max(ps) < most and all(a.mean() < b.mean() for a, b in comparisons)
-
-    return evidence
-
-
 def learns_later(*variants: str, than: str = TAUGHT) -> Evidence:
-    return below(0.001, *((lab.training(v), lab.training(than)) for v in variants))
-
-
-def no_difference(*variants: str, than: str = TAUGHT) -> Evidence:
-    def evidence() -> tuple[str, bool]:
-        found = [lab.no_difference(variant, than)() for variant in variants]
-        return "; ".join(said for said, _ in found), all(holds for _, holds in found)
-
-    return evidence
-
-
-def end_alike(variant: str, than: str = TAUGHT) -> Evidence:
-    return lambda: alike(lab.final(variant), lab.final(than))
+    return both(*(lab.later(variant, than) for variant in variants))
 
 
 def at_bar(variant: str) -> int:
     return int((lab.final(variant) >= lab.runs(variant)["bar"]).sum())
-
-
-def first_times(variant: str) -> np.ndarray:
-    """Steps until training episodes first average the bar, one a seed; infinity for never."""
-    runs = lab.runs(variant)
-    above = np.array(runs["returns"]) >= runs["bar"]
-    return np.where(above.any(axis=1), np.array(runs["steps"])[above.argmax(axis=1)], np.inf)
 
 
 def first_180_000(variant: str) -> np.ndarray:
@@ -64,27 +45,19 @@ def first_180_000(variant: str) -> np.ndarray:
     return np.array(runs["returns"])[:, np.array(runs["steps"]) <= 180_000].mean(axis=1)
 
 
-def falls_back(variant: str) -> np.ndarray:
-    """Which seeds averaged less than 400 after they had reached the bar: 1 or 0."""
-    runs = lab.runs(variant)
-    curves = np.array(runs["returns"])
-    reached = np.maximum.accumulate(curves >= runs["bar"], axis=1)
-    return (reached & (curves < 400)).any(axis=1).astype(float)
-
-
 def still_below(variant: str) -> int:
     """How many of these seeds are there in the last stretch of their training, too."""
     curves = np.array(lab.runs(variant)["returns"])
-    return int((curves[falls_back(variant) > 0, -1] < 400).sum())
+    return int((curves[lab.falls_back(variant) > 0, -1] < 400).sum())
 
 
 def four_fall_back(*variants: str) -> Evidence:
     def evidence() -> tuple[str, bool]:
-        counts = [int(falls_back(each).sum()) for each in variants]
-        ps = [permutation_test(falls_back(each), falls_back(TAUGHT)) for each in variants]
-        none = not falls_back(TAUGHT).any()
-        said = f"{counts} against {int(falls_back(TAUGHT).sum())}, p = {ps[0]:.3f}"
-        return said, none and set(counts) == {4} and min(ps) >= LEVEL and max(ps) < 0.095
+        fall, taught = [lab.falls_back(each) for each in variants], lab.falls_back(TAUGHT)
+        counts = [int(each.sum()) for each in fall]
+        ps = [permutation_test(each, taught) for each in fall]
+        said = f"{counts} against {taught.sum():.0f}, p = {ps[0]:.3f}"
+        return said, not taught.any() and set(counts) == {4} and LEVEL <= min(ps) <= max(ps) < 0.095
 
     return evidence
 
@@ -94,7 +67,7 @@ def values() -> Evidence:
     mistaken, taught = lab.value("truncation as termination"), lab.value(TAUGHT)
 
     def evidence() -> tuple[str, bool]:
-        said, holds = below(0.001, (mistaken, taught))()
+        said, holds = higher(taught, mistaken, 0.001)
         medians = np.median(mistaken), np.median(taught)
         return f"medians {medians[0]:.3f}, {medians[1]:.3f}; means {said}", (
             holds and abs(medians[0] - 0.88) < 0.005 and abs(medians[1] - 1) < 0.005
@@ -103,25 +76,13 @@ def values() -> Evidence:
     return evidence
 
 
-def twenty_seeds() -> tuple[str, bool]:
-    """All of seeds 100-119 reach the bar, in each of the three studies that the lesson prints."""
-    studies = ("a2c-by-the-book_CartPole-v1", "a2c_CartPole-v1", "a2c_Pendulum-v1")
-    found = [at_the_bar(study, 20)() for study in studies]
-    seeds = [row["seed"] for s in studies for row in load_results(s)["results"]]
-    return ", ".join(said for said, _ in found), (
-        all(holds for _, holds in found) and seeds == 3 * list(range(100, 120))
-    )
-
-
 def seconds(study: str) -> float:
     return float(np.median(seconds_of(study)))
 
 
 def seconds_in_all() -> float:
     """The three trainings, and three seeds under "Now you"."""
-    book, fast, twin = map(
-        seconds, ("a2c-by-the-book_CartPole-v1", "a2c_CartPole-v1", "a2c_Pendulum-v1")
-    )
+    book, fast, twin = map(seconds, STUDIES)
     return book + fast + twin + 3 * fast
 
 
@@ -163,7 +124,7 @@ CLAIMS = [
     Claim("| steps of a rollout | 5 | 5 | 32 |", source=f"{A3C}; {BASELINES}"),
     Claim(
         "In *steps* the one by the book is sooner",
-        below(0.001, (first_180_000(TAUGHT), first_180_000(BOOK))),
+        lambda: higher(first_180_000(BOOK), first_180_000(TAUGHT), 0.001),
     ),
     Claim(
         "training return of 437 by the book and of 406 here ($p < 0.001$",
@@ -189,16 +150,12 @@ CLAIMS = [
     ),
     Claim(
         "a good swing-up about -135",
-        near(
-            lambda: np.mean([r["mean"] for r in load_results("a2c_Pendulum-v1")["results"]]),
-            -135,
-            5,
-        ),
+        near(lambda: means("a2c_Pendulum-v1").mean(), -135, 5),
     ),
     # --- Break it ------------------------------------------------------------------------------
     Claim(
         "Each variant below was trained with ten seeds",
-        lambda: (str(lab.runs(TAUGHT)["seeds"]), len(lab.runs(TAUGHT)["seeds"]) == 10),
+        lab.ten_seeds,
     ),
     Claim("Throughout this course *better*, *worse*, *sooner* and *later* need", source="the rule"),
     Claim("Otherwise we write *no difference shown*", source="the rule"),
@@ -212,7 +169,10 @@ CLAIMS = [
     Claim("training one seed on a shared machine", source="the studies' own records"),
     Claim("*Sooner* and *better* need a test over seeds", source="the rule"),
     Claim("480 and 495 on one seed each.", source="a question to the reader"),
-    Claim("with twenty seeds on which nothing was tuned", twenty_seeds),
+    Claim(
+        "with twenty seeds on which nothing was tuned",
+        both(twenty_seeds(*STUDIES), *(at_the_bar(study, 20) for study in STUDIES)),
+    ),
 ]
 
 NO_BASELINE, NO_CRITIC = "by the book, no baseline", "by the book, no critic"
@@ -237,7 +197,7 @@ def seeds_at_bar(count: int, *variants: str) -> Evidence:
 
 def times_the_steps(variant: str, times: float) -> Evidence:
     return near(
-        lambda: np.median(first_times(variant)) / np.median(first_times(TAUGHT)), times, 0.1
+        lambda: np.median(lab.first_times(variant)) / np.median(lab.first_times(TAUGHT)), times, 0.1
     )
 
 
@@ -263,13 +223,13 @@ CLAIMS += [
     Claim("the critic's value of a start is 0.88 in place of 1.00 ($p < 0.001$)", values()),
     Claim(
         "without a baseline** it learns later ($p < 0.001$); at the end no difference is shown",
-        both(learns_later(NO_BASELINE, than=BOOK), end_alike(NO_BASELINE, BOOK)),
+        both(learns_later(NO_BASELINE, than=BOOK), lab.same_after(NO_BASELINE, taught=BOOK)),
     ),
     Claim(
         "it also ends worse ($p = 0.003$)",
         both(
             lab.better(BOOK, NO_CRITIC),
-            near(lambda: permutation_test(lab.final(BOOK), lab.final(NO_CRITIC)), 0.003, 0.0005),
+            lab.p_after(0.003, BOOK, NO_CRITIC),
         ),
     ),
     Claim("**No difference shown:** $\\lambda = 1$, no entropy bonus", no_difference(*ALIKE)),
@@ -279,7 +239,7 @@ CLAIMS += [
             lab.sooner(SUMMED, BOOK),
             near(lambda: lab.training(SUMMED).mean(), 467, 0.5),
             near(lambda: lab.training(BOOK).mean(), 461, 0.5),
-            near(lambda: permutation_test(lab.training(SUMMED), lab.training(BOOK)), 0.004, 0.0005),
+            lab.p_training(0.004, SUMMED, BOOK),
         ),
     ),
     Claim(
@@ -308,7 +268,7 @@ CLAIMS += [
         both(
             learns_later("one critic step"),
             seeds_at_bar(9, "one critic step"),
-            end_alike("one critic step"),
+            lab.same_after("one critic step"),
         ),
         file=LAB,
     ),
@@ -326,7 +286,7 @@ CLAIMS += [
         "learns later and ends worse (p < 0.001): two of ten seeds end at the bar",
         both(
             learns_later(NEITHER),
-            below(0.001, (lab.final(NEITHER), lab.final(TAUGHT))),
+            lambda: higher(lab.final(TAUGHT), lab.final(NEITHER), 0.001),
             seeds_at_bar(2, NEITHER),
         ),
         file=LAB,
@@ -346,13 +306,7 @@ CLAIMS += [
         "No difference shown, though it is close (p = 0.05)",
         both(
             no_difference("advantages run over the end"),
-            near(
-                lambda: permutation_test(
-                    lab.training("advantages run over the end"), lab.training(TAUGHT)
-                ),
-                0.05,
-                0.005,
-            ),
+            lab.p_training(0.05, "advantages run over the end", TAUGHT),
         ),
         file=LAB,
     ),
@@ -362,7 +316,7 @@ CLAIMS += [
             learns_later("lambda 0"),
             times_the_steps("lambda 0", 1.95),
             seeds_at_bar(8, "lambda 0"),
-            end_alike("lambda 0"),
+            lab.same_after("lambda 0"),
         ),
         file=LAB,
     ),
@@ -382,7 +336,7 @@ CLAIMS += [
         both(
             learns_later(NO_BASELINE, than=BOOK),
             seeds_at_bar(9, NO_BASELINE),
-            end_alike(NO_BASELINE, BOOK),
+            lab.same_after(NO_BASELINE, taught=BOOK),
         ),
         file=LAB,
     ),

@@ -4,19 +4,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from helpers.labs.variants import load_lab
 from helpers.training.results import load_results
 from helpers.training.statistics import permutation_test
 from tools.claims import (
     Claim,
     Evidence,
     Lab,
-    alike,
     at_the_bar,
     both,
     higher,
     near,
-    p_is,
     seconds_of,
 )
 
@@ -24,16 +21,8 @@ LAB = "helpers/labs/02_ddpg.md"
 TAUGHT, MOUNTAIN = "DDPG as taught", "on the mountain"
 PAPER = "Lillicrap et al. 2016, arXiv 1509.02971"
 PENDULUM, CAR = "ddpg_Pendulum-v1", "ddpg_MountainCarContinuous-v0"
-lab = Lab("02_break_it")
-
-
-def same_after(*names: str, taught: str = TAUGHT) -> Evidence:
-    """No difference is shown in the evaluations after training."""
-    return both(*(lambda name=name: alike(lab.final(name), lab.final(taught)) for name in names))
-
-
-def no_difference(*names: str, taught: str = TAUGHT) -> Evidence:
-    return both(*(lab.no_difference(name, taught) for name in names))
+lab = Lab("02_break_it", TAUGHT)
+no_difference, same_after = lab.no_difference, lab.same_after
 
 
 def later(*names: str, taught: str = TAUGHT) -> Evidence:
@@ -41,15 +30,9 @@ def later(*names: str, taught: str = TAUGHT) -> Evidence:
     return both(*(lab.sooner(taught, name) for name in names))
 
 
-def p_in_training(name: str, taught: str) -> Callable[[], float]:
-    return lambda: permutation_test(lab.training(name), lab.training(taught))
-
-
 def p_values(said: dict[str, float], taught: str) -> Evidence:
     """The p of the training returns that the text names, each to its last digit."""
-    return both(
-        *(near(p_in_training(n, taught), p, 0.5 * 10 ** -len(str(p)[2:])) for n, p in said.items())
-    )
+    return both(*(lab.p_training(p, name, taught) for name, p in said.items()))
 
 
 def after_the_warm_up() -> tuple[str, bool]:
@@ -61,11 +44,6 @@ def after_the_warm_up() -> tuple[str, bool]:
     p = permutation_test(*means)
     said = f"{means[0].mean():.1f} against {means[1].mean():.1f}, p = {p:.2g}"
     return said, abs(p - 0.26) < 0.005
-
-
-def ten_seeds() -> tuple[str, bool]:
-    counts = {len(runs["seeds"]) for runs in load_lab("02").values()}
-    return str(counts), counts == {10}
 
 
 def no_flag() -> tuple[str, bool]:
@@ -166,7 +144,7 @@ CLAIMS = [
     Claim("400 and 300; the action enters at the critic's second", source=f"{PAPER}, section 7"),
     Claim("at most 2.5 million", source=f"{PAPER}, table 1"),
     # --- the lab on Pendulum
-    Claim("Each variant below was trained with ten seeds", ten_seeds),
+    Claim("Each variant below was trained with ten seeds", lab.ten_seeds),
     Claim("is worth (again the median)", source="value_at_start in helpers/labs/break_it.py"),
     Claim(
         "**No target networks:** no seed of ten reaches the bar",
@@ -273,11 +251,7 @@ CLAIMS = [
         both(
             lab.reach_the_bar(8, "mountain, no target networks"),
             lab.better(MOUNTAIN, "mountain, no target networks"),
-            p_is(
-                0.001,
-                lambda: lab.final(MOUNTAIN),
-                lambda: lab.final("mountain, no target networks"),
-            ),
+            lab.p_after(0.001, MOUNTAIN, "mountain, no target networks"),
             lab.reach_the_bar(0, "no target networks"),
         ),
     ),

@@ -29,22 +29,19 @@ from lessons.claims.evidence_03 import (
     lowest_after_the_bar,
     most_valued,
     near_minus_ten,
-    no_difference,
-    p_after,
-    p_training,
     robot,
-    same_after,
     same_bias,
-    same_in_training,
     seconds_in_all,
     side,
     smallest_p,
     still_learning,
-    ten_seeds,
     worst_of_none,
 )
 from tools.claims import Claim, at_the_bar, both, higher, near, p_is
 
+no_difference, same_after = lab.no_difference, lab.same_after
+same_in_training, ten_seeds = lab.same_in_training, lab.ten_seeds
+p_after, p_training = lab.p_after, lab.p_training
 NONE, MAX, ROBOT = "none of the three", "maximum for minimum", "TD3"
 WITH_MINIMUM = (TAUGHT, "no delay", "no smoothing", "much smoothing", "one noise for the batch")
 

@@ -18,9 +18,7 @@ from lessons.claims.evidence_04 import (
     in_corridor,
     lab,
     lab_02,
-    means,
     no_correlation,
-    no_difference,
     python_trees,
     says,
     seconds,
@@ -31,8 +29,9 @@ from lessons.claims.evidence_04 import (
     tree_levels,
     variants_of_lab,
 )
-from tools.claims import Claim, alike, at_the_bar, both, higher, near, p_is
+from tools.claims import Claim, alike, at_the_bar, both, higher, means, near, p_is
 
+no_difference = lab.no_difference
 OTHERS = (
     "uniform replay", "no weights", "no bonus", "no slope in the priority", "no pre-training",
     "one step only", "one update a step",
@@ -309,7 +308,7 @@ CLAIMS = [
     ),
     Claim(
         "five episodes of each, no difference shown.",
-        lab.no_difference("five of the skilled teacher", "five demonstrations"),
+        no_difference("five of the skilled teacher", taught="five demonstrations"),
     ),
     Claim(
         "for priorities, weights, bonus, slope, pre-training, n-step targets and one update a step "
@@ -440,7 +439,7 @@ CLAIMS = [
             near(lambda: load_demos(DEMOS / "clumsy_pendulum.npz").returns.mean(), 34, 0.5),
             lab.reach_the_bar(10, "five of the skilled teacher"),
             lab.later("five of the skilled teacher", TAUGHT, most=0.0045),
-            lab.no_difference("five of the skilled teacher", "five demonstrations"),
+            no_difference("five of the skilled teacher", taught="five demonstrations"),
         ),
         file=LAB,
     ),

@@ -35,13 +35,15 @@ from tools.claims import (
     at_the_bar,
     both,
     higher,
+    means,
     near,
+    p_is,
     seconds_of,
 )
 
-lab, of_lesson_3 = Lab("05_break_it"), Lab("03_break_it")
 LAB = "helpers/labs/05_td3_in_practice.md"
 TAUGHT, LARGE = "TD3 as taught", "learning rate x 10"
+lab, of_lesson_3 = Lab("05_break_it", TAUGHT), Lab("03_break_it")
 ADVICE = "no measurement: the idea, a definition or advice"
 A_RUN = "of the run that the cell prints"
 TD3_PAPER = "Fujimoto et al. 2018 (arXiv:1802.09477)"
@@ -50,25 +52,12 @@ AGARWAL = "Agarwal et al. 2021 (arXiv:2108.13264)"
 
 def with_p(one: NDArray, other: NDArray, p: float) -> Evidence:
     """The first is higher, and p rounds to what the text says."""
-
-    def evidence() -> tuple[str, bool]:
-        text, holds = higher(one, other)
-        digits = len(f"{p:g}".partition(".")[2])
-        return text, holds and round(permutation_test(one, other), digits) == p
-
-    return evidence
+    return both(lambda: higher(one, other), p_is(p, lambda: one, lambda: other))
 
 
 def below(most: float, one: NDArray, other: NDArray) -> Evidence:
     """The first is higher, with p below `most`."""
-    return lambda: (
-        (text := higher(one, other))[0],
-        text[1] and permutation_test(one, other) < most,
-    )
-
-
-def end_alike(one: str, other: str = TAUGHT) -> Evidence:
-    return lambda: alike(lab.final(one), lab.final(other))
+    return lambda: higher(one, other, most)
 
 
 # ---- seeds ---------------------------------------------------------------------------------------
@@ -204,7 +193,7 @@ def lost_and_regained() -> tuple[str, bool]:
 
 def normalized(what: str) -> NDArray[np.float64]:
     """What PPO reaches on MuJoCo's double pendulum with this normalised: none, obs or both."""
-    return np.array([row["mean"] for row in load_results(f"ppo_normalize-{what}")["results"]])
+    return means(f"ppo_normalize-{what}")
 
 
 # ---- beside a library ----------------------------------------------------------------------------
@@ -297,17 +286,17 @@ CLAIMS = [
                lab.reach_the_bar(9, "an update every 4 steps"))),
     Claim("sooner (p = 0.005), no difference shown after training",
           both(with_p(lab.training("layer norm"), lab.training(TAUGHT), 0.005),
-               end_alike("layer norm"))),
+               lab.same_after("layer norm"))),
     Claim("Together with ten times the learning rate seven seeds of ten reach the bar; that rate "
           "without it has eight, and no difference is shown between these two",
-          both(lab.no_difference(f"{LARGE}, layer norm", LARGE),
+          both(lab.no_difference(f"{LARGE}, layer norm", taught=LARGE),
                lab.reach_the_bar(7, f"{LARGE}, layer norm"), lab.reach_the_bar(8, LARGE))),
     Claim("later (p = 0.019), no difference shown after training",
           both(with_p(lab.training(TAUGHT), lab.training("rewards as they are"), 0.019),
-               end_alike("rewards as they are"))),
+               lab.same_after("rewards as they are"))),
     Claim("A falling rate, no noise:** no difference shown",
-          both(lab.no_difference("learning rate falling", TAUGHT),
-               lab.no_difference("no noise", TAUGHT))),
+          both(lab.no_difference("learning rate falling"),
+               lab.no_difference("no noise"))),
     Claim("If you go by the seeds that miss the bar, three of these matter: the learning rate, up "
           "and down, and the number of updates", three_matter),
     Claim("With any other single one all ten seeds reach it", three_matter),
@@ -318,21 +307,21 @@ CLAIMS = [
     Claim("worse after training (p = 0.016), two seeds of ten end near -1560",
           both(with_p(lab.final(TAUGHT), lab.final(LARGE), 0.016), eight_others), file=LAB),
     Claim("down to 0 at the end: no difference shown",
-          lab.no_difference("learning rate falling", TAUGHT), file=LAB),
+          lab.no_difference("learning rate falling"), file=LAB),
     Claim("with normalised layers: no difference shown to the rate alone",
-          lab.no_difference(f"{LARGE}, layer norm", LARGE), file=LAB),
+          lab.no_difference(f"{LARGE}, layer norm", taught=LARGE), file=LAB),
     Claim("sooner (p = 0.005), no difference shown after training",
           both(with_p(lab.training("layer norm"), lab.training(TAUGHT), 0.005),
-               end_alike("layer norm")), file=LAB),
+               lab.same_after("layer norm")), file=LAB),
     Claim("later, and worse after training. Nine seeds of ten reach the bar",
           both(lab.sooner(TAUGHT, "an update every 4 steps"),
                lab.better(TAUGHT, "an update every 4 steps"),
                lab.reach_the_bar(9, "an update every 4 steps")), file=LAB),
     Claim("later (p = 0.019), no difference shown after training",
           both(with_p(lab.training(TAUGHT), lab.training("rewards as they are"), 0.019),
-               end_alike("rewards as they are")), file=LAB),
+               lab.same_after("rewards as they are")), file=LAB),
     Claim("the actor's own action is taken as it is: no difference shown",
-          lab.no_difference("no noise", TAUGHT), file=LAB),
+          lab.no_difference("no noise"), file=LAB),
     # --- part 5 -------------------------------------------------------------------------------
     Claim("In this run the copy holds the pendulum upright far longer than its teacher",
           source=A_RUN),
@@ -407,7 +396,7 @@ CLAIMS = [
     Claim("One seed proves little, but it does not look as if our TD3", source=ADVICE),
     Claim("Two trainings against three can be split in only ten ways", ten_ways),
     Claim("With DDPG on Pendulum no difference is shown (lesson 02's lab)",
-          Lab("02_break_it").no_difference("last layers not small", "DDPG as taught")),
+          Lab("02_break_it", "DDPG as taught").no_difference("last layers not small")),
     Claim("seed 2 is 1,103 behind it in the last ten",
           near(lambda: float(np.ptp(last_of(seeds_of("05_walker_seeds", "td3"))[1:])), 1103, 0.5)),
     # --- appendix -----------------------------------------------------------------------------

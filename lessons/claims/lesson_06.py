@@ -17,14 +17,14 @@ from helpers.show.figures.sac_temperature import (
 from helpers.training.results import load_results
 from helpers.training.statistics import permutation_test
 from lessons.claims.evidence_05 import falls_in
-from tools.claims import Claim, Evidence, Lab, alike, at_the_bar, both, higher, near, p_is
+from tools.claims import Claim, Evidence, Lab, alike, at_the_bar, both, higher, means, near, p_is
 
 FIRST = "Haarnoja et al. 2018, arXiv 1801.01290"
 SECOND = "Haarnoja et al. 2018, arXiv 1812.05905"
 
-lab = Lab("06_break_it")
 TAUGHT, NO_ENTROPY = "SAC as taught", "no entropy in the target"
 MEAN, UNCORRECTED = "mean in place of sample", "no tanh correction"
+lab = Lab("06_break_it", TAUGHT)
 
 
 def ends_lower(variant: str, mean: float) -> Evidence:
@@ -76,12 +76,6 @@ def turns_round() -> tuple[str, bool]:
     return f"{one:.2f} against {other:.2f}", one > other
 
 
-def ten_seeds() -> tuple[str, bool]:
-    found = load_results("06_break_it")
-    counts = {len(r["seeds"]) for r in found.values() if isinstance(r, dict) and "seeds" in r}
-    return str(counts), counts == {10}
-
-
 def twenty_of_each() -> tuple[str, bool]:
     worlds = ("Pendulum-v1", "MountainCarContinuous-v0")
     names = [f"{agent}_{world}" for agent in ("ddpg", "td3", "sac") for world in worlds]
@@ -90,14 +84,11 @@ def twenty_of_each() -> tuple[str, bool]:
 
 
 def pendulum(agent: str) -> np.ndarray:
-    """The evaluations of twenty seeds."""
-    return np.array([row["mean"] for row in load_results(f"{agent}_Pendulum-v1")["results"]])
+    return means(f"{agent}_Pendulum-v1")
 
 
 def car(agent: str) -> np.ndarray:
-    """The evaluations of twenty seeds."""
-    study = load_results(f"{agent}_MountainCarContinuous-v0")
-    return np.array([row["mean"] for row in study["results"]])
+    return means(f"{agent}_MountainCarContinuous-v0")
 
 
 def better_on_the_mountain() -> tuple[str, bool]:
@@ -206,7 +197,7 @@ CLAIMS = [
         "at -1 its standard deviation is 0.09",
         near(lambda: math.exp(-1) / math.sqrt(2 * math.pi * math.e), 0.09, 0.005),
     ),
-    Claim("Each variant was trained with ten seeds", ten_seeds),
+    Claim("Each variant was trained with ten seeds", lab.ten_seeds),
     Claim(
         "independent draws\nreached the flag in none of that lesson's 50 episodes",
         source="what lesson 02's cell `reaches_the_flag` prints",
@@ -222,14 +213,14 @@ CLAIMS = [
         "nine of ten reach the bar, no difference shown",
         both(
             lab.reach_the_bar(9, "temperature 0.001"),
-            lab.no_difference("temperature 0.001", TAUGHT),
+            lab.no_difference("temperature 0.001"),
         ),
     ),
     Claim(
         "learns later ($p = 0.009$) and ends lower (-133 against -120, $p < 0.001$)",
         both(
             lab.sooner(TAUGHT, NO_ENTROPY),
-            p_is(0.009, lambda: lab.training(TAUGHT), lambda: lab.training(NO_ENTROPY)),
+            lab.p_training(0.009, TAUGHT, NO_ENTROPY),
             ends_lower(NO_ENTROPY, -133),
         ),
     ),
@@ -245,7 +236,7 @@ CLAIMS = [
             ends_lower(UNCORRECTED, -226),
         ),
     ),
-    Claim("no difference shown, in training and after it", lab.no_difference("one critic", TAUGHT)),
+    Claim("no difference shown, in training and after it", lab.no_difference("one critic")),
     Claim(
         "the same settings with twenty seeds on which nothing was tuned",
         both(at_the_bar("sac_Pendulum-v1", 20), at_the_bar("sac_MountainCarContinuous-v0", 20)),

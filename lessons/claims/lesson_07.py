@@ -7,22 +7,17 @@ import numpy as np
 from helpers.show.figures.ppo_kl import plot_kl
 from helpers.training.results import load_results
 from helpers.training.statistics import permutation_test
-from tools.claims import LEVEL, Claim, Evidence, Lab, alike, both, near, p_is, seconds_of
+from tools.claims import LEVEL, Claim, Evidence, Lab, alike, both, near, seconds_of, twenty_seeds
 
-lab, lab_01 = Lab("07_break_it"), Lab("01_break_it")
 LAB = "helpers/labs/07_ppo.md"
 TAUGHT, A2C = "PPO as taught", "A2C as taught"
+lab, lab_01 = Lab("07_break_it", TAUGHT), Lab("01_break_it", A2C)
+no_difference = lab.no_difference
 UNCLIPPED, TWENTY = "ratios not clipped", "twenty epochs"
 WHOLE, THIRDS = "pendulum, as taught", "pendulum, rollouts of a third of an episode"
 PPO_2017 = "Schulman et al. 2017 (arXiv:1707.06347)"
 DETAILS = "Huang et al. 2022, The 37 Implementation Details of Proximal Policy Optimization"
 STUDIES = ("ppo_CartPole-v1", "ppo_Acrobot-v1", "ppo_Pendulum-v1")
-
-
-def twenty_seeds() -> tuple[str, bool]:
-    """Seeds 100-119 and no others, in each of the three studies that the lesson prints."""
-    seeds = [row["seed"] for s in STUDIES for row in load_results(s)["results"]]
-    return str(sorted(set(seeds))), seeds == 3 * list(range(100, 120))
 
 
 def all_training() -> float:
@@ -31,18 +26,11 @@ def all_training() -> float:
     return pole * (1 + 2 * 10 / 80 + 2 * 30 / 80 + 3) + pendulum
 
 
-def first_times(of: Lab, variant: str) -> np.ndarray:
-    """Steps until training episodes first average the bar, one a seed; infinity for never."""
-    runs = of.runs(variant)
-    above = np.array(runs["returns"]) >= runs["bar"]
-    return np.where(above.any(axis=1), np.array(runs["steps"])[above.argmax(axis=1)], np.inf)
-
-
 def bar_before_a2c(variant: str, steps: float) -> Evidence:
     """A variant is first at the bar after so many steps in the mean, sooner than A2C."""
 
     def evidence() -> tuple[str, bool]:
-        ours, theirs = first_times(lab, variant), first_times(lab_01, A2C)
+        ours, theirs = lab.first_times(variant), lab_01.first_times(A2C)
         p = permutation_test(ours, theirs)
         said = f"{ours.mean():.0f} against {theirs.mean():.0f}, p = {p:.2g}"
         return said, abs(ours.mean() - steps) < 500 and ours.mean() < theirs.mean() and p < 0.001
@@ -50,21 +38,9 @@ def bar_before_a2c(variant: str, steps: float) -> Evidence:
     return evidence
 
 
-def no_difference(*variants: str) -> Evidence:
-    return both(*(lab.no_difference(variant, TAUGHT) for variant in variants))
-
-
-def lost_again(variant: str) -> np.ndarray:
-    """Which seeds averaged less than 400 after they had reached the bar: 1 or 0."""
-    runs = lab.runs(variant)
-    curves = np.array(runs["returns"])
-    reached = np.maximum.accumulate(curves >= runs["bar"], axis=1)
-    return (reached & (curves < 400)).any(axis=1).astype(float)
-
-
 def six_lose_it() -> tuple[str, bool]:
-    mine, taught = lost_again(UNCLIPPED), lost_again(TAUGHT)
-    p, all_there = permutation_test(mine, taught), np.isfinite(first_times(lab, UNCLIPPED)).all()
+    mine, taught = lab.falls_back(UNCLIPPED), lab.falls_back(TAUGHT)
+    p, all_there = permutation_test(mine, taught), np.isfinite(lab.first_times(UNCLIPPED)).all()
     said = f"{mine.sum():.0f} against {taught.sum():.0f}, p = {p:.3f}"
     return said, all_there and (mine.sum(), taught.sum()) == (6, 1) and abs(p - 0.06) < 0.005
 
@@ -185,20 +161,17 @@ CLAIMS = [
     Claim("and see three seeds of it", source="what a cell does"),
     Claim(
         "ten seeds each from the stored labs",
-        lambda: (
-            str(lab.runs(TAUGHT)["seeds"]),
-            len(lab.runs(TAUGHT)["seeds"]) == len(lab_01.runs(A2C)["seeds"]) == 10,
-        ),
+        both(lab.ten_seeds, lab_01.ten_seeds),
     ),
     Claim(
         "Each variant was trained with ten seeds",
-        lambda: (str(lab.runs(TAUGHT)["seeds"]), len(lab.runs(TAUGHT)["seeds"]) == 10),
+        lab.ten_seeds,
     ),
     Claim(
         "after 21,000 steps, A2C's after 76,000 (means over the seeds): PPO is sooner",
         both(
             bar_before_a2c(TAUGHT, 21_440),
-            near(lambda: first_times(lab_01, A2C).mean(), 76_320, 500),
+            near(lambda: lab_01.first_times(A2C).mean(), 76_320, 500),
         ),
     ),
     Claim("PPO is sooner ($p < 0.001$)", bar_before_a2c(TAUGHT, 21_440)),
@@ -226,7 +199,7 @@ CLAIMS = [
         both(
             lab.later(UNCLIPPED, TAUGHT),
             lab.reach_the_bar(8, UNCLIPPED),
-            p_is(0.47, lambda: lab.final(UNCLIPPED), lambda: lab.final(TAUGHT)),
+            lab.p_after(0.47, UNCLIPPED, TAUGHT),
         ),
     ),
     Claim(
@@ -234,11 +207,7 @@ CLAIMS = [
         both(
             no_difference(TWENTY),
             lab.later(f"{TWENTY}, {UNCLIPPED}", UNCLIPPED, 0.002),
-            p_is(
-                0.001,
-                lambda: lab.training(f"{TWENTY}, {UNCLIPPED}"),
-                lambda: lab.training(UNCLIPPED),
-            ),
+            lab.p_training(0.001, f"{TWENTY}, {UNCLIPPED}", UNCLIPPED),
         ),
     ),
     Claim(
@@ -263,11 +232,7 @@ CLAIMS = [
                 "gradient not clipped",
                 "advantages not normalised",
             ),
-            p_is(
-                0.07,
-                lambda: lab.training("advantages not normalised"),
-                lambda: lab.training(TAUGHT),
-            ),
+            lab.p_training(0.07, "advantages not normalised", TAUGHT),
         ),
     ),
     Claim("only the minibatches are shown to help *here*", lab.later("one minibatch", TAUGHT)),
@@ -309,8 +274,8 @@ CLAIMS = [
     Claim(
         "**No difference shown:** torch's own first weights, and a gradient that is not clipped",
         both(
-            lab.no_difference("pendulum, torch's own first weights", WHOLE),
-            lab.no_difference("pendulum, gradient not clipped", WHOLE),
+            no_difference("pendulum, torch's own first weights", taught=WHOLE),
+            no_difference("pendulum, gradient not clipped", taught=WHOLE),
         ),
     ),
     Claim(
@@ -321,7 +286,7 @@ CLAIMS = [
             no_difference("advantages not normalised", "no annealing"),
         ),
     ),
-    Claim("the same settings with twenty seeds on which nothing was tuned", twenty_seeds),
+    Claim("the same settings with twenty seeds on which nothing was tuned", twenty_seeds(*STUDIES)),
     Claim(
         "Then one of the seeds 0 to 19 ended at -210",
         source="study ppo Pendulum-v1 --seeds 0-19 --set n_envs=16 n_steps=64: seed 10, -209.9",
@@ -347,7 +312,7 @@ CLAIMS = [
         both(
             lab.later(UNCLIPPED, TAUGHT),
             lab.reach_the_bar(8, UNCLIPPED),
-            lambda: alike(lab.final(UNCLIPPED), lab.final(TAUGHT)),
+            lab.same_after(UNCLIPPED),
         ),
         file=LAB,
     ),
@@ -358,7 +323,7 @@ CLAIMS = [
             lab.reach_the_bar(10, "one epoch"),
             near(
                 lambda: (
-                    np.median(first_times(lab, "one epoch")) / np.median(first_times(lab, TAUGHT))
+                    np.median(lab.first_times("one epoch")) / np.median(lab.first_times(TAUGHT))
                 ),
                 2,
                 0.2,
@@ -374,7 +339,7 @@ CLAIMS = [
         both(
             lab.later(f"{TWENTY}, {UNCLIPPED}", TWENTY),
             lab.reach_the_bar(8, f"{TWENTY}, {UNCLIPPED}"),
-            lambda: alike(lab.final(f"{TWENTY}, {UNCLIPPED}"), lab.final(TWENTY)),
+            lab.same_after(f"{TWENTY}, {UNCLIPPED}", taught=TWENTY),
         ),
         file=LAB,
     ),
@@ -407,7 +372,7 @@ CLAIMS = [
         "as it comes. No difference shown",
         both(
             no_difference("gradient not clipped"),
-            lab.no_difference("pendulum, gradient not clipped", WHOLE),
+            no_difference("pendulum, gradient not clipped", taught=WHOLE),
         ),
         file=LAB,
     ),
@@ -434,7 +399,7 @@ CLAIMS = [
     ),
     Claim(
         "larger first actions. No difference shown",
-        lab.no_difference("pendulum, torch's own first weights", WHOLE),
+        no_difference("pendulum, torch's own first weights", taught=WHOLE),
         file=LAB,
     ),
     Claim(
