@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from helpers.show.notebook import in_kernel, picture_widget, png_bundle, publish, view
 from helpers.show.video import render, rgb_env
 
-PICTURES_PER_SECOND = 25
 SPEEDS = {"real time": 1.0, "half speed": 0.5, "slow motion": 0.2}
 DEFAULT_SPEED = {"CartPole-v1": "slow motion"}  # the pole falls faster than a person reacts
 ACTION_NAMES = {
@@ -65,6 +64,7 @@ class Drive:
     """
 
     playing: Drive | None = None
+    pictures_per_second = 25
 
     def __init__(self, env: str | gym.Env, seed: int | None = None) -> None:
         self.env = rgb_env(env)
@@ -194,11 +194,11 @@ class Drive:
         due = time.monotonic()
         try:
             while self._run is run and not self.over:
-                period = 1 / (self.fps * SPEEDS[self.speed_choice.value])
+                rate = self.fps * SPEEDS[self.speed_choice.value]
                 with self.lock:
                     if self._run is run:
-                        self.step_once(draw_every=ceil(1 / period / PICTURES_PER_SECOND))
-                due = max(due + period, time.monotonic())  # behind: go slower, never catch up
+                        self.step_once(draw_every=ceil(rate / self.pictures_per_second))
+                due = max(due + 1 / rate, time.monotonic())  # behind: go slower, never catch up
                 await asyncio.sleep(due - time.monotonic())
         except Exception as error:
             self.status.value = f"{type(error).__name__}: {error}"

@@ -6,7 +6,6 @@ import asyncio
 import threading
 import time
 from html import escape
-from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from helpers.demos.files import ARRAYS, MAX_MAKER, Demos, describe_spaces, load_
 from helpers.show.driving import SPEEDS, Drive
 from helpers.show.notebook import in_kernel, publish
 
-PICTURES_PER_SECOND = 30
 LEVELS = 5  # positions of the slider: from full left to full right in four presses of a key
 PAUSE = 1.5  # seconds after an episode for which a key that is still held starts no other one
 SHOWN = 12  # episodes that are listed
@@ -83,6 +81,7 @@ class Recorder(Drive):
     """
 
     maker, speed, levels = "a person", "slow motion", LEVELS
+    pictures_per_second = 30
 
     def __init__(self, env_id: str, path: Path, seed: int | None = None) -> None:
         self.path, self.saved, self._makers = path, True, ""
@@ -175,8 +174,6 @@ class Recorder(Drive):
         for slider in sliders:
             if hasattr(slider, "step"):
                 slider.step = (slider.max - slider.min) / (self.levels - 1)
-        if self.id == "SparsePendulum-v0":
-            sliders[0].description = "torque, + is ↺"
         return sliders
 
     def _how(self) -> str:
@@ -298,8 +295,7 @@ class Recorder(Drive):
     # The game -----------------------------------------------------------------------------
 
     def step_once(self, draw_every: int = 1) -> None:
-        rate = self.fps * SPEEDS[self.speed_choice.value]
-        super().step_once(ceil(rate / PICTURES_PER_SECOND))
+        super().step_once(draw_every)
         if self.over:
             self._ended = time.monotonic()
             self._centre()
