@@ -1,18 +1,13 @@
-"""Hostile files: what is refused because of its settings."""
+"""Hostile files in place of the checkpoint of a training."""
 
 from pathlib import Path
 
 import pytest
+from hostile import PENDULUM, File, Payload, without
 from sentences import assert_one_sentence
-from test_demos_files import DAMAGED as DEMOS  # noqa: F401
-from test_hostile_arrays import HOSTILE
-from test_hostile_files import PENDULUM, File, Payload, without
-from test_resume_training import DAMAGE as MEMORIES  # noqa: F401
-from test_resume_training import at  # noqa: F401
+from test_hostile_files import HOSTILE
 
 from helpers.training import train
-
-# --- The checkpoint of a training -----------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
