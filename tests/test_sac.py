@@ -16,11 +16,13 @@ from trials import (
     a_batch,
     an_agent,
     assert_close,
+    finds_the_best_actions,
     gradients,
     learned,
     moved,
     networks,
     parameters,
+    q,
     quick,
     snapshot,
     strong,
@@ -40,7 +42,6 @@ from helpers.agents.sac import (
 )
 from helpers.agents.td3 import clipped_double_q_target
 from helpers.envs.units import to_env_units
-from helpers.evaluation import evaluate
 
 sizes = st.integers(1, 5)
 NETWORKS = ("actor", "critic", "target_critic", "temperature")
@@ -422,13 +423,6 @@ def test_what_learning_the_temperature_rests_on_is_not_changed_later(name):
 COOL = {"temperature": 0.01, "learn_temperature": False, "noise": None}
 
 
-def q(agent, obs, *action):
-    """What both critics say."""
-    with torch.no_grad():
-        both = agent.critic(torch.tensor([[float(obs)]]), torch.tensor([action]))
-    return [value.item() for value in both]
-
-
 def test_entropy_has_its_price_in_the_value_of_what_comes_later():
     """One step to come, at which a policy that cannot gain anything is uniform: entropy log(4)."""
     env = make(TwoSteps, action_space=TORQUE)
@@ -445,12 +439,7 @@ def test_a_life_that_is_only_cut_off_is_worth_living_on():
 
 
 def test_the_best_action_of_each_state_is_found_within_lopsided_bounds():
-    wanted = {-1: [2.0, 14.0], 1: [0.5, 17.0]}
-    env = make(Guess, wanted=wanted, action_space=LOPSIDED)
-    agent = learned(SAC, env, 2000, reward_scale=0.1, **COOL)
-    for sign in (-1, 1):
-        np.testing.assert_allclose(agent.predict(np.float32([sign])), wanted[sign], atol=0.5)
-    assert evaluate(agent, episodes=20).mean > -0.5
+    finds_the_best_actions(SAC, **COOL)
 
 
 def test_the_learned_temperature_brings_the_entropy_to_its_target():

@@ -8,6 +8,7 @@ from torch import nn
 
 from helpers.agents.networks import DeterministicActor, QNetwork
 from helpers.agents.noise import UniformNoise
+from helpers.evaluation import evaluate
 from helpers.memory.buffers import Batch
 
 quick = settings(deadline=None, max_examples=60, derandomize=True)
@@ -102,3 +103,20 @@ def learned(kind, env, steps, **settings):
         "learning_starts": 100, "batch_size": 32, "noise": UniformNoise(0.5),
     }  # fmt: skip
     return kind(env, seed=0, **quickly | settings).learn(steps)
+
+
+def finds_the_best_actions(kind, **settings):
+    """Of two states, each wants another action, within lopsided bounds."""
+    wanted = {-1: [2.0, 14.0], 1: [0.5, 17.0]}
+    env = make(Guess, wanted=wanted, action_space=LOPSIDED)
+    agent = learned(kind, env, 2000, reward_scale=0.1, **settings)
+    for sign in (-1, 1):
+        np.testing.assert_allclose(agent.predict(np.float32([sign])), wanted[sign], atol=0.5)
+    assert evaluate(agent, episodes=20).mean > -0.5
+
+
+def q(agent, obs, *action):
+    """What both critics say."""
+    with torch.no_grad():
+        both = agent.critic(torch.tensor([[float(obs)]]), torch.tensor([action]))
+    return [value.item() for value in both]
