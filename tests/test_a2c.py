@@ -259,34 +259,40 @@ def test_an_update_does_what_the_formulas_say(action_space, max_grad_norm):
             torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-5)
 
 
+def distribution(policy, obs):
+    if hasattr(policy, "log_std"):
+        return Independent(Normal(policy.actor(obs), policy.log_std.exp()), 1)
+    return Categorical(logits=policy.actor(obs))
+
+
+def rows_of(twin, rollout):
+    """Observations, actions, advantages and returns of all learnable rows, one by one."""
+    values = twin.critic(torch.as_tensor(rollout.obs).float())[..., 0].detach().numpy()
+    ends = rollout.terminated, rollout.truncated
+    advantages = gae_by_definition(rollout.rewards, values, *ends, gamma=0.9, lam=0.7)
+    where = np.argwhere(rollout.learnable)
+    obs, actions = (
+        torch.stack([torch.as_tensor(each[t, env]) for t, env in where])
+        for each in (rollout.obs, rollout.actions)
+    )
+    found = torch.tensor([advantages[t, env] for t, env in where]).float()
+    return obs.float(), actions, found, found + torch.tensor([values[t, env] for t, env in where])
+
+
 def update_by_the_formulas(twin, rollout, max_grad_norm):
     """Written differently: row by row, torch's distributions, gradients set by hand."""
     policy, critic = twin.policy, twin.critic
-    values = critic(torch.as_tensor(rollout.obs).float())[..., 0].detach().numpy()
-    all_advantages = gae_by_definition(
-        rollout.rewards, values, rollout.terminated, rollout.truncated, gamma=0.9, lam=0.7
-    )
-    obs, actions, advantages, returns = [], [], [], []
-    for t, env in np.argwhere(rollout.learnable):
-        obs.append(torch.as_tensor(rollout.obs[t, env]).float())
-        actions.append(torch.as_tensor(rollout.actions[t, env]))
-        advantages.append(float(all_advantages[t, env]))
-        returns.append(float(all_advantages[t, env] + values[t, env]))
-    obs, actions = torch.stack(obs), torch.stack(actions)
-    if hasattr(policy, "log_std"):
-        there = Independent(Normal(policy.actor(obs), policy.log_std.exp()), 1)
-    else:
-        there = Categorical(logits=policy.actor(obs))
-    weights = (np.array(advantages) - np.mean(advantages)) / np.std(advantages, ddof=1)
-    gain = (there.log_prob(actions) * torch.as_tensor(weights)).mean()
-    gain = gain + 0.1 * there.entropy().mean()
+    obs, actions, advantages, returns = rows_of(twin, rollout)
+    there = distribution(policy, obs)
+    weights = (advantages - advantages.mean()) / advantages.std()
+    gain = (there.log_prob(actions) * weights).mean() + 0.1 * there.entropy().mean()
     gradients = torch.autograd.grad(-gain, list(policy.parameters()))
     norm = torch.sqrt(sum((gradient**2).sum() for gradient in gradients))
     for parameter, gradient in zip(policy.parameters(), gradients, strict=True):
-        parameter.grad = (gradient * min(1.0, max_grad_norm / norm.item())).float()
+        parameter.grad = gradient * min(1.0, max_grad_norm / norm.item())
     twin.policy_optimizer.step()
     for _ in range(3):
-        errors = critic(obs)[:, 0] - torch.tensor(returns)
+        errors = critic(obs)[:, 0] - returns
         gradients = torch.autograd.grad((errors**2).mean(), list(critic.parameters()))
         for parameter, gradient in zip(critic.parameters(), gradients, strict=True):
             parameter.grad = gradient

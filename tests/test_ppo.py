@@ -11,7 +11,8 @@ from gymnasium import spaces
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sentences import assert_one_sentence
-from torch.distributions import Categorical, Independent, Normal
+from test_a2c import distribution, rows_of
+from torch.distributions import Categorical
 
 from helpers.agents import PPO
 from helpers.agents.a2c import actor_loss
@@ -232,12 +233,6 @@ def an_agent(action_space, **changes):
     return PPO(env, **numbers | changes)
 
 
-def distribution(policy, obs):
-    if hasattr(policy, "log_std"):
-        return Independent(Normal(policy.actor(obs), policy.log_std.exp()), 1)
-    return Categorical(logits=policy.actor(obs))
-
-
 @pytest.mark.parametrize("max_grad_norm", [1e6, 0.05])
 @pytest.mark.parametrize("action_space", ALL_KINDS[:2], ids=lambda s: type(s).__name__)
 def test_an_update_does_what_the_formulas_say(action_space, max_grad_norm):
@@ -251,22 +246,6 @@ def test_an_update_does_what_the_formulas_say(action_space, max_grad_norm):
     for ours, theirs in ((agent.policy, twin.policy), (agent.critic, twin.critic)):
         for one, other in zip(ours.parameters(), theirs.parameters(), strict=True):
             torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-5)
-
-
-def rows_of(twin, rollout):
-    """Observations, actions, advantages and returns of all learnable rows, one by one."""
-    from test_a2c import gae_by_definition
-
-    values = twin.critic(torch.as_tensor(rollout.obs).float())[..., 0].detach().numpy()
-    ends = rollout.terminated, rollout.truncated
-    advantages = gae_by_definition(rollout.rewards, values, *ends, gamma=0.9, lam=0.7)
-    where = np.argwhere(rollout.learnable)
-    obs, actions = (
-        torch.stack([torch.as_tensor(each[t, env]) for t, env in where])
-        for each in (rollout.obs, rollout.actions)
-    )
-    found = torch.tensor([advantages[t, env] for t, env in where]).float()
-    return obs.float(), actions, found, found + torch.tensor([values[t, env] for t, env in where])
 
 
 def update_by_the_formulas(twin, rollout, rng, max_grad_norm):
