@@ -5,6 +5,7 @@ import torch
 from numpy.typing import NDArray
 
 from helpers.agents.off_policy import OffPolicyAgent
+from helpers.agents.returns import discounted_returns
 from helpers.envs.make import make_env
 
 EPISODES = 10
@@ -35,11 +36,7 @@ def values_and_returns(agent: OffPolicyAgent, seed: int = 20_000) -> tuple[float
     with torch.no_grad():
         flat = agent.flat(obs[:SCORED][inside[:SCORED]])
         values = agent.value(flat).cpu().numpy() / agent.reward_factor
-    returns = np.zeros_like(rewards)
-    following = np.zeros(rewards.shape[1])
-    for t in reversed(range(len(rewards))):
-        following = rewards[t] + agent.gamma * following
-        returns[t] = following
+    returns = np.transpose([discounted_returns(each, agent.gamma) for each in rewards.T])
     return float(values.mean()), float(returns[:SCORED][inside[:SCORED]].mean())
 
 
