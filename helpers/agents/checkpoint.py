@@ -331,7 +331,7 @@ def agent_from(
     content: dict,
     env: EnvLike | None,
     path: str | os.PathLike,
-    changes: Mapping[str, Any] | None = None,
+    changes: Mapping[str, Any],
 ) -> Kind:
     """The agent that `read` found in the file at `path`: `Agent.load` says what it raises.
 
@@ -341,7 +341,6 @@ def agent_from(
         there = textwrap.shorten(ascii(content["agent"])[1:-1], 60, placeholder=" ...")
         raise ValueError(f"{path} holds a {there} agent: load it with {there}.load.")
     env = env if env is not None else env_of(path, content)
-    changes = changes or {}
     check_names(f"{kind.__name__}.load", changes, settings_of(kind), LIMITS)
     settings = content["hyperparameters"] | changes
     check_own(path, f"{kind.__name__}.load", settings)

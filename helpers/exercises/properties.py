@@ -40,10 +40,10 @@ def no_mutation(cases: Cases, ask: Callable[..., Any] = call) -> Tests:
     return {"changes its inputs": on_every_case(cases, leaves_inputs_alone)}
 
 
-def drawn_from(draw: Callable[[Callable, int], Any], name: str = "rng") -> Tests:
+def drawn_from(draw: Callable[[Callable, int], Any]) -> Tests:
     """What `draw(function, seed)` gives follows from the seed, and from nothing else."""
     return {
-        f"does not draw from {name}": lambda function, rng: draw(function, 1) == draw(function, 1),
+        "does not draw from rng": lambda function, rng: draw(function, 1) == draw(function, 1),
         "the same from every seed": lambda function, rng: draw(function, 1) != draw(function, 2),
     }
 
@@ -51,23 +51,19 @@ def drawn_from(draw: Callable[[Callable, int], Any], name: str = "rng") -> Tests
 # --- Targets --------------------------------------------------------------------------------------
 
 
-def is_a_target(cases: Cases, ask: Callable[..., Any] = call) -> Tests:
+def is_a_target(cases: Cases) -> Tests:
     """What it gives is a tensor of which a loss can be made, and carries no gradient."""
-
-    def is_a_tensor(function: Callable, case: Case) -> bool:
-        return isinstance(ask(function, *case.args), torch.Tensor)
 
     def can_be_learned_from(function: Callable, case: Case) -> bool:
         """A tensor of `inference_mode` looks right, and stops the loss that it is used in."""
-        target = ask(function, *case.args)
+        target = function(*case.args)
         q = torch.zeros_like(target.clone(), requires_grad=True)
         return gradient(F.mse_loss(q, target.detach()), q) is not None
 
     def carries_no_gradient(function: Callable, case: Case) -> bool:
-        return not ask(function, *case.args).requires_grad
+        return not function(*case.args).requires_grad
 
-    return {
-        "no tensor": on_every_case(cases, is_a_tensor),
+    return gives_tensors(cases) | {
         "useless for a loss": on_every_case(cases, can_be_learned_from),
         "gradient in the target": on_every_case(cases, carries_no_gradient),
     }
@@ -87,7 +83,7 @@ def spares(name: str, cases: Cases, ask: Callable[..., Any] = call, place: int =
 
 
 def gives_tensors(cases: Cases, ask: Callable[..., Any] = call) -> Tests:
-    """A loss is a tensor, and not the number in it."""
+    """It is a tensor, and not the number in it."""
 
     def is_a_tensor(function: Callable, case: Case) -> bool:
         return isinstance(ask(function, *case.args), torch.Tensor)
@@ -111,23 +107,23 @@ def freezes_nothing(cases: Cases) -> Tests:
     return {"freezes a network": on_every_case(cases, leaves_networks_alone)}
 
 
-def leaves_no_gradients(cases: Cases, ask: Callable[..., Any] = call) -> Tests:
+def leaves_no_gradients(cases: Cases) -> Tests:
     """A loss is returned without calling `backward()` on it."""
 
     def holds(function: Callable, case: Case) -> bool:
-        ask(function, *case.args)
+        function(*case.args)
         return all(parameter.grad is None for parameter in weights(case))
 
     return {"gradients left in a network": on_every_case(cases, holds)}
 
 
-def leaves_gradients_alone(cases: Cases, ask: Callable[..., Any] = call) -> Tests:
+def leaves_gradients_alone(cases: Cases) -> Tests:
     """Gradients which weights have already are still there afterwards."""
 
     def holds(function: Callable, case: Case) -> bool:
         for parameter in weights(case):
             parameter.grad = torch.ones_like(parameter)
-        ask(function, *case.args)
+        function(*case.args)
         return all(p.grad is not None and bool((p.grad == 1).all()) for p in weights(case))
 
     return {"changes stored gradients": on_every_case(cases, holds)}

@@ -317,11 +317,11 @@ class _CurvesFigure:
         self.panels: list[_EpisodePanel | _UpdatePanel] = []
         for key, rect in zip(keys, self._rects(len(keys), 0.62 if title else 0.36), strict=True):
             ax = style(self.fig.add_axes(rect))
-            own_bar = bar if key == "return" else None
             if key in ("return", "length"):
+                own_bar = bar if key == "return" else None
                 self.panels.append(_EpisodePanel(ax, key, own_bar, window))
             else:
-                self.panels.append(_UpdatePanel(ax, key, own_bar))
+                self.panels.append(_UpdatePanel(ax, key))
             if len(self.panels) > 1:
                 _shrink(ax)
         label(self.panels[0].ax, x="environment steps")
@@ -431,7 +431,7 @@ class _UpdatePanel:
 
     limit = 400
 
-    def __init__(self, ax: Axes, key: str, bar: float | None) -> None:
+    def __init__(self, ax: Axes, key: str) -> None:
         self.ax, self.key = ax, key
         self.x: list[int] = []
         self.y: list[float] = []

@@ -43,7 +43,7 @@ def plot_gradients(
     place_panel(right, 3.85, 0.5, WIDTH - 4.0, 1.95)
     _draw_hill(left, noise[0, :64], offset, std, ripples)
     _draw_estimates(right, found, truth, {name: s / math.sqrt(draws) for name, s in spread.items()})
-    headline(fig, _sentence(truth, spread, draws))
+    headline(fig, _sentence(spread, draws))
     return fig
 
 
@@ -111,7 +111,7 @@ def _draw_estimates(ax: Axes, found: dict, truth: float, spread: dict) -> None:
     note(ax, 0.03, 0.73, f"true: {signed(truth)}", INK)
 
 
-def _sentence(truth: float, spread: dict[str, float], draws: int) -> str:
+def _sentence(spread: dict[str, float], draws: int) -> str:
     """How often more draws the worse estimator needs for the same scatter."""
     ratio = (spread["likelihood ratio"] / spread["reparameterised"]) ** 2
     what = f"{draws} action{'s' * (draws > 1)} for each estimate"
