@@ -3,15 +3,13 @@
 import pytest
 import torch
 from environments import BOXES, LOPSIDED, TORQUE, AnySpace, make
-from test_td3_peer import FixedNoise, both_critics
-from trials import a_batch
+from test_td3_peer import SIZE, FixedNoise, assert_updates_equal, both_critics
 
 from helpers.agents.faster import WIDE, StackedTwin, WideLinear
 from helpers.agents.networks import TwinQNetwork
 from helpers.agents.sac import SAC
 
 sb3 = pytest.importorskip("stable_baselines3", reason="a development requirement")
-from stable_baselines3.common.type_aliases import ReplayBufferSamples  # noqa: E402
 
 EPS = 1e-5
 
@@ -59,7 +57,6 @@ def the_peer(ours, env, hidden, **settings):
         theirs.ent_coef_optimizer.param_groups[0]["eps"] = EPS
     # The peer adds 1e-6 where the tanh is flat; our form of the logarithm needs no such thing.
     theirs.actor.action_dist.epsilon = 0.0
-    theirs._logger = sb3.common.logger.Logger(None, [])
     return theirs
 
 
@@ -80,26 +77,8 @@ def test_updates_equal_the_peers(kind, hidden, part, learned, action_space, upda
     ours = kind(env, hidden=hidden, **settings, **temperature)
     assert any(isinstance(module, part) for module in ours.critic.modules())
     theirs = the_peer(ours, env, hidden, **settings)
-    torch.manual_seed(5)
-    with torch.no_grad():
-        for mine, other in pairs(ours, theirs):
-            mine.add_(0.02 * torch.randn_like(mine))  # targets unlike the online networks
-            other.copy_(mine)
-    size, actions = 50, action_space.shape[0]
-    batches = [a_batch(size, 3, actions, seed=i) for i in range(updates)]
     # The peer draws for the observations first, and the next ones afterwards.
     torch.manual_seed(7)
-    draws = [torch.randn(size, actions).numpy() for _ in range(2 * updates)]
+    draws = [torch.randn(SIZE, ours.action_size).numpy() for _ in range(2 * updates)]
     ours.rng = FixedNoise([each for i in range(updates) for each in draws[2 * i : 2 * i + 2][::-1]])
-    samples = iter(
-        ReplayBufferSamples(b.obs, b.action, b.next_obs, b.terminated[:, None], b.reward[:, None])
-        for b in batches
-    )
-    theirs.replay_buffer.sample = lambda *args, **kwargs: next(samples)
-    torch.manual_seed(7)
-    theirs.train(gradient_steps=updates, batch_size=size)
-    for batch in batches:
-        ours.updates += 1
-        ours.update(batch)
-    for mine, other in pairs(ours, theirs):
-        torch.testing.assert_close(mine, other, rtol=0, atol=1e-5)
+    assert_updates_equal(ours, theirs, pairs, updates)

@@ -52,6 +52,32 @@ def pairs(ours, theirs):
         yield from zip(mine, other.parameters(), strict=True)
 
 
+SIZE = 50  # of a batch
+
+
+def assert_updates_equal(ours, theirs, pairs, updates):
+    """From the same weights, by the same batches; `ours.rng` draws what the peer will."""
+    torch.manual_seed(5)
+    with torch.no_grad():
+        for mine, other in pairs(ours, theirs):
+            mine.add_(0.02 * torch.randn_like(mine))  # targets unlike the online networks
+            other.copy_(mine)
+    batches = [a_batch(SIZE, 3, ours.action_size, seed=i) for i in range(updates)]
+    theirs._logger = sb3.common.logger.Logger(None, [])
+    samples = iter(
+        ReplayBufferSamples(b.obs, b.action, b.next_obs, b.terminated[:, None], b.reward[:, None])
+        for b in batches
+    )
+    theirs.replay_buffer.sample = lambda *args, **kwargs: next(samples)
+    torch.manual_seed(7)
+    theirs.train(gradient_steps=updates, batch_size=SIZE)
+    for batch in batches:
+        ours.updates += 1
+        ours.update(batch)
+    for mine, other in pairs(ours, theirs):
+        torch.testing.assert_close(mine, other, rtol=0, atol=1e-5)
+
+
 @pytest.mark.parametrize("updates", [1, 2, 6])
 @pytest.mark.parametrize("action_space", [TORQUE, LOPSIDED], ids=["one action", "two actions"])
 @pytest.mark.parametrize(
@@ -70,26 +96,7 @@ def test_updates_equal_the_peers(kind, hidden, part, action_space, updates):
         "MlpPolicy", env, seed=3, device="cpu", tau=0.01, gamma=0.97, target_policy_noise=0.3,
         target_noise_clip=0.4, policy_kwargs={"net_arch": [hidden, hidden]}, learning_rate=1e-3,
     )  # fmt: skip
-    theirs._logger = sb3.common.logger.Logger(None, [])
-    torch.manual_seed(5)
-    with torch.no_grad():
-        for mine, other in pairs(ours, theirs):
-            mine.add_(0.02 * torch.randn_like(mine))  # targets unlike the online networks
-            other.copy_(mine)
-    size, actions = 50, action_space.shape[0]
-    batches = [a_batch(size, 3, actions, seed=i) for i in range(updates)]
     torch.manual_seed(7)
-    draws = [torch.zeros(size, actions).normal_(0, 0.3) for _ in batches]
+    draws = [torch.zeros(SIZE, ours.action_size).normal_(0, 0.3) for _ in range(updates)]
     ours.rng = FixedNoise([(draw / 0.3).numpy() for draw in draws])
-    samples = iter(
-        ReplayBufferSamples(b.obs, b.action, b.next_obs, b.terminated[:, None], b.reward[:, None])
-        for b in batches
-    )
-    theirs.replay_buffer.sample = lambda *args, **kwargs: next(samples)
-    torch.manual_seed(7)
-    theirs.train(gradient_steps=updates, batch_size=size)
-    for batch in batches:
-        ours.updates += 1
-        ours.update(batch)
-    for mine, other in pairs(ours, theirs):
-        torch.testing.assert_close(mine, other, rtol=0, atol=1e-5)
+    assert_updates_equal(ours, theirs, pairs, updates)
