@@ -112,7 +112,7 @@ class Agent(metaclass=Remembering):
         device: str | torch.device = "cpu",
     ) -> None:
         self.env_source, self.device = env, as_device("device", device)
-        self.observation_space, self.action_space = spaces_of(env, self.remembered.get("n_envs", 1))
+        self.observation_space, self.action_space = spaces_of(env)
         check_environment(type(self), self.observation_space, self.action_space)
         self.seed = int(np.random.default_rng().integers(2**31) if seed is None else seed)
         self.remembered["seed"] = self.seed
@@ -403,8 +403,7 @@ class Agent(metaclass=Remembering):
         anew with the agent's seed. What was learned, counted and remembered stays. Raises
         `ValueError` that names both spaces if they differ; then nothing has changed.
         """
-        n_envs = self.remembered.get("n_envs", 1)
-        here, there = (self.observation_space, self.action_space), spaces_of(env, n_envs)
+        here, there = (self.observation_space, self.action_space), spaces_of(env)
         if here != there:
             raise ValueError(
                 f"{type(self).__name__} learns with {checkpoint.in_words(*here)}, this environment "

@@ -68,7 +68,8 @@ def diagnose(exercise: Exercise, function: Callable, got: Outcome) -> Diagnosis 
         return None
     case = failing[0] if failing else None
     if known := _known_mistake(exercise, got, values_differ=bool(failing)):
-        more = got.broken.keys() - known.broken.keys()
+        # A test that an error stopped has shown nothing.
+        more = {name for name, error in got.broken.items() if not error} - known.broken.keys()
         besides = [each for each in exercise.properties if each.name in more]
         message = known.entry.message
         message = both(message, besides[0].message) if besides else message

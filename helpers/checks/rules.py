@@ -96,11 +96,7 @@ def _no_return(c: Context) -> Diagnosis | None:
 
 
 def _error(c: Context) -> Diagnosis | None:
-    """Stopped with an error, or did not where it should."""
-    if c.first.kind == "did not raise":
-        want: Raised = c.first.expected
-        message = f"Here {c.name} should stop with a `{want.type.__name__}`, and yours goes on."
-        return Diagnosis("no error", message)
+    """Stopped with an error."""
     if c.first.kind != "raised":
         return None
     error: Raised = c.first.got
@@ -136,9 +132,10 @@ def _kind_of_output(c: Context) -> Diagnosis | None:
         wanted = f"{_subject(first, 'should')} be {short(first.expected)}"
         return Diagnosis("other type", f"{wanted}, and {yours}.")
     if first.kind == "detached":
+        alone = all(each.kind == "detached" for _, each in c.all_differences())
+        start = "The numbers are right, but no" if alone else "No"
         return Diagnosis(
-            "no gradient",
-            f"The numbers are right, but no gradient can flow back through them: {_CUT} its way.",
+            "no gradient", f"{start} gradient can flow back through them: {_CUT} its way."
         )
     return None
 

@@ -141,15 +141,13 @@ def check_statistics(env: gym.Env) -> None:
             )
 
 
-def spaces_of(env: EnvLike, n_envs: int = 1) -> tuple[Any, Any]:
-    """The spaces of observations and of actions, of an environment that `n_envs` can be made of.
+def spaces_of(env: EnvLike) -> tuple[Any, Any]:
+    """The spaces of observations and of actions.
 
-    Raises `ValueError` for what is no environment, or none that an agent can be trained in.
+    Raises `ValueError` for what is no environment, or none that an agent should be trained in.
     """
     opened = env if isinstance(env, gym.Env) else make_env(env)
     check_statistics(opened)
-    if n_envs > 1 and opened is env and not isinstance(env, Missing):
-        recipe_of(env)
     both = opened.observation_space, opened.action_space
     if opened is not env:
         opened.close()

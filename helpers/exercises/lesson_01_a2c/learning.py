@@ -44,7 +44,7 @@ def weights(network: nn.Module) -> np.ndarray:
 def number(returned, name: str) -> float | None:
     """A number of the log, plain or as a tensor; None where it is missing."""
     found = returned.get(name) if isinstance(returned, Mapping) else None
-    return None if found is None else float(found)
+    return None if found is None else float(torch.as_tensor(found).detach())
 
 
 def observe_learning(
@@ -57,8 +57,8 @@ def observe_learning(
         batch = (each.clone() for each in (obs, actions, advantages, returns))
         returned = agent.learn_from(*batch)
     return {
-        "the actor's weights afterwards": weights(agent.policy),
-        "the critic's weights afterwards": weights(agent.critic),
+        "actor's weights afterwards": weights(agent.policy),
+        "critic's weights afterwards": weights(agent.critic),
         **{f"`{name}` in what is returned": number(returned, name) for name in LOGGED},
     }
 
