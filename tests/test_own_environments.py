@@ -154,6 +154,13 @@ def test_a_function_that_makes_none_is_one_sentence(make, words):
     assert_one_sentence(error.value)
 
 
+def test_a_function_that_gives_the_same_again_is_one_sentence():
+    same = Same()
+    with pytest.raises(ValueError, match="a new one at each call") as error:
+        PPO(lambda: same, n_envs=2, seed=0).learn(8)
+    assert_one_sentence(error.value)
+
+
 def test_a_function_that_cannot_draw_says_so():
     with pytest.raises(ValueError, match="render_mode") as error:
         make_env(lambda: Same(), render_mode="rgb_array")

@@ -187,7 +187,13 @@ def make_vector_env(env: EnvLike, n_envs: int) -> ResumableVector:
     if n_envs > 1 and isinstance(env, gym.Env):
         env = functools.partial(make_env, env)
     make = functools.partial(make_training_env, env)  # an agent with a lambda is not pickled
-    return ResumableVector([make] * n_envs, autoreset_mode=gym.vector.AutoresetMode.NEXT_STEP)
+    envs = ResumableVector([make] * n_envs, autoreset_mode=gym.vector.AutoresetMode.NEXT_STEP)
+    if len({id(each.unwrapped) for each in envs.envs}) < n_envs:
+        raise ValueError(
+            "The function that makes the environment gave the same one again: it must make a new "
+            "one at each call."
+        )
+    return envs
 
 
 def observation_box(space: spaces.Space) -> spaces.Box:
