@@ -170,7 +170,9 @@ def test_a_function_that_cannot_draw_says_so():
 @pytest.mark.parametrize(
     ("env", "name"), [(Recordless(gym.make("CartPole-v1")), "Recordless"), (Same(), "Same")]
 )
-@pytest.mark.parametrize("use", [lambda env: PPO(env, seed=0).learn(1), make_env], ids=str)
+@pytest.mark.parametrize(
+    "use", [lambda env: PPO(env, seed=0).learn(1), make_env], ids=["PPO", "make_env"]
+)
 def test_what_cannot_be_copied_is_one_sentence(env, name, use):
     with pytest.raises(
         ValueError, match=f"pass a function that makes it, `lambda: {name}"
