@@ -348,9 +348,9 @@ class Agent(metaclass=Remembering):
             self.normalizer.learn_from(self.training_envs(), self.measured)
 
     def log(self, **values: float) -> None:
-        """Append values to the history at the present step. Raises `ValueError` for NaN."""
+        """Append values to the history at the present step. Raises `ValueError` for a NaN loss."""
         for name, value in values.items():
-            if math.isnan(value):
+            if math.isnan(value) and name not in EPISODE:
                 raise ValueError(f"{name} is NaN after step {self.steps:,}: {DIVERGED}")
             self.history[name].append((self.steps, float(value)))
 

@@ -96,7 +96,11 @@ def _no_return(c: Context) -> Diagnosis | None:
 
 
 def _error(c: Context) -> Diagnosis | None:
-    """Stopped with an error."""
+    """Stopped with an error, or did not where it should."""
+    if c.first.kind == "did not raise":
+        want: Raised = c.first.expected
+        message = f"Here {c.name} should stop with a `{want.type.__name__}`, and yours goes on."
+        return Diagnosis("no error", message)
     if c.first.kind != "raised":
         return None
     error: Raised = c.first.got
