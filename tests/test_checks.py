@@ -184,6 +184,15 @@ def test_arrays_become_tensors_and_lists_of_tensors_keep_their_gradient():
     assert x.grad.tolist() == [2, 2]
     detached = judge(in_torch, lambda x: 2 * x.detach().numpy())
     assert detached.diagnosis == "no gradient"
+    assert "The numbers are right" in detached.message
+
+    two = exercise_of(
+        lambda x: {"first": 2 * x, "second": 3 * x},
+        lambda rng: [(torch.tensor([1.0, 2.0], requires_grad=True),)],
+    )
+    wrong = judge(two, lambda x: {"first": (2 * x).detach(), "second": 4 * x})
+    assert wrong.diagnosis == "no gradient"
+    assert "numbers are right" not in wrong.message
 
     plain = exercise_of(lambda x: 2 * x, lambda rng: [(torch.tensor([1.0, 2.0]),)])
     version = judge(plain, lambda x: 2.0 * x.double().numpy()).version
@@ -255,6 +264,16 @@ def test_an_error_can_be_the_right_answer():
     exercise = exercise_of(strict, lambda rng: [(1.0,), (-1.0,)])
     assert judge(exercise, lambda x: strict(x)).passed
     assert judge(exercise, lambda x: x).diagnosis == "no error"
+
+
+def test_where_the_reference_always_raises_nothing_is_right():
+    """Any answer that raises would be like it."""
+
+    def broken(x):
+        raise ValueError("not here")
+
+    with pytest.raises(RuntimeError, match=r"99\.1 does not work here .*not here"):
+        judge(exercise_of(broken, double_cases), broken)
 
 
 def test_a_check_leaves_the_notebooks_random_numbers_alone():

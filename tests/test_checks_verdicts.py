@@ -4,6 +4,7 @@ import re
 import signal
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -211,7 +212,15 @@ def test_a_misconception_is_known_by_its_value_even_where_a_property_broke_as_we
         properties=CAREFUL,
         mistakes=[wrong_version("adds", add_one, "Multiply.")],
     )
-    assert judge(exercise, add_one_in_place).diagnosis == "adds"
+    result = judge(exercise, add_one_in_place)
+    assert result.diagnosis == "adds"
+    assert "Copy." in result.message
+
+    fragile = Property("empty input", lambda f, rng: len(f(np.zeros(0))) == 0, "Allow no numbers.")
+    exercise = replace(exercise, properties=[fragile])
+    stopped = judge(exercise, lambda x: x + 1 + 0 * x[0])  # by an error, which shows nothing
+    assert stopped.diagnosis == "adds"
+    assert "Allow" not in stopped.message
 
 
 def test_a_misconception_that_raises_is_recognised_by_its_error():

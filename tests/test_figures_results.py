@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from helpers.labs.variants import load_lab
 from helpers.show.figures.ddpgfd_cost import fitted_log, plot_cost
 from helpers.show.figures.practice_side_by_side import plot_side_by_side
-from helpers.show.figures.results import plot_comparison, plot_results
+from helpers.show.figures.results import plot_comparison, plot_results, results_table
 from helpers.show.figures.td3_overestimation import plot_overestimation
 from helpers.training.results import load_results
 from helpers.training.statistics import interquartile_mean, permutation_test
@@ -42,6 +44,34 @@ def test_results_compare_a_variant_with_the_baseline():
     assert plot_results(RESULTS, "no noise").texts[0].get_text() == ""
     with pytest.raises(ValueError, match="at least one variant"):
         plot_results({"made by": "nobody"})
+
+
+def test_a_table_prints_the_means_that_its_p_compare():
+    results = {
+        name: runs | {"bar": 95} if isinstance(runs, dict) else runs
+        for name, runs in RESULTS.items()
+    }
+    table = results_table(results, seeds=lambda runs: len(runs["returns"]))
+    heads, *rows = table.splitlines()
+    assert re.split(" {2,}", heads.strip()) == [
+        "at the bar",
+        "mean",
+        "worst",
+        "training p training",
+        "p after",
+        "seeds",
+    ]
+    taught, worse = (row.split("  ") for row in rows[:2])
+    taught, worse = ([cell.strip() for cell in row if cell.strip()] for row in (taught, worse))
+    assert taught == ["full", "3 of 4", "96.2", "90.0", "49.6", "4"]
+    assert worse[:5] == ["no target", "0 of 4", "14.8", "9.0", "6.7"]
+    p = permutation_test([100, 90, 95, 100], [10, 9, 30, 10])
+    assert float(worse[6]) == pytest.approx(p, rel=0.05)
+    beside_itself = results_table(results, "no noise").splitlines()[-1]
+    assert re.split(" {2,}", beside_itself) == ["no noise", "0 of 2", "75.0", "70.0", "37.5", ""]
+
+    with pytest.raises(ValueError, match="at least one variant"):
+        results_table({"made by": "nobody"})
 
 
 @pytest.mark.parametrize("lesson", ["02", "03"])

@@ -26,7 +26,7 @@ OTHERS: dict[str, spaces.Space] = {
 EXAMPLES: dict[str, dict[str, spaces.Space]] = {
     "observations": {
         "Box of floats": BOUNDED,
-        "without bounds, or with one": spaces.Box(
+        "with bounds, with one or without": spaces.Box(
             np.float32([-np.inf, 0]), np.float32([np.inf, np.inf])
         ),
         "of any shape": spaces.Box(-1, 1, (2, 3), np.float64),

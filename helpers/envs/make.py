@@ -101,9 +101,10 @@ def _made_by(make: Callable[..., gym.Env], kwargs: dict[str, Any]) -> gym.Env:
     try:
         inspect.signature(make).bind(**kwargs)
     except TypeError as error:
+        given = f"with {', '.join(kwargs)}" if kwargs else "without arguments"
         raise ValueError(
-            f"The function that makes the environment must take {', '.join(kwargs)}, and hand it "
-            "to gymnasium.make or to the environment."
+            f"The function that makes the environment cannot be called {given} ({error}): write "
+            "one that can, such as `lambda **given: gymnasium.make('CartPole-v1', **given)`."
         ) from error
     made = make(**kwargs)
     if not isinstance(made, gym.Env):

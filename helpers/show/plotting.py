@@ -454,7 +454,7 @@ class _UpdatePanel:
 
     def limits(self) -> tuple[float, float]:
         """All of it; a spike further from the rest than the rest is high does not flatten it."""
-        finite = [y for y in self.y if np.isfinite(y)] or [0, 1]
+        finite = [y for y in self.y if abs(y) < np.inf] or [0, 1]
         low, high = np.percentile(finite, [1, 99])
         return max(min(finite), 2 * low - high), min(max(finite), 2 * high - low)
 

@@ -38,6 +38,12 @@ def bias_is(name: str, said: float, within: float = 0.5) -> Evidence:
     return near(lambda: float(interquartile_mean(bias(name))), said, within)
 
 
+def moved(name: str, said: float) -> Evidence:
+    """By how much the bias is higher than as taught."""
+    middle = interquartile_mean
+    return near(lambda: float(middle(bias(name)) - middle(bias(TAUGHT))), said, 0.5)
+
+
 def side(name: str, sign: int) -> Evidence:
     """The 95 % interval of the bias lies above 0 (1), below it (-1), or contains it (0)."""
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from helpers.agents.ddpgfd import DDPGfD
 from helpers.memory.segment_tree import SumTree
 from helpers.training.results import load_results
-from helpers.training.settings import DEMOS
+from helpers.training.settings import DEMOS, Setting
 from tools.claims import Evidence, Lab, higher, seconds_of
 
 LAB = "helpers/labs/04_ddpgfd.md"
@@ -32,6 +33,24 @@ def teacher(late: bool, few: bool, slips: bool) -> dict[str, NDArray]:
         if {name: row[name] for name in asked} == asked:
             return {name: np.array(row[name]) for name in ("teacher", "copies")}
     raise KeyError(asked)
+
+
+def two_kinds() -> tuple[str, bool]:
+    """The copies of the four teachers that are not late."""
+    kinds = [teacher(False, few, slips) for few in (False, True) for slips in (False, True)]
+    found = np.sort(np.concatenate([kind["copies"] for kind in kinds]))
+    low, high = found[found < 100], found[found >= 100]
+    return f"{low.min()} to {low.max()}, {high.min()} to {high.max()}", bool(
+        low.max() < 62 and high.min() > 134
+    )
+
+
+def updates(setting: Setting) -> int:
+    """How many a training makes, in units of a thousand."""
+    agent = setting.make(0)
+    before = agent.pretraining if isinstance(agent, DDPGfD) else 0
+    count = before + (setting.steps - agent.learning_starts) * agent.gradient_steps
+    return round(count, -3)
 
 
 def copies(part: str) -> NDArray:

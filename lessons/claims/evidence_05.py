@@ -62,6 +62,17 @@ def final() -> float:
     return load_results("05_walker")["final"]["mean"]
 
 
+def picked() -> tuple[str, bool]:
+    """What the three had when they were picked, and 100 other episodes of each give."""
+    walker = load_results("05_walker")
+    means = {row["step"]: row["mean"] for row in walker["curve"]}
+    then = [means[one["step"]] for one in walker["finalists"]]
+    lost = [mean - one["mean"] for mean, one in zip(then, walker["finalists"], strict=True)]
+    return f"{np.round(then)}, lost {np.round(lost)}", (
+        [round(mean) for mean in then] == [3863, 4004, 4039] and max(lost) < 40
+    )
+
+
 def seeds_of(name: str, group: str) -> NDArray[np.float64]:
     """The evaluations of several seeds, (seeds, evaluations)."""
     return np.array(load_results(name)[group]["returns"])
@@ -114,6 +125,34 @@ def ten_ways() -> tuple[str, bool]:
     of_each = seeds_of("05_walker_start", "pytorch"), seeds_of("05_walker_seeds", "td3")
     sizes = [len(returns) for returns in of_each]
     return str(sizes), math.comb(sum(sizes), sizes[0]) == 10
+
+
+def until_half(of: Callable[[NDArray], NDArray]) -> tuple[NDArray, NDArray]:
+    """Each seed's number of its evaluations until step 500,000: near 0, and as PyTorch."""
+    half = len(load_results("05_walker_half")["near_0"]["steps"])
+    files = (("05_walker_seeds", "td3", "near_0"), ("05_walker_start", "pytorch", "pytorch"))
+    found = [
+        of(np.concatenate([seeds_of(name, first)[:, :half], seeds_of("05_walker_half", more)]))
+        for name, first, more in files
+    ]
+    return found[0], found[1]
+
+
+def start_tested() -> tuple[str, bool]:
+    """Five seeds against four, by the measure that was fixed before the last four were trained."""
+    groups = until_half(lambda returns: returns.mean(axis=1))
+    p = permutation_test(*groups)
+    last = load_results("05_walker_half")["near_0"]["steps"][-1]
+    return f"{groups[0].round()}, {groups[1].round()}, p = {p:.4f}", bool(
+        [len(each) for each in groups] == [5, 4] and last == 500_000 and round(p, 3) == 0.087
+    )
+
+
+def far_apart() -> tuple[str, bool]:
+    """The best seed of each kind has more than twice the mean of its worst."""
+    groups = until_half(lambda returns: returns.mean(axis=1))
+    found = [float(each.min() / each.max()) for each in groups]
+    return str(found), max(found) < 0.5
 
 
 def cheetah() -> tuple[str, bool]:

@@ -106,7 +106,7 @@ CLAIMS = [
         "a few seconds of training on a CPU",
         near(lambda: seconds("a2c_CartPole-v1"), 3, 2),
     ),
-    Claim("All training together: under a minute", near(seconds_in_all, 45, 14)),
+    Claim("All training together: about a minute", near(seconds_in_all, 45, 14)),
     Claim("more likely if it went **better than expected here**", source=A_PLAIN_WORD),
     Claim(
         "not the gradient of any function (Nota & Thomas 2020, who also construct a case",
@@ -118,7 +118,7 @@ CLAIMS = [
     ),
     Claim("A3C, *asynchronous* advantage actor-critic, ran 16 threads on one machine", source=A3C),
     Claim(
-        "as a variant of A3C without the first A that performs equally well",
+        "a synchronous variant of A3C that, they report, performs equally well",
         source="openai.com/index/openai-baselines-acktr-a2c (August 18, 2017)",
     ),
     Claim("| steps of a rollout | 5 | 5 | 32 |", source=f"{A3C}; {BASELINES}"),
@@ -216,11 +216,15 @@ CLAIMS += [
     ),
     Claim("Both at once: two of ten are", seeds_at_bar(2, NEITHER)),
     Claim(
-        "It learns later ($p < 0.001$), with about twice the steps to the bar in the median",
+        "It learns later ($p < 0.001$); in the median it takes about twice the steps to the bar",
         both(learns_later("lambda 0"), times_the_steps("lambda 0", 1.95)),
     ),
     Claim("shows no difference in the returns", no_difference("truncation as termination")),
-    Claim("the critic's value of a start is 0.88 in place of 1.00 ($p < 0.001$)", values()),
+    Claim(
+        "the critic's value of a start is 0.88 in place of 1.00 "
+        "(the medians; for the means $p < 0.001$)",
+        values(),
+    ),
     Claim(
         "without a baseline** it learns later ($p < 0.001$); at the end no difference is shown",
         both(learns_later(NO_BASELINE, than=BOOK), lab.same_after(NO_BASELINE, taught=BOOK)),

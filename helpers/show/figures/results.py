@@ -1,7 +1,7 @@
-"""Learning curves of several seeds: variants of one algorithm, or algorithms side by side."""
+"""Learning curves and tables of several seeds: variants of one algorithm, or several algorithms."""
 
 import textwrap
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -109,6 +109,45 @@ def results_explorer(
         alt=f"Learning curves of {baseline} and {others[0]}, several seeds each.",
         variant=Choice(others, label=f"{baseline} against"),
     )
+
+
+def results_table(
+    results: Mapping[str, Mapping[str, Any]],
+    baseline: str | None = None,
+    **more: Callable[[Mapping[str, Any]], object],
+) -> str:
+    """A row for each variant: seeds at the bar, returns after and in training, p against one.
+
+    "mean" and "worst" are of the seeds' evaluations after training, "training" is the mean of the
+    learning curves. The two p are `permutation_test`'s, of the seeds' means in training and of
+    their evaluations.
+
+    Args:
+        results: as in `plot_results`, each with its "bar".
+        baseline: a key of `results`; by default the first.
+        more: further columns: head -> what it says of a variant's entry.
+    """
+    runs = _runs(results)
+    against = runs[baseline or next(iter(runs))]
+    heads = ["", "at the bar", "mean", "worst", "training", "p training", "p after", *more]
+    rows = [heads] + [
+        [name, *_measured(each, against), *(str(say(each)) for say in more.values())]
+        for name, each in runs.items()
+    ]
+    width = max(map(len, runs))
+    return "\n".join(f"{name:{width}s}" + "".join(f"{c:>11s}" for c in row) for name, *row in rows)
+
+
+def _measured(runs: Mapping[str, Any], against: Mapping[str, Any]) -> list[str]:
+    """Its columns in `results_table`; beside itself there is nothing to test."""
+    scores = np.asarray(runs["evaluations"])
+    training, others = (np.mean(each["returns"], axis=1) for each in (runs, against))
+    p = permutation_test(training, others), permutation_test(scores, against["evaluations"])
+    return [
+        f"{np.sum(scores >= runs['bar'])} of {len(scores)}",
+        *(f"{number:.1f}" for number in (scores.mean(), scores.min(), training.mean())),
+        *("" if runs is against else f"{each:.2g}" for each in p),
+    ]
 
 
 def plot_comparison(
