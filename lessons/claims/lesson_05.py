@@ -248,8 +248,8 @@ CLAIMS = [
                    scores("ddpg_SparsePendulum-v0").max() > scores("bc_SparsePendulum-v0").max())),
     Claim("With twenty seeds each, no difference is shown (p = 0.17): the means are -121.6 and "
           "-122.7", no_difference_on_pendulum),
-    Claim("a single number: the best, the mean, the median or the interquartile mean", source="what "
-          "the figure offers"),
+    Claim("a single number: the best, the mean, the median or the interquartile mean",
+          source="what the figure offers"),
     Claim("It uses half of the data, where the median uses one or two numbers", source=AGARWAL),
     Claim("it is near 0 and hides the seeds that did learn",
           at_the_bar("ddpg_SparsePendulum-v0", 2)),
