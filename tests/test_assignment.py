@@ -55,6 +55,15 @@ def test_it_is_valid_and_each_grade_id_stands_once(lesson):
     assert {mark["schema_version"] for mark in marked} == {3}
 
 
+def test_the_other_edition_and_colab_are_not_named(monkeypatch):
+    for repository in ("", "somebody/course"):
+        monkeypatch.setattr("tools.editions.project", lambda root, r=repository: (r, "0.1.0"))
+        first = assignment.assignment(assignment.ROOT, "00_start_here", ALL).cells[0].source
+        assert first.startswith("# 00 · ")
+        assert "**Graded: 1 exercise, 1 point.**" in first
+        assert not re.search("Exercise edition|Lesson edition|colab", first)
+
+
 def test_checks_are_locked_and_worth_what_the_cards_say(lesson):
     own, notebook, _ = lesson
     checks = [cell for cell in notebook.cells if marks(cell).get("grade")]

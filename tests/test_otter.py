@@ -1,6 +1,7 @@
 """An assignment through otter-grader itself: made, handed in, graded."""
 
 import json
+import re
 
 import nbformat
 import pytest
@@ -30,15 +31,17 @@ def otter(pytestconfig, tmp_path_factory):
     student = nbformat.read(folder / "made" / "student" / f"{NAME}.ipynb", as_version=4)
     [answer] = [cell for cell in student.cells if "def discounted_returns" in cell.source]
 
-    def grade(source):
+    def grade(source, file="mine.ipynb"):
         answer.source = source
-        nbformat.write(student, folder / "mine.ipynb")
-        run(scripts, folder, "otter", "run", "-a", str(archive), "-o", str(folder), "mine.ipynb")
-        tests = json.loads((folder / "results.json").read_text("utf-8"))["tests"]
+        theirs = folder / "handed in"
+        theirs.mkdir(exist_ok=True)
+        nbformat.write(student, theirs / file)
+        run(scripts, theirs, "otter", "run", "-a", str(archive), "-o", str(theirs), file)
+        tests = json.loads((theirs / "results.json").read_text("utf-8"))["tests"]
         [found] = [test for test in tests if test["name"] == "ex_0_1"]
         return found["score"], found["output"]
 
-    return answer.source, grade
+    return answer.source, grade, student
 
 
 def test_students_get_the_blank(otter):
@@ -46,11 +49,16 @@ def test_students_get_the_blank(otter):
     assert otter[0].endswith('raise NotImplementedError("exercise 0.1")')
 
 
+def test_students_need_no_otter(otter):
+    assert not [cell for cell in otter[2].cells if re.search(r"otter|grader\.", cell.source)]
+
+
 def test_an_answer_earns_its_points(otter, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(assignment.ROOT))
-    blank, grade = otter
+    blank, grade, _ = otter
     right = source_of_reference(find("0.1").reference)
     assert grade(right)[0] == 1
+    assert grade(right, f"{NAME}.ipynb")[0] == 1  # the name that it was handed out with
     assert grade(blank)[0] == 0
     score, output = grade(apply(right, mistake("0.1").spellings[0]))
     assert score == 0

@@ -171,16 +171,26 @@ def test_a_study_that_was_killed_goes_on(tmp_path, capsys, monkeypatch):
         {"results": None},
     ],
 )
-def test_another_study_or_a_finished_one_is_no_beginning(tmp_path, change):
+def test_another_study_or_a_finished_one_is_no_beginning(tmp_path, capsys, change):
     out = tmp_path / "a2c.json"
     record = study.header(FakeSetting(), [0, 1], 1) | {"results": [{"seed": 0}]}
     plain = json.loads(json.dumps(record, default=str))
     out.write_text(json.dumps(plain))
     assert study.finished_before(out, record, [0, 1, 2]) == [{"seed": 0}]
+    assert "Ctrl-C" not in capsys.readouterr().out
     out.write_text(json.dumps(plain | change))
     assert study.finished_before(out, record, [0, 1, 2]) == []
+    assert ("Ctrl-C" in capsys.readouterr().out) == ("results" not in change)
     out.write_text("no study")
     assert study.finished_before(out, record, [0, 1, 2]) == []
+
+
+def test_a_study_of_more_seeds_is_not_written_over_without_a_word(tmp_path, capsys):
+    out = tmp_path / "a2c.json"
+    record = study.header(FakeSetting(), [0, 1], 1) | {"results": [{"seed": n} for n in range(20)]}
+    out.write_text(json.dumps(record, default=str))
+    assert study.finished_before(out, record, [0, 1]) == []
+    assert "Ctrl-C" in capsys.readouterr().out
 
 
 def fake_run_seed(setting, seed):

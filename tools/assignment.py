@@ -87,7 +87,8 @@ def assignment(root: Path, name: str, exercises: Mapping[str, Any]) -> NotebookN
     said = GRADED.format(
         exercises=_count(len(points), "exercise"), points=_count(sum(points), "point")
     )
-    title, _, rest = notebook.cells[0].source.split("\n\n", 2)  # between them: the other edition
+    badge_and_links = r"(?s)\n\n.*?\*\*Exercise edition\*\*\n\n"
+    title, rest = re.split(badge_and_links, notebook.cells[0].source, maxsplit=1)
     notebook.cells[0].source = f"{title}\n\n{said}\n\n{rest}"
     return notebook
 

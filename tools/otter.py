@@ -9,18 +9,24 @@ from nbformat.v4 import new_code_cell, new_raw_cell
 CONFIG = """\
 # ASSIGNMENT CONFIG
 name: {name}
-init_cell: true
+init_cell: false
 export_cell: false
 check_all_cell: false
 run_tests: false
 tests:
   ok_format: false"""
+QUESTION = """\
+# BEGIN QUESTION
+name: ex_{number}
+points: {points}
+check_cell: false"""
 ANSWER = """\
 {blank}
 # BEGIN SOLUTION NO PROMPT
 {solution}
 # END SOLUTION"""
-# Otter tries all at the notebook's end, when the check has put the course's version into place.
+# The check puts the course's version into place, so the answer gets a name of its own. It stands in
+# the question: otter may try an answer at once, and then does so after the question's last cell.
 CHECK = """\
 answer_{number} = {function}
 {function} = check("{key}", {function})"""
@@ -61,13 +67,13 @@ def _question(answer: NotebookNode, check: NotebookNode) -> list[NotebookNode]:
     test = TEST.format(fresh=textwrap.indent(fresh, "    "), **fill)
     check.source = CHECK.format(**fill)
     return [
-        new_raw_cell(f"# BEGIN QUESTION\nname: ex_{number}\npoints: {points}"),
+        new_raw_cell(QUESTION.format(**fill)),
         new_raw_cell("# BEGIN SOLUTION"),
         answer,
         new_raw_cell("# END SOLUTION"),
+        check,
         new_raw_cell("# BEGIN TESTS"),
         new_code_cell(test),
         new_raw_cell("# END TESTS"),
         new_raw_cell("# END QUESTION"),
-        check,
     ]

@@ -160,8 +160,15 @@ def finished_before(path: Path | None, record: dict, seeds: Sequence[int]) -> li
         now = json.loads(json.dumps(record, default=str))  # as a file has it
         same = all(old[part] == now[part] for part in ("settings", "evaluation", "versions"))
         rows = [row for row in old["results"] if row["seed"] in seeds] if same else []
+        others = not same or len(old["results"]) > len(rows)
     except (ValueError, KeyError, TypeError):  # another file, which is written over
         return []
+    if others:
+        print(
+            f"{path} holds a study with other settings, versions or seeds, and the first finished "
+            "seed writes over it: press Ctrl-C now to keep it.",
+            flush=True,
+        )
     if not 0 < len(rows) < len(seeds):
         return []
     print(f"Going on: {path} has {len(rows)} of {len(seeds)} seeds.", flush=True)
