@@ -87,3 +87,20 @@ def test_gradients_are_compared_where_values_agree():
         return -(log_probs.exp() * log_probs.detach()).sum(dim=-1)  # the same gradient
 
     assert grade("1.9", entropy_of_fixed_weights).passed
+
+
+def test_a_loss_is_returned_without_a_backward_pass():
+    def actor_loss(log_probs, advantages):
+        loss = -(log_probs * advantages.detach()).mean()
+        loss.backward(retain_graph=True)
+        return loss
+
+    def critic_loss(critic, obs, returns):
+        loss = nn.functional.mse_loss(critic(obs).squeeze(-1), returns.detach())
+        loss.backward(retain_graph=True)
+        return loss
+
+    for key, loss in ("1.4", actor_loss), ("1.6", critic_loss):
+        result = grade(key, loss)
+        assert not result.passed
+        assert "backward" in result.message

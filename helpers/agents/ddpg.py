@@ -18,9 +18,10 @@ from helpers.memory.buffers import Batch
 def td_target(
     batch: Batch, target_actor: nn.Module, target_critic: nn.Module, gamma: float
 ) -> torch.Tensor:
-    """What Q(s, a) should be: y = r + gamma Q'(s', mu'(s')), shape (B,), without gradient.
+    """What Q(s, a) should be, (B,): y = r + gamma (1 - terminated) Q'(s', mu'(s')). No gradient.
 
-    Q' and mu' are the target networks. Source: Lillicrap et al. 2016, Algorithm 1.
+    Q' and mu' are the target networks. Source: Lillicrap et al. 2016, Algorithm 1, which says
+    nothing of ends.
     """
     # 1. The action that the target actor would take next.
     next_action = target_actor(batch.next_obs)

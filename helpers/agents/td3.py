@@ -46,7 +46,10 @@ def smoothed_target_action(
 def clipped_double_q_target(
     batch: Batch, next_action: torch.Tensor, target_critic: nn.Module, gamma: float
 ) -> torch.Tensor:
-    """y = r + gamma min(Q1', Q2')(s', a~), shape (B,), without gradient. Both critics learn it."""
+    """y = r + gamma (1 - terminated) min(Q1', Q2')(s', a~), shape (B,), for both critics.
+
+    No gradient flows through it.
+    """
     # 1. What the two target critics think of the next action.
     q1, q2 = target_critic(batch.next_obs, next_action)
     # 2. For every row the more pessimistic of the two.

@@ -62,7 +62,7 @@ ORIGINALS: dict[Any, list[tuple[Any, str, Any]]] = {
 # What was read when this was written, and the checksum of its text: an edit there must not be
 # passed over here. Where both agree again (`tests/test_written_out.py`), the new one goes here.
 SOURCES: tuple[Any, ...] = (ddpg, td3, sac, networks, gradient_step)
-READ = 3115212661
+READ = 3090848348
 
 
 def checksum() -> int | None:

@@ -89,9 +89,9 @@ class ReplayBuffer(Memory):
 
     def sample(self, batch_size: int) -> Batch:
         """`batch_size` stored transitions, drawn with equal chance; one may come up twice."""
+        # 1. Draw indices among the places that are filled. (If there are none, say so.)
         if self.size == 0:
             raise ValueError("The buffer is empty: add transitions before you sample from it.")
-        # 1. Draw indices among the places that are filled.
         indices = torch.from_numpy(self.rng.integers(0, self.size, batch_size))
         # 2. Take these rows of every array: copies, which later transitions do not overwrite.
         return Batch(*(tensor.index_select(0, indices) for tensor in self.tensors))

@@ -11,7 +11,12 @@ from torch import nn
 from helpers.agents.a2c import actor_loss, critic_loss
 from helpers.checks.exercise import Case
 from helpers.exercises.observing import asked, with_gradients
-from helpers.exercises.properties import gives_tensors, spares
+from helpers.exercises.properties import (
+    gives_tensors,
+    leaves_no_gradients,
+    on_every_case,
+    spares,
+)
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import floats, leaf
 
@@ -33,9 +38,15 @@ def actor_loss_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
+def calls_no_backward(function, case):
+    asked(function, *case.args)
+    return case.args[0].grad is None
+
+
 ACTOR_LOSS = exercise(
     __file__, "1.4", actor_loss, actor_loss_cases, observe_actor_loss,
     properties=spares("advantages", actor_loss_cases, asked)
+    | {"backward inside": on_every_case(actor_loss_cases, calls_no_backward)}
     | gives_tensors(actor_loss_cases, asked),
 )  # fmt: skip
 
@@ -80,5 +91,6 @@ def critic_loss_cases(rng: np.random.Generator) -> list[Case]:
 CRITIC_LOSS = exercise(
     __file__, "1.6", critic_loss, critic_loss_cases, observe_critic_loss,
     properties=spares("returns", critic_loss_cases, asked)
+    | leaves_no_gradients(critic_loss_cases)
     | gives_tensors(critic_loss_cases, asked),
 )  # fmt: skip

@@ -20,6 +20,7 @@ def seen_from_outside(network: nn.Module, obs: torch.Tensor) -> dict:
     return {
         "chain of linear layers": ", ".join(f"{inputs} -> {outputs}" for outputs, inputs in shapes),
         "output": output,
+        "number of parameters": sum(each.numel() for each in network.parameters()),
         "number of parameters that a gradient reaches": sum(
             each.numel() for each in trainable if gradient(output, each) is not None
         ),
