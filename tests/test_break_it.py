@@ -9,7 +9,9 @@ from operator import attrgetter
 from types import SimpleNamespace
 
 import pytest
+import torch
 
+from helpers.agents.td3 import TD3
 from helpers.labs import break_it
 from helpers.labs.break_it import POINTS
 from helpers.labs.variants import LABS, Variant, load_lab, variants
@@ -162,3 +164,13 @@ def test_a_variants_file_says_what_is_wrong_with_it(monkeypatch, tmp_path):
 def test_a_stretch_in_which_no_episode_ended_repeats_its_neighbour():
     agent = SimpleNamespace(history={"return": [(450, -9.0), (470, -7.0), (990, -1.0)]})
     assert break_it.curve(agent, 1000) == [-8.0] * (POINTS - 1) + [-1.0]
+
+
+def test_a_value_is_in_the_environments_rewards(monkeypatch):
+    """However they were scaled for learning."""
+    agent = TD3("Pendulum-v1", seed=0, reward_scale=0.1, normalize=("rewards",), learning_starts=50)
+    agent.learn(60)
+    assert agent.reward_factor != agent.reward_scale
+    worth = -3 * agent.reward_factor / (1 - agent.gamma)  # of earning -3 for ever
+    monkeypatch.setattr(agent, "value", lambda obs: torch.full((len(obs),), worth))
+    assert break_it.value_at_start(agent) == pytest.approx(-3)

@@ -52,7 +52,7 @@ def value_at_start(agent: Agent, starts: int = 20) -> float:
     obs = np.array([env.reset(seed=10_000 + i)[0] for i in range(starts)])
     with torch.no_grad():
         value = agent.value(agent.flat(obs)).mean().item()
-    return value / agent.reward_scale * (1 - agent.gamma)
+    return value / agent.reward_factor * (1 - agent.gamma)
 
 
 class Watch:
