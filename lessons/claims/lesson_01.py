@@ -106,7 +106,7 @@ CLAIMS = [
         "a few seconds of training on a CPU",
         near(lambda: seconds("a2c_CartPole-v1"), 3, 2),
     ),
-    Claim("All training together: about a minute", near(seconds_in_all, 45, 14)),
+    Claim("All training together: about a minute", near(seconds_in_all, 50, 15)),
     Claim("more likely if it went **better than expected here**", source=A_PLAIN_WORD),
     Claim(
         "not the gradient of any function (Nota & Thomas 2020, who also construct a case",

@@ -112,11 +112,9 @@ def results_explorer(
 
 
 def results_table(
-    results: Mapping[str, Mapping[str, Any]],
-    baseline: str | None = None,
-    **more: Callable[[Mapping[str, Any]], object],
+    results: Mapping[str, Mapping[str, Any]], **more: Callable[[Mapping[str, Any]], object]
 ) -> str:
-    """A row for each variant: seeds at the bar, returns after and in training, p against one.
+    """A row for each variant: seeds at the bar, returns after and in training, p beside the first.
 
     "mean" and "worst" are of the seeds' evaluations after training, "training" is the mean of the
     learning curves. The two p are `permutation_test`'s, of the seeds' means in training and of
@@ -124,11 +122,10 @@ def results_table(
 
     Args:
         results: as in `plot_results`, each with its "bar".
-        baseline: a key of `results`; by default the first.
         more: further columns: head -> what it says of a variant's entry.
     """
     runs = _runs(results)
-    against = runs[baseline or next(iter(runs))]
+    against = next(iter(runs.values()))
     heads = ["", "at the bar", "mean", "worst", "training", "p training", "p after", *more]
     rows = [heads] + [
         [name, *_measured(each, against), *(str(say(each)) for say in more.values())]
