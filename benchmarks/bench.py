@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.drawing import drawing
+from benchmarks.gpu import gpu
 from benchmarks.measure import Benchmark, measure, table
 from benchmarks.memory import memory
 from benchmarks.peers import installed
@@ -32,6 +33,7 @@ BENCHMARKS: dict[str, Callable[[], Benchmark]] = {
     "prioritized": prioritized,
     "memory": memory,
     "drawing": drawing,
+    "gpu": gpu,
 }
 SIZES = ("rounds", "steps")  # what a benchmark has and the command line may change
 

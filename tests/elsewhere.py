@@ -4,15 +4,20 @@ What would not run on a GPU does not run here either: operations on tensors of b
 numpy looking at one that was not brought back. What does run gives the CPU's numbers, bit for bit.
 """
 
+import sys
+from contextlib import contextmanager
+
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
+
+from helpers.agents.faster import plain_updates
 
 ELSEWHERE = torch.device("meta")  # the one device that torch needs no machine for
 aten = torch.ops.aten
 MOVING = (aten._to_copy.default, aten.copy_.default)
 INDEXING = (aten.index.Tensor,)  # places may be on the CPU
-FUSED = (aten._fused_adam_.default,)  # one kernel: all it gets is on its device
+FUSED = (aten._fused_adam_.default, aten._fused_adam_.tensor_lr)  # one kernel: all is on its device
 
 
 class There(torch.Tensor):
@@ -52,6 +57,18 @@ class Elsewhere(TorchDispatchMode):
         if function._schema.is_mutable:
             return args[0] if args_here and result is args_here[0] else result
         return tree_map(_there, result) if there else result
+
+
+@contextmanager
+def put_elsewhere(monkeypatch):
+    """Within this the device is there, and what only a CPU has, other networks and updates, is not
+    used.
+    """
+    fused = "_get_fused_kernels_supported_devices"  # torch has a list of devices by name
+    monkeypatch.setattr(sys.modules["torch.optim.optimizer"], fused, lambda: ["cpu", "meta"])
+    monkeypatch.setattr("helpers.agents.faster.faster", lambda network: network)
+    with Elsewhere(), plain_updates():
+        yield
 
 
 def _here(value):

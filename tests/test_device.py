@@ -1,13 +1,12 @@
 """Agents elsewhere than on the CPU: nothing crosses over unasked, and the numbers are the same."""
 
 import argparse
-import sys
 from functools import partial
 
 import numpy as np
 import pytest
 import torch
-from elsewhere import ELSEWHERE, Elsewhere, There
+from elsewhere import ELSEWHERE, There, put_elsewhere
 from environments import AnySpace
 from environments import make as make_own
 from gymnasium import spaces
@@ -17,7 +16,6 @@ from wholes import AGENTS, DEMOS, everything, tiny
 
 from helpers.agents import A2C, TD3
 from helpers.agents.cloning import BehaviourCloning, pretrain
-from helpers.agents.faster import plain_updates
 from helpers.agents.limits import as_device
 from helpers.agents.probabilities import check_stochastic
 from helpers.demos.files import load_demos
@@ -60,10 +58,7 @@ ALL = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
 @pytest.fixture(autouse=True)
 def elsewhere(monkeypatch):
     """The device is there, and what only a CPU has, other networks and updates, is not used."""
-    fused = "_get_fused_kernels_supported_devices"  # torch has a list of devices by name
-    monkeypatch.setattr(sys.modules["torch.optim.optimizer"], fused, lambda: ["cpu", "meta"])
-    monkeypatch.setattr("helpers.agents.faster.faster", lambda network: network)
-    with Elsewhere(), plain_updates():
+    with put_elsewhere(monkeypatch):
         yield
 
 

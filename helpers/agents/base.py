@@ -74,7 +74,8 @@ class Agent(metaclass=Remembering):
 
     `device`: where the networks are: "cpu", "cuda", "auto" (a GPU where there is one), or a
     `torch.device`. It stands in no file. A seed gives the same training on a CPU, bit for bit, and
-    on a GPU the same within rounding, which grows. Memory and noise stay on the CPU.
+    on a GPU the same within rounding, which grows. Memory and noise stay on the CPU, and
+    some agents' updates are recorded, see `helpers.agents.recorded`.
 
     Attributes that lessons, curves and studies read:
     `steps`: environment steps learned from so far, over all calls of `learn`;

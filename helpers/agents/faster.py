@@ -39,14 +39,15 @@ def faster(network: nn.Module) -> nn.Module:
     return network
 
 
-UPDATES: dict[type, Any] = {}  # an agent's class -> its update in `written_out.py`
+# A device's type and an agent's class -> its update in `written_out.py` or `recorded.py`.
+UPDATES: dict[tuple[str, type], Any] = {}
 
 
 def fast_update(agent: Any, batch: Batch) -> dict[str, torch.Tensor]:
-    """`agent.update(batch)`, or the same written out where `written_out.py` knows how."""
-    known = UPDATES.get(type(agent))
-    written_out = known and known.of(agent, batch)
-    return written_out(agent, batch) if written_out else agent.update(batch)
+    """`agent.update(batch)`, or the same as `written_out.py` or `recorded.py` can do it faster."""
+    known = UPDATES.get((agent.device.type, type(agent)))
+    faster_one = known and known.of(agent, batch)
+    return faster_one(agent, batch) if faster_one else agent.update(batch)
 
 
 @contextmanager

@@ -200,7 +200,7 @@ class SAC(OffPolicyAgent):
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Actions (..., action_size) for flat observations, drawn, and their log-densities."""
         mean, log_std = self.actor(obs)
-        noise = torch.from_numpy(rng.standard_normal(mean.shape, dtype=np.float32))
+        noise = torch.as_tensor(rng.standard_normal(mean.shape, dtype=np.float32))
         return squashed_sample(mean, log_std, noise.to(mean.device))
 
     def draw(self, obs: torch.Tensor, rng: np.random.Generator) -> torch.Tensor:

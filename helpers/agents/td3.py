@@ -35,7 +35,7 @@ def smoothed_target_action(
     action = target_actor(next_obs)
     # 2. Gaussian noise of standard deviation `target_noise`, for every sample and every dimension
     # its own.
-    noise = torch.from_numpy(rng.standard_normal(action.shape, dtype=np.float32)) * target_noise
+    noise = torch.as_tensor(rng.standard_normal(action.shape, dtype=np.float32)) * target_noise
     # 3. Noise beyond `noise_clip` is cut off: the action should stay near the actor's.
     noise = noise.clamp(-noise_clip, noise_clip).to(action.device)
     # 4. The sum must still be a possible action.
