@@ -1,5 +1,6 @@
 """Answers that no catalogue has: the line to look at, two mistakes at once, or nothing at all."""
 
+import ast
 import builtins
 import os
 import time
@@ -13,6 +14,7 @@ from helpers.checks import repair
 from helpers.checks.core import judge
 from helpers.checks.edits import Edit
 from helpers.checks.exercise import Card, Exercise, Mistake, Property
+from helpers.checks.mutants import mutants, words_of
 from helpers.checks.source import source_of
 from helpers.exercises.properties import no_mutation
 
@@ -120,6 +122,10 @@ def by_the_value(reward, value, next_value, over, gamma):
     return reward + gamma * next_value * value - value
 
 
+def near_a_known_one(reward, value, next_value, over, gamma):
+    return reward + np.where(next_value > 0, 1, 0.5) * next_value * (1 - over) - value
+
+
 class TestTwoMistakes:
     def test_two_entries_of_the_catalogue(self):
         result = told(two_known)
@@ -139,6 +145,12 @@ class TestTwoMistakes:
         assert result.diagnosis == "two mistakes"
         assert "Copy first." in result.message
         assert "`reward += gamma * value * (1 - over)`" in result.message
+
+    def test_one_mistake_that_is_near_a_known_one_is_not_two(self):
+        """With 1 for 0.5 there would be no discount. That is no second mistake: what is wrong stands
+        on the same line.
+        """
+        assert told(near_a_known_one).diagnosis != "two mistakes"
 
     def test_a_change_that_makes_a_known_mistake_of_another_one_does_not_name_it(self):
         """With `over` for one `value` the mask would be inverted, which it is not."""
@@ -218,3 +230,24 @@ def test_no_source_no_search():
 def test_of_two_messages_neither_says_that_the_rest_is_right():
     said = repair.both("The loss is right, but one.", "The weights are right, but two.")
     assert said == "Two things. First: One. Second: Two."
+
+
+def collects(rewards):
+    kept, places, total = [], [0.0] * len(rewards), 0.0
+    for i, reward in enumerate(rewards):
+        step = reward
+        total = total + step
+        kept.append(total)
+        places[i] = step
+    return np.array(kept), places
+
+
+def test_no_change_puts_a_list_into_itself():
+    """Python would take all memory, and end: numpy goes down into such a list for ever."""
+    node = source_of(collects).node
+    texts = {ast.unparse(node) for _ in mutants(node, words_of(node))}
+    assert any("kept.append(step)" in text for text in texts)
+    assert any("np.array(places)" in text for text in texts)
+    lines = {line for text in texts for line in text.splitlines()}
+    for own in ("append(kept)", "append(places)", "= kept", "= places"):
+        assert not any(line.endswith(own) for line in lines), own

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from test_checks import (
     DOUBLE,
     EXERCISES,
@@ -434,3 +435,34 @@ def test_the_card_has_html_and_text(monkeypatch):
     assert "<style" not in html
     assert not re.search(r"[; \"]color: (black|white|#)", html)
     assert bundle["text/plain"] == as_text(shown[0])
+
+
+def test_a_sign_is_a_rule_only_where_it_holds_on_every_case():
+    """The first case has positive numbers alone, and another one has not."""
+    said = "What is expected is never negative, yours is."
+    exercise = exercise_of(double, lambda rng: [(np.array([1.0, 2.0]),), (np.array([3.0, 4.0]),)])
+    assert said in judge(exercise, lambda x: x - 3).message
+    exercise = exercise_of(double, lambda rng: [(np.array([1.0, 2.0]),), (np.array([-3.0, 4.0]),)])
+    assert said not in judge(exercise, lambda x: x - 3).message
+
+
+def test_squeeze_is_named_only_where_an_axis_of_length_1_is_gone():
+    exercise = exercise_of(double, lambda rng: [(np.ones((2, 3)),), (np.ones((2, 3, 4)),)])
+    result = judge(exercise, lambda x: (2 * x).reshape(-1, x.shape[-1]))
+    assert "the shape is `(6, 4)` instead of `(2, 3, 4)`" in result.message
+    assert "squeeze" not in result.message
+
+
+def test_what_torch_says_of_a_changed_weight_is_explained():
+    def late(x):
+        weight = torch.ones(1, requires_grad=True)
+        loss = (weight * weight).sum()
+        with torch.no_grad():
+            weight += 1
+        return torch.autograd.grad(loss, weight)[0].numpy() * x
+
+    def by_numpy(x):
+        return torch.ones(1, requires_grad=True).numpy() * x
+
+    assert "compute each loss right before its own" in judge(DOUBLE, late).message
+    assert "compute with torch's functions" in judge(DOUBLE, by_numpy).message

@@ -61,10 +61,13 @@ def words_of(*nodes: ast.AST) -> Words:
 
 def mutants(root: ast.AST, words: Words) -> Iterator[Mutant]:
     """Every small change of `root`: in place, one after the other, likelier kinds first."""
+    grown = _grown(root)
     for operators, statements in ((_LIKELY, _left_out_or_exchanged), (_OTHERS, _moved_or_added_up)):
         for parent, name, index, node in _places(root):
             for operator in operators:
                 for new in operator(node, words):
+                    if isinstance(new, ast.Name) and new.id in grown and _keeps(parent):
+                        continue  # numpy's array of a list that is in itself takes all memory
                     ast.fix_missing_locations(ast.copy_location(new, node))
                     _put(parent, name, index, new)
                     yield Mutant(node.lineno, operator is parts_alone)
@@ -75,6 +78,31 @@ def mutants(root: ast.AST, words: Words) -> Iterator[Mutant]:
                 body[:] = new_body
                 yield Mutant(line, len(new_body) < len(old))
                 body[:] = old
+
+
+_GROWING = ("append", "insert", "extend", "appendleft")
+
+
+def _grown(root: ast.AST) -> set[str]:
+    """The names of lists that something is appended to or written into."""
+    owners = [
+        node.func.value
+        for node in ast.walk(root)
+        if isinstance(node, ast.Call) and _keeps(node) and isinstance(node.func, ast.Attribute)
+    ]
+    owners += [
+        node.value
+        for node in ast.walk(root)
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+    ]
+    return {owner.id for owner in owners if isinstance(owner, ast.Name)}
+
+
+def _keeps(parent: ast.AST) -> bool:
+    """Whether what stands in it is kept: in a list, or under a name."""
+    if isinstance(parent, ast.Call):
+        return isinstance(parent.func, ast.Attribute) and parent.func.attr in _GROWING
+    return isinstance(parent, ast.Assign | ast.AugAssign | ast.List | ast.Tuple)
 
 
 def _put(parent: ast.AST, name: str, index: int | None, node: ast.expr) -> None:

@@ -95,9 +95,13 @@ def _told(source: Source, found: Found) -> tuple[str, str] | None:
 
 
 def both(first: str, second: str) -> str:
-    """Two messages in one; that the rest is right, which each may say, is not true then."""
-    text = f"Two things. First: {first} Second: {second}"
-    return re.sub(r": The [\w-]+ (is|are) right, but (\w)", lambda m: f": {m[2].upper()}", text)
+    """Two messages in one."""
+    return f"Two things. First: {alone(first)} Second: {alone(second)}"
+
+
+def alone(message: str) -> str:
+    """What it says is wrong, without the beginning that says that the rest is right."""
+    return re.sub(r"^The [\w-]+ (is|are) right, but (\w)", lambda m: m[2].upper(), message)
 
 
 class _Search:
@@ -178,9 +182,24 @@ class _Search:
                     self._judge_properties(version, mutant.line, found)
             elif not mutant.drops and not isinstance(seen, Raised):
                 for tried in known.get(_mark(seen), ()):
-                    if self._does(version, list(tried.observations())) and self._shows(tried):
+                    alike = self._does(version, list(tried.observations())) and self._shows(tried)
+                    if alike and self._right_elsewhere(source, surroundings, mutant.line):
                         found.but_an_entry.add((tried.entry.message, mutant.line))
         return found
+
+    def _right_elsewhere(self, source: Source, surroundings: dict[str, Any], line: int) -> bool:
+        """Whether a second change, on another line, makes it right: else the first one may have
+        made the mistake that it seems to leave.
+        """
+        module = ast.Module([source.node], [])
+        for second in _mutants(source.node, self.exercise.reference):
+            if self.used() > 1:
+                break
+            if second.line != line:
+                version = _made(module, surroundings, source.node.name)
+                if version and self._does(version, self.want):
+                    return True
+        return False
 
     def _judge_properties(self, version: Callable, line: int, found: Found) -> None:
         """Right in its values: does it break nothing, or only what the student's version did?"""

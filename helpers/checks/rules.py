@@ -12,7 +12,7 @@ import numpy as np
 from helpers.checks.compare import ANOTHER, Difference, Leaf, close, leaves, snapshot
 from helpers.checks.display import short
 from helpers.checks.exercise import Case, Exercise
-from helpers.checks.repair import TWO, explain
+from helpers.checks.repair import TWO, alone, explain
 from helpers.checks.running import Outcome, Raised, expected
 from helpers.checks.source import source_of
 
@@ -51,7 +51,14 @@ class Context:
         return ((number, d) for number in self.failing for d in self.found[number])
 
 
-_CUT = "`.detach()`, `.item()`, `.numpy()` or `no_grad` cut"
+_CUT = "something cut its way, such as `.detach()`, `.item()`, `.numpy()` or `no_grad`"
+_HINTS = {  # what torch says -> what that mostly means here
+    "modified by an inplace operation": "A loss goes through something that was changed after it "
+    "was computed: weights by another update (compute each loss right before its own), or a tensor "
+    "by `+=` and the like.",
+    "Can't call numpy() on Tensor that requires grad": "Where a gradient has to flow back, compute "
+    "with torch's functions; `.detach()` would cut it.",
+}
 
 
 def _other_arguments(c: Context) -> Diagnosis | None:
@@ -107,7 +114,8 @@ def _error(c: Context) -> Diagnosis | None:
     if error.line is None:
         message = f"What {c.name} returned could not be used: `{error}`."
         return Diagnosis("unusable output", message)
-    return Diagnosis("error", f"Your function stopped with {tell(error)}.")
+    hints = [hint for words, hint in _HINTS.items() if words in error.text]
+    return Diagnosis("error", " ".join([f"Your function stopped with {tell(error)}.", *hints]))
 
 
 def _another_at_each_call(c: Context) -> Diagnosis | None:
@@ -127,7 +135,7 @@ def _kind_of_output(c: Context) -> Diagnosis | None:
     first = c.first
     if first.kind == "none":
         if "gradient" in first.where:
-            return Diagnosis("no gradient", f"{_subject(first, 'is')} missing: {_CUT} its way.")
+            return Diagnosis("no gradient", f"{_subject(first, 'is')} missing: {_CUT}.")
         return Diagnosis("missing part", f"{_subject(first, 'is')} missing.")
     yours = f"yours {_verb(first, 'is')} {short(first.got)}"
     if first.kind == "unexpected":
@@ -136,11 +144,9 @@ def _kind_of_output(c: Context) -> Diagnosis | None:
         wanted = f"{_subject(first, 'should')} be {short(first.expected)}"
         return Diagnosis("other type", f"{wanted}, and {yours}.")
     if first.kind == "detached":
-        alone = all(each.kind == "detached" for _, each in c.all_differences())
-        start = "The numbers are right, but no" if alone else "No"
-        return Diagnosis(
-            "no gradient", f"{start} gradient can flow back through them: {_CUT} its way."
-        )
+        right = all(each.kind == "detached" for _, each in c.all_differences())
+        start = "The numbers are right, but no" if right else "No"
+        return Diagnosis("no gradient", f"{start} gradient flows back through the output: {_CUT}.")
     return None
 
 
@@ -174,7 +180,7 @@ def _shape(c: Context) -> Diagnosis | None:
             message += " Two shapes that did not match were broadcast against each other."
         return Diagnosis("shape", message, case)
     message = f"The numbers are right, but the shape is `{have}` instead of `{want}`."
-    if len(c.failing) < len(c.found) and len(have) < len(want):
+    if len(c.failing) < len(c.found) and have == tuple(n for n in want if n != 1):
         message += " It happens where an axis has length 1: `squeeze()` drops that one, too."
     return Diagnosis("shape", message, case)
 
@@ -264,23 +270,31 @@ def _whatever_the_values(c: Context) -> list[str]:
     said = []
     want, have = c.first.expected, c.first.got
     if _is_numeric(want) and _is_numeric(have) and want.value.shape == have.value.shape:
-        said += _sign_and_sum(want.value, have.value)
+        said += _signs(c, want.value, have.value) + _sums(want.value, have.value)
     missing = [d.where for _, d in c.all_differences() if d.kind == "none" and d.where]
     if gradients := [where for where in missing if "gradient" in where]:
         said.append(f"The {gradients[0]} is missing as well.")
     elif broken := [p.message for p in c.exercise.properties if p.name in c.got.broken]:
-        said.append(f"Besides: {broken[0]}")
+        said.append(f"Besides: {alone(broken[0])}")
     return said
 
 
-def _sign_and_sum(want: np.ndarray, have: np.ndarray) -> list[str]:
-    if want.dtype.kind not in "iuf" or want.size == 0:
+def _signs(c: Context, want: np.ndarray, have: np.ndarray) -> list[str]:
+    """Said only where it holds on every case: students take it for a rule."""
+    if want.dtype.kind not in "iuf" or not want.any():
         return []
+    right = [leaf for each in expected(c.exercise).observations for leaf in leaves(each)]
+    return [
+        f"What is expected is never {name}, yours is."
+        for sign, name in ((1, "negative"), (-1, "positive"))
+        if (sign * have < 0).any()
+        and all((sign * leaf.value >= 0).all() for leaf in right if leaf.numeric)
+    ]
+
+
+def _sums(want: np.ndarray, have: np.ndarray) -> list[str]:
     said = []
-    for sign, name in ((1, "negative"), (-1, "positive")):
-        if (sign * want >= 0).all() and want.any() and (sign * have < 0).any():
-            said.append(f"What is expected is never {name}, yours is.")
-    if want.ndim and want.size > 1:
+    if want.dtype.kind in "iuf" and want.ndim and want.size > 1:
         sums, yours = want.sum(axis=-1), have.sum(axis=-1)
         if np.allclose(sums, 1) and not np.allclose(yours, 1, atol=1e-3):
             off = yours[~np.isclose(yours, 1, atol=1e-3)] if yours.ndim else yours
