@@ -153,11 +153,13 @@ def _kind_of_output(c: Context) -> Diagnosis | None:
 def _not_a_number(c: Context) -> Diagnosis | None:
     if c.first.kind != "nan":
         return None
-    return Diagnosis(
-        "nan",
-        f"{_subject(c.first, 'contains')} NaN, not a number: look for 0 divided by 0, the "
-        "logarithm of a negative number, or infinity minus infinity.",
+    message = (
+        f"{_subject(c.first, 'contains')} NaN, not a number: look for 0 divided by 0, 0 times "
+        "infinity, the logarithm of a negative number, or infinity minus infinity."
     )
+    if "gradient" in c.first.where:
+        message += " (Of what `torch.where` drops, the gradient is computed all the same.)"
+    return Diagnosis("nan", message)
 
 
 def _shape(c: Context) -> Diagnosis | None:
