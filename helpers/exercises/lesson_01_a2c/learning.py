@@ -7,6 +7,7 @@ would move the weights as far as the right one.
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,8 +17,10 @@ from torch import nn
 from helpers.agents.a2c import A2C
 from helpers.agents.networks import make_critic
 from helpers.agents.policies import CategoricalPolicy, GaussianPolicy
+from helpers.checks.compare import leaves, snapshot
 from helpers.checks.exercise import Case
 from helpers.exercises.observing import fill_parameters
+from helpers.exercises.properties import on_every_case
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import Spaces, drawn
 
@@ -47,15 +50,18 @@ def number(returned, name: str) -> float | None:
     return None if found is None else float(torch.as_tensor(found).detach())
 
 
-def observe_learning(
-    function, policy, critic, obs, actions, advantages, returns, *, updates=1, **settings
-):
-    """The weights of both networks after so many calls, and what the last one returns."""
+def learn(function, policy, critic, *batch, updates=1, **settings) -> tuple[A2C, Any]:
+    """The agent after so many calls, and what the last one returns."""
     discrete = isinstance(policy, CategoricalPolicy)
     agent = agent_with(function, policy, critic, discrete, **settings)
     for _ in range(updates):
-        batch = (each.clone() for each in (obs, actions, advantages, returns))
         returned = agent.learn_from(*batch)
+    return agent, returned
+
+
+def observe_learning(function, policy, critic, *batch, **settings):
+    """The weights of both networks afterwards, and what is returned."""
+    agent, returned = learn(function, policy, critic, *batch, **settings)
     return {
         "actor's weights afterwards": weights(agent.policy),
         "critic's weights afterwards": weights(agent.critic),
@@ -92,4 +98,27 @@ def learning_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-A2C_LEARNING = exercise(__file__, "1.11", A2C, learning_cases, observe_learning)
+def one_case(rng: np.random.Generator) -> list[Case]:
+    """Enough for the properties, and quickly tried."""
+    return learning_cases(rng)[1:2]
+
+
+def leaves_its_batch_alone(function, case):
+    before = [each.clone() for each in case.args[2:]]
+    learn(function, *case.args, **case.kwargs)
+    return all(map(torch.equal, before, case.args[2:]))
+
+
+def returns_no_graph(function, case):
+    """A detached tensor will do for a curve."""
+    _, returned = learn(function, *case.args, **case.kwargs)
+    return not any(leaf.grad for leaf in leaves(snapshot(returned)))
+
+
+A2C_LEARNING = exercise(
+    __file__, "1.11", A2C, learning_cases, observe_learning,
+    properties={
+        "changes its inputs": on_every_case(one_case, leaves_its_batch_alone),
+        "a graph in the log": on_every_case(one_case, returns_no_graph),
+    },
+)  # fmt: skip

@@ -14,6 +14,7 @@ from helpers.exercises.observing import asked, with_gradients
 from helpers.exercises.properties import (
     gives_tensors,
     leaves_no_gradients,
+    no_mutation,
     on_every_case,
     spares,
 )
@@ -47,7 +48,8 @@ ACTOR_LOSS = exercise(
     __file__, "1.4", actor_loss, actor_loss_cases, observe_actor_loss,
     properties=spares("advantages", actor_loss_cases, asked)
     | {"backward inside": on_every_case(actor_loss_cases, calls_no_backward)}
-    | gives_tensors(actor_loss_cases, asked),
+    | gives_tensors(actor_loss_cases, asked)
+    | no_mutation(actor_loss_cases),
 )  # fmt: skip
 
 
@@ -92,5 +94,6 @@ CRITIC_LOSS = exercise(
     __file__, "1.6", critic_loss, critic_loss_cases, observe_critic_loss,
     properties=spares("returns", critic_loss_cases, asked)
     | leaves_no_gradients(critic_loss_cases)
-    | gives_tensors(critic_loss_cases, asked),
+    | gives_tensors(critic_loss_cases, asked)
+    | no_mutation(critic_loss_cases),
 )  # fmt: skip

@@ -9,6 +9,7 @@ import torch
 from helpers.agents.policies import entropy, gaussian_log_prob, log_prob
 from helpers.checks.exercise import Case
 from helpers.exercises.observing import asked, with_gradients
+from helpers.exercises.properties import no_mutation
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import floats, leaf
 
@@ -40,10 +41,14 @@ def log_prob_cases(rng: np.random.Generator) -> list[Case]:
             (leaf([[200.0, 0.0, -200.0], [-150.0, 150.0, 0.0]]), torch.tensor([2, 0])),
             note="actions that are all but impossible",
         ),
+        Case((leaf([[200.0, 199.0], [0.0, 1.0]]), torch.tensor([1, 0])), note="one row far above"),
     ]
 
 
-LOG_PROB = exercise(__file__, "1.2", log_prob, log_prob_cases, observe_logits)
+LOG_PROB = exercise(
+    __file__, "1.2", log_prob, log_prob_cases, observe_logits,
+    properties=no_mutation(log_prob_cases),
+)  # fmt: skip
 
 
 # --- 1.9 entropy ----------------------------------------------------------------------------------
@@ -57,10 +62,13 @@ def entropy_cases(rng: np.random.Generator) -> list[Case]:
         Case((leaf(rng.normal(size=(6, 4))),)),
         Case((leaf([[100.0, 101.0], [102.0, 101.5]]),), note="large logits"),
         Case((leaf([[200.0, 0.0, -200.0], [-150.0, 150.0, 0.0]]),), note="a policy all sure"),
+        Case((leaf([[10.0, 0.0], [0.0, 9.0]]),), note="small probabilities"),
     ]
 
 
-ENTROPY = exercise(__file__, "1.9", entropy, entropy_cases, observe_logits)
+ENTROPY = exercise(
+    __file__, "1.9", entropy, entropy_cases, observe_logits, properties=no_mutation(entropy_cases)
+)
 
 
 # --- 1.10 gaussian_log_prob -----------------------------------------------------------------------
@@ -89,4 +97,7 @@ def gaussian_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-GAUSSIAN_LOG_PROB = exercise(__file__, "1.10", gaussian_log_prob, gaussian_cases, observe_gaussian)
+GAUSSIAN_LOG_PROB = exercise(
+    __file__, "1.10", gaussian_log_prob, gaussian_cases, observe_gaussian,
+    properties=no_mutation(gaussian_cases),
+)  # fmt: skip
