@@ -107,6 +107,7 @@ def advantage_cases(rng: np.random.Generator) -> list[Case]:
         Case((floats(50 * rng.normal(size=6) + 120),), note="large ones"),
         Case((floats(0.1 * rng.normal(size=64)),), note="small ones"),
         Case((floats(rng.exponential(size=32)),)),
+        Case((floats([*np.linspace(-1, 1, 15), 40.0]),), note="one far outlier"),
     ]
 
 
