@@ -38,7 +38,7 @@ def target_cases(rng: np.random.Generator) -> list[Case]:
     ) -> tuple:
         batch = batch_of(rng, obs_size, action_dim, *flags)
         next_action = floats(rng.uniform(-1, 1, size=(len(flags), action_dim)))
-        log_prob = floats(1.5 * rng.normal(size=len(flags)))
+        log_prob = leaf(1.5 * rng.normal(size=len(flags)))
         twin = random_twin(rng, obs_size, action_dim)
         return batch, next_action, log_prob, twin, temperature, gamma
 
@@ -51,7 +51,7 @@ def target_cases(rng: np.random.Generator) -> list[Case]:
         Case(drawn(2, 1, 0.3, 0.9, "", "terminated", "truncated", ""), note="four transitions"),
         Case(drawn(3, 2, 2.0, 0.9, "both", ""), note="a high temperature"),
         Case(drawn(3, 2, 0.0, 0.9, "", "truncated"), note="temperature 0: no entropy counts"),
-        Case((*several[:4], torch.tensor(0.5), 0.9), note="the temperature is a tensor"),
+        Case((*several[:4], leaf(0.5), 0.9), note="the temperature is a tensor"),
         Case(drawn(4, 3, 0.7, 1.0, *["", "", "terminated", "truncated"] * 4), note="gamma 1"),
     ]
 

@@ -24,13 +24,13 @@ FORM = "form of the output"
 def observe_actor(function, obs, action_dim, hidden, scale):
     """`scale` is the size of the last layer's weights: with a large one the log is cut off."""
     network = function(obs.shape[-1], action_dim, hidden)
-    if isinstance(network, nn.Module) and not list(network.parameters()):
-        return {HIDDEN: "none that torch knows of"}
     body, heads = parts(network, obs)
     fill_parameters(network, obs)
     given = network(obs)
     if given is None:
         return None
+    if not body:
+        return {HIDDEN: "none that torch knows of"}
     seen = {HIDDEN: sizes_of(body), FORM: described(given)}
     if seen[FORM] != "two tensors":
         return seen

@@ -14,7 +14,7 @@ from helpers.agents.ppo import (
     probability_ratio,
 )
 from helpers.checks.exercise import Case
-from helpers.exercises.observing import asked, with_gradients
+from helpers.exercises.observing import asked, gradient, with_gradients
 from helpers.exercises.properties import gives_tensors, no_mutation, on_every_case, spares
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import floats, leaf
@@ -65,8 +65,12 @@ APPROXIMATE_KL = exercise(
 
 
 def observe_surrogate(function, ratios, advantages, clip_range):
+    """A right objective may carry no gradient where it is flat: a clipped ratio is a number."""
     objective = asked(function, ratios, advantages, clip_range)
-    return with_gradients("objective", objective, {"the ratios": ratios})
+    flowed = gradient(objective, ratios)
+    if flowed is not None and not flowed.any():
+        objective, flowed = objective.detach(), None
+    return {"objective": objective, "gradient to the ratios": flowed}
 
 
 def surrogate_cases(rng: np.random.Generator) -> list[Case]:
@@ -107,6 +111,7 @@ def advantage_cases(rng: np.random.Generator) -> list[Case]:
         Case((floats(50 * rng.normal(size=6) + 120),), note="large ones"),
         Case((floats(0.1 * rng.normal(size=64)),), note="small ones"),
         Case((floats(rng.exponential(size=32)),)),
+        Case((floats([*np.linspace(-1, 1, 15), 40.0]),), note="one far outlier"),
     ]
 
 

@@ -33,12 +33,14 @@ def init_cases(rng: np.random.Generator) -> list[Case]:
         obs = torch.ones(1, obs_size)
         return fill_parameters(network, obs), obs
 
+    narrow = nn.Sequential(nn.Linear(6, 5), nn.ReLU(), nn.Linear(5, 3), nn.ReLU(), nn.Linear(3, 3))
     nested = nn.Sequential(make_actor(3, 5, hidden=4), nn.ReLU(), nn.Linear(5, 2))
     return [
         Case((*filled(nn.Linear(3, 2), 3), 0.5), note="a single layer"),
         Case((*filled(make_actor(4, 2, hidden=8), 4), 0.01), note="an actor for CartPole"),
         Case((*filled(make_actor(3, 3, hidden=6), 3), 1.0), note="a gain of 1"),
         Case((*filled(nested, 3), 0.1), note="a network within a network"),
+        Case((*filled(narrow, 6), 0.5), note="hidden layers that become narrower"),
     ]
 
 
