@@ -1,6 +1,6 @@
 """Tools for authors of exercises: ways to look at what a student's function does."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from math import sqrt
 from typing import Any
@@ -33,12 +33,14 @@ def with_gradients(name: str, output: Any, into: Mapping[str, torch.Tensor]) -> 
     return {name: output} | {f"gradient to {n}": gradient(output, x) for n, x in into.items()}
 
 
-def fill_parameters(network: nn.Module, *inputs: torch.Tensor, seed: int = 0) -> nn.Module:
+def fill_parameters(
+    network: nn.Module, *inputs: torch.Tensor, seed: int = 0, first: Sequence[nn.Module] = ()
+) -> nn.Module:
     """Give a network known weights, the same for every right way to build it.
 
     Two right networks draw different initial weights and may declare their layers in another
     order. So `network(*inputs)` runs once, and the layers are filled in the order in which they
-    ran. Returns the network.
+    ran, those in `first` before all others. Returns the network.
     """
     order: list[nn.Module] = []
     hooks = [
@@ -50,7 +52,7 @@ def fill_parameters(network: nn.Module, *inputs: torch.Tensor, seed: int = 0) ->
     for hook in hooks:
         hook.remove()
     rng = np.random.default_rng(seed)
-    for module in dict.fromkeys([*order, *network.modules()]):
+    for module in dict.fromkeys([*first, *order, *network.modules()]):
         for parameter in module.parameters(recurse=False):
             bound = 1 / sqrt(parameter.shape[-1]) if parameter.ndim > 1 else 1.0
             values = rng.uniform(-bound, bound, size=tuple(parameter.shape))

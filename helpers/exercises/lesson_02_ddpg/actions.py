@@ -79,7 +79,9 @@ def observe_noise(function, sigma, theta, dt, shape):
     first = values(given)
     noise.sigma = 0.0
     later = [values(noise.sample(shape, rng)) for _ in range(3)]
+    noise.sigma = sigma
     noise.reset()
+    noise.sigma = 0.0
     afterwards = values(noise.sample(shape, rng))
     seen = {
         "type and shape of a sample": f"{kind_of(given)}, {first.shape}",
@@ -117,8 +119,8 @@ def path(function, seed: int) -> list[list[float]]:
 
 
 def pushes_differ(function, rng):
-    """Without a pull, what two steps add is not the same."""
-    noise, rng = function(sigma=0.3, theta=0.0, dt=1.0), np.random.default_rng(3)
+    """With hardly a pull (with none, `std` is no number), what two steps add is not the same."""
+    noise, rng = function(sigma=0.3, theta=1e-6, dt=1.0), np.random.default_rng(3)
     seen = [values(noise.sample((3,), rng)) for _ in range(3)]
     return not np.allclose(seen[1] - seen[0], seen[2] - seen[1])
 

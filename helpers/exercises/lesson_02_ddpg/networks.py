@@ -29,8 +29,8 @@ def seen_from_outside(network: nn.Module, *inputs: torch.Tensor) -> dict | None:
     """Sizes, and outputs with weights that are the same for everybody."""
     if isinstance(network, nn.Module) and not list(network.parameters()):
         return {SIZES: "none that torch knows of", "output": None}
-    layers = linear_layers(network, *inputs)
-    fill_parameters(network, *inputs)
+    layers = layers_in_use(network, *inputs)
+    fill_parameters(network, *inputs, first=layers)
     if layers:
         sort_columns(network, layers[0], *inputs)
     sizes = ", ".join(f"{layer.weight.shape[1]} -> {layer.weight.shape[0]}" for layer in layers)
@@ -38,6 +38,19 @@ def seen_from_outside(network: nn.Module, *inputs: torch.Tensor) -> dict | None:
     if output is None:
         return None
     return {SIZES: sizes, "output": steady(output, *(network(*inputs) for _ in range(8)))}
+
+
+def layers_in_use(network: nn.Module, *inputs: torch.Tensor) -> list[nn.Linear]:
+    """The linear layers in the order in which they first run, each once.
+
+    Where the output depends on the weights of one that never runs, `forward` takes them out of the
+    layers by itself: then it is all of these, as they were declared.
+    """
+    ran = list(dict.fromkeys(linear_layers(network, *inputs)))
+    others = [x for x in network.modules() if isinstance(x, nn.Linear) and x not in ran]
+    output = network(*inputs) if others else None
+    found = [layer for layer in others if gradient(output, layer.weight) is not None]
+    return [x for x in network.modules() if x in [*ran, *found]] if found else ran
 
 
 def sort_columns(network: nn.Module, first: nn.Linear, *inputs: torch.Tensor) -> None:
@@ -51,7 +64,8 @@ def sort_columns(network: nn.Module, first: nn.Linear, *inputs: torch.Tensor) ->
     with torch.no_grad():
         network(*inputs)
         hook.remove()
-        wanted, found = (x.reshape(-1, x.shape[-1]) for x in (joined(*inputs), arrived[0]))
+        wanted, *found = (x.reshape(-1, x.shape[-1]) for x in (joined(*inputs), *arrived))
+        found = torch.cat(found or [wanted])[: len(wanted)]  # row by row, too
         if wanted.shape == found.shape:
             same = (wanted.unsqueeze(-1) == found.unsqueeze(-2)).all(dim=0)
             if (same.sum(dim=0) == 1).all() and (same.sum(dim=1) == 1).all():
@@ -70,7 +84,7 @@ def largest(parameter: torch.Tensor | None) -> float:
 
 
 def hidden_and_last(network: nn.Module, *inputs: torch.Tensor) -> tuple[list, list]:
-    layers = linear_layers(network, *inputs)
+    layers = layers_in_use(network, *inputs)
     return layers[:-1], layers[-1:]
 
 

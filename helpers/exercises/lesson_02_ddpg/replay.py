@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from helpers.checks.exercise import Case
+from helpers.exercises.observing import raises
 from helpers.exercises.text import exercise
 from helpers.memory.buffers import Batch, ReplayBuffer
 
@@ -170,9 +171,15 @@ def mixture(numbers: np.ndarray, count: int) -> dict[str, str]:
     gaps = np.diff(np.column_stack([ordered, ordered[:, 0] + count]), axis=1).max(axis=1)
     runs = (gaps > count - size).mean()
     share = "none" if runs == 0 else "some" if runs < 0.9 else "all"
+    stored = numbers[numbers > 0]
+    oldest = None
+    if share == "none" and len(np.unique(stored)) > count / 2:  # elsewhere it is left to chance
+        part = (stored <= count / 4).mean()
+        oldest = "a quarter" if abs(part - 0.25) < 0.1 else "more" if part > 0.25 else "less"
     return {
         f"number of different transitions in a batch of {size}": f"{different:.0f}",
         "share of batches with consecutive transitions": share,
+        "share of rows from the oldest quarter of the transitions": oldest,
     }
 
 
@@ -238,6 +245,16 @@ def batches_may_be_larger(function, rng):
     return len(rewards) == 20 and all(reward > 0 for reward in rewards)  # an empty place has 0
 
 
+def empty_is_refused(function, rng):
+    return raises(Exception, function(4, (3,), (1,), 8).sample, 2)
+
+
+def misfits_are_refused(function, rng):
+    """Numpy would stretch a single number over a whole row."""
+    buffer, one, three = function(4, (3,), (1,), 9), np.ones(1), np.ones(3)
+    return raises(Exception, buffer.add, one, one, 1.0, three, False, False)
+
+
 def stops_at_one_too_many(function, rng):
     """With a place more than the capacity: a position that goes round at all stays within it.
 
@@ -273,6 +290,8 @@ REPLAY_BUFFER = exercise(
         "the same batches from every seed": another_seed_other_batches,
         "goes on and on": stops_at_one_too_many,
         "no batch larger than the memory": batches_may_be_larger,
+        "an empty buffer gives a batch": empty_is_refused,
+        "stores what does not fit": misfits_are_refused,
         "batches change later": batches_stay,
         "batches share the memory": batches_may_be_changed,
         "keeps the caller's arrays": keeps_copies,

@@ -37,6 +37,7 @@ def estimate_cases(rng: np.random.Generator) -> list[Case]:
             (-2 - drawn(3, 5)[0] ** 2, drawn(3, 5)[1]), note="all choosing estimates are negative"
         ),
         Case(drawn(200, 8)),
+        Case(drawn(4, 100), note="many actions"),
     ]
 
 

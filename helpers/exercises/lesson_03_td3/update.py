@@ -336,8 +336,9 @@ def noisy(rng: np.random.Generator) -> tuple:
     actors = SmallActor([[0.5, -0.5]]), SmallActor([[0.0, 2.0]])
     networks = SmallTwin(*nothing), actors[0], ListeningTwin(*nothing), actors[1]
     batch = batch_of(rng, 1, 2, *[""] * ROWS)
-    # 70 % of such noise is clipped: a share that chance does not round to another one.
-    return *networks, batch, 2, 2, 0.9, 0.2, 0.05, 0.26, 0.1
+    # 70 % of such noise is clipped: a share that chance does not round to another one. `noise_clip`
+    # is not the 0.1 of the exploration noise.
+    return *networks, batch, 2, 2, 0.9, 0.2, 0.05, 0.208, 0.08
 
 
 def update_cases(rng: np.random.Generator) -> list[Case]:
