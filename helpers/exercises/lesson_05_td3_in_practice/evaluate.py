@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from pickle import UnpicklingError
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, cast
 
@@ -77,7 +78,7 @@ class Improving:
 # --- What is looked at ----------------------------------------------------------------------------
 
 GOES_ON, ENDS = "training goes on", "`False`, so training ends"
-STEPS = "steps at which it evaluates"
+STEPS = "steps in the curve"
 FORM, PAIR = "form of the curve's entries", "a pair of step and Evaluation"
 FIRST, MEANS = "returns of the first evaluation", "mean returns of the curve"
 KEPT, BACK = "content of `best_contents`", "weights after `restore_best`"
@@ -98,7 +99,7 @@ def observe_callback(function, every, settings, began, one_env, course, with_pat
             disturbed |= agent.condition() != before
             if path and path.exists():
                 written.append(steps)
-                in_file = torch.load(path, weights_only=True)
+                in_file = read(path)
                 path.unlink()
         callback.path = None
     seen = {
@@ -118,6 +119,13 @@ def observe_callback(function, every, settings, began, one_env, course, with_pat
         "result of `evaluate`": kind(result),
         "number of points that `evaluate` adds": more,
     }
+
+
+def read(path: Path) -> Any:
+    try:
+        return torch.load(path, weights_only=True)
+    except UnpicklingError:  # an object of a class
+        return "an object of a class"
 
 
 @contextmanager
@@ -184,6 +192,8 @@ def kept(callback, agent: Improving) -> dict:
 def content_of(content: Any, agent: Improving) -> str:
     if content is None:
         return "nothing"
+    if isinstance(content, str):
+        return content
     if not isinstance(content, dict):
         return f"something of type {type(content).__name__}"
     if "state" not in content:

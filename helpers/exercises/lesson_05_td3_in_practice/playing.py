@@ -181,12 +181,10 @@ class PolicyError(Exception):
     """By a policy that fails in the middle of an episode."""
 
 
-def failing_policy() -> Callable:
-    asked = []
-
+def failing_policy(asked: list) -> Callable:
     def act(obs):
         asked.append(obs)
-        if len(asked) > 2:
+        if len(asked) > 1:
             raise PolicyError("The policy fails.")
         return np.zeros(1)
 
@@ -196,13 +194,24 @@ def failing_policy() -> Callable:
 def closes_in_any_case(function, rng):
     LOG.clear()
     with suppress(PolicyError):
-        function(failing_policy(), ENV_ID, 2, 3)
+        function(failing_policy([]), ENV_ID, 2, 3)
     return not left_open(LOG, None)
 
 
 def lets_errors_pass(function, rng):
     LOG.clear()
-    return raises(PolicyError, function, failing_policy(), ENV_ID, 2, 3)
+    asked: list = []
+    return raises(PolicyError, function, failing_policy(asked), ENV_ID, 2, 3) or len(asked) < 2
+
+
+def takes_functions(function, rng):
+    """Where it stops with an id as well, that says nothing of functions."""
+    LOG.clear()
+    by_function, by_id = (
+        raises(Exception, function, Policy().act, env, 1, 8)
+        for env in (lambda: gym.make(ENV_ID), ENV_ID)
+    )
+    return by_id or not by_function
 
 
 PLAY_EPISODES = exercise(
@@ -210,5 +219,6 @@ PLAY_EPISODES = exercise(
     properties={
         "left open after an error": closes_in_any_case,
         "errors do not pass": lets_errors_pass,
+        "stops with a function": takes_functions,
     },
 )  # fmt: skip

@@ -14,19 +14,23 @@ AN_OBSERVATION = "an array (1,) of float32"
 
 
 def observe_probe(function, course, actions):
-    """`course` is a text of r(eset) and s(tep); a step takes the next of the actions, in turn."""
-    env, action = function(), cycle(actions)
+    """`course` is a text of r(eset) and s(tep); a step takes the next of the actions, in turn.
+
+    Capitals are done to a second environment.
+    """
+    probes, action = (function(), function()), cycle(actions)
     shown, infos, paid, ends = [], [], [], []
     for what in course:
-        name, size = ("reset", 2) if what == "r" else ("step", 5)
-        given = env.reset(seed=3) if what == "r" else env.step(np.array([next(action)], np.float32))
+        env, reset = probes[what.isupper()], what in "rR"
+        name, size = ("reset", 2) if reset else ("step", 5)
+        given = env.reset(seed=3) if reset else env.step(np.array([next(action)], np.float32))
         if given is None:
             return None
         if not isinstance(given, tuple | list) or len(given) != size:
             return {f"number of things that `{name}` gives": parts(given)}
         shown.append(given[0])
         infos.append("a dict" if isinstance(given[-1], dict) else type(given[-1]).__name__)
-        if what == "s":
+        if not reset:
             paid.append(given[1])
             ends.append(end_of(*given[2:4]))
     forms = [form_of(obs) for obs in shown]
@@ -78,6 +82,7 @@ def probe_cases(rng: np.random.Generator) -> list[Case]:
         Case(("rssrss", (0.0, 2.0)), note="two episodes"),
         Case(("rsrss", (0.0,)), note="an episode that is broken off, and a whole one"),
         Case(("rssrssrss", (3.0, 0.5, 1.0)), note="three episodes"),
+        Case(("rsRsSS", (0.0,)), note="two probes at once: R and S are of the second"),
     ]
 
 

@@ -29,6 +29,7 @@ def loss_cases(rng: np.random.Generator) -> list[Case]:
         Case(([5.0, 3.0, 4.0], 2), note="one worse epoch, a patience of two"),
         Case(([5.0, 3.0, 4.0, 3.5], 2), note="two worse epochs, the second less than the first"),
         Case(([5.0, 4.0, 3.999, 3.998], 2), note="always better, at last by little"),
+        Case(([2e-8, 1.8e-8, 1.6e-8, 1.5e-8], 2), note="2e-8, 1.8e-8, 1.6e-8, 1.5e-8: each better"),
         Case(([5.0, 3.0, 4.0, 6.0, 7.0], 2), note="three worse epochs, a patience of two"),
         Case(([5.0, 2.0, 2.0, 2.0], 2), note="as good as the best, twice"),
         Case(([2.0, 2.0, 3.0], 2), note="as good as the best, then worse"),
