@@ -8,6 +8,7 @@ wider top levels are a property.
 """
 
 import math
+from contextlib import suppress
 from typing import TypeVar
 
 import numpy as np
@@ -97,12 +98,26 @@ def stored_as_they_are(function, rng):
     return np.array_equal(tree.leaves[:3], values)
 
 
+def sets_all_places(function, capacity, top):
+    values = np.arange(capacity) + 2.0
+    tree = built(function, np.add, capacity, top)
+    tree.set(np.arange(capacity), values)
+    right = fill(built(SegmentTree, np.add, capacity, top), values)
+    return np.array_equal(tree.nodes[tree.first_node :], right.nodes[right.first_node :])
+
+
 def climbs_only_where_needed(function, rng):
-    """Nodes that are not above the leaf stay as they are, even if they are wrong."""
+    """Nodes that are not above the leaf stay as they are, even if they are wrong, and no two of
+    them are added. Where the numbers are wrong, that says nothing of how many are computed.
+    """
+    if not sets_all_places(function, 8, 1):
+        return True
     tree = fill(built(function, np.add, 8, 1), np.ones(8))
-    tree.nodes[5] = tree.nodes[10] = 77.0
-    tree.set(np.array([7]), np.array([3.0]))
-    return tree.nodes[5] == tree.nodes[10] == 77 and tree.nodes[1] == 10
+    tree.nodes[5], tree.nodes[10], tree.nodes[11] = 77.0, np.inf, -np.inf
+    with np.errstate(invalid="raise"), suppress(FloatingPointError):
+        tree.set(np.array([7]), np.array([3.0]))
+        return tree.nodes[5] == 77 and tree.nodes[10] == np.inf and tree.nodes[1] == 10
+    return False
 
 
 def reads_what_is_new(function, rng):
@@ -114,15 +129,14 @@ def reads_what_is_new(function, rng):
 
 
 def with_any_top_level(function, rng):
-    """Also where the levels end below a single root, and where there is nothing but leaves."""
-    for capacity, top in ((10, 3), (10, 4), (6, None)):
-        tree = built(function, np.add, capacity, top)
-        values = rng.integers(1, 9, capacity).astype(float)
-        tree.set(np.arange(capacity), values)
-        right = fill(built(SegmentTree, np.add, capacity, top), values)
-        if not np.array_equal(tree.nodes[tree.first_node :], right.nodes[right.first_node :]):
-            return False
-    return True
+    """Also where the levels end below a single root, and where there is nothing but leaves.
+
+    What goes wrong below a single root as well says nothing of wider levels.
+    """
+    wider = (10, 3), (10, 4), (6, None)
+    return not sets_all_places(function, 10, 1) or all(
+        sets_all_places(function, *shape) for shape in wider
+    )
 
 
 SEGMENT_TREE = exercise(
@@ -183,30 +197,44 @@ def never_without_priority(function, rng):
         [0.3, 0.0, 0.7, 0.0, 1e-17],
         [0.3, 0.0, 0.0, 0.0, 0.7, 0.0, 0.0, 0.0, 1e-17],
     ]
-    below = np.array([math.nextafter(1.0, 0)])
+
+    def finds(priorities: list, draw: float, priority: float) -> bool:
+        with suppress(Exception):
+            found = observe_retrieve(function, priorities, np.array([draw]))
+            return list(found) == [priorities.index(priority)]
+        return False
+
     return all(
-        list(observe_retrieve(function, priorities, below.copy())) == [priorities.index(0.7)]
+        finds(priorities, math.nextafter(1.0, 0), 0.7)
+        # A walk that is wrong without rounding says nothing of it.
+        or not all(finds(priorities, *each) for each in ((0.15, 0.3), (0.5, 0.7), (0.9, 0.7)))
         for priorities in trees
     )
 
 
 def walks_down(function, rng):
-    """Leaves that are not below the nodes on the way do not matter."""
-    tree = fill(function(8, 1), np.ones(8))
+    """Leaves that are not below the nodes on the way do not matter, where the places are right."""
+    tree, asked, places = fill(function(8, 1), np.ones(8)), np.array([7.5, 6.5]), [7, 6]
+    if list(tree.retrieve(asked.copy())) != places:
+        return True
     tree.nodes[8:12] = 100.0
-    return list(tree.retrieve(np.array([7.5, 6.5]))) == [7, 6]
+    return list(tree.retrieve(asked)) == places
 
 
 def from_any_top_level(function, rng):
-    """Also where the levels end below a single root, and where there is nothing but leaves."""
+    """Also where the levels end below a single root, and where there is nothing but leaves.
+
+    What goes wrong from a single root as well says nothing of wider levels.
+    """
     priorities = np.array([3.0, 1.0, 4.0, 0.0, 1.0, 5.0, 2.0, 6.0, 5.0, 3.0])
     ends = priorities.cumsum()
     asked = np.concatenate([[0.0], ends[:-1], ends - 0.5])
     places = ends.searchsorted(asked, side="right")
-    return all(
+    single, *wider = (
         list(observe_retrieve(function, priorities, asked.copy(), top)) == list(places)
-        for top in (2, 3, None)
+        for top in (1, 2, 3, None)
     )
+    return not single or all(wider)
 
 
 def leaves_the_tree_alone(function, rng):

@@ -2,7 +2,7 @@
 
 As for lesson 03's agent: small networks with given weights and plain gradient descent take the
 place of the agent's own, so that the numbers can be worked out by hand. The memory has a few steps,
-all with priority 1.
+all with priority 1, and the first of them are demonstrations.
 """
 
 from collections.abc import Mapping
@@ -30,6 +30,7 @@ from helpers.memory.buffers import PrioritizedBatch, PrioritizedReplayBuffer
 # --- What is looked at ----------------------------------------------------------------------------
 
 PLACES = 12  # in the memory
+DEMOS = 3  # of these
 ALPHA = 0.5  # how the memory counts priorities
 RETURNED = ("critic_loss", "actor_loss", "demonstrations")
 
@@ -48,8 +49,9 @@ def template(function):
 def filled(buffer):
     """The memory with a step in each of its places."""
     obs, action = (np.zeros(getattr(buffer.arrays, name).shape[1:]) for name in ("obs", "action"))
-    for _ in range(PLACES):
-        buffer.add(obs, action, 0.0, obs, False, False)
+    for place in range(PLACES):
+        store = buffer.add_demonstration if place < DEMOS else buffer.add
+        store(obs, action, 0.0, obs, False, False)
     return buffer
 
 
@@ -171,7 +173,7 @@ def by_hand(is_demo: float) -> tuple:
     )
     now, later = (floats([[1.0]]), floats([[0.5]])), (floats([1.0]), floats([[2.0]]))
     window = floats([3.0]), floats([[4.0]]), torch.zeros(1), floats([0.25])
-    drawn = floats([0.6]), floats([is_demo]), torch.tensor([3])
+    drawn = floats([0.6]), floats([is_demo]), torch.tensor([2 if is_demo else 8])
     flags = torch.zeros(1), torch.zeros(1)
     return *networks, PrioritizedBatch(*now, *later, *flags, *window, *drawn), 1, 0.1, 0.0
 
@@ -196,6 +198,7 @@ def update_cases(rng: np.random.Generator) -> list[Case]:
 
         networks = [None] * 4 if own else [critic(), actor(), critic(), actor()]
         batch = n_step_batch(rng, obs_size, action_dim, 0.9, *windows)
+        batch = batch._replace(is_demo=floats(batch.indices < DEMOS))
         return *networks, batch, updates, 0.05, decay
 
     def case(args: tuple, note: str, gamma=0.9) -> Case:
