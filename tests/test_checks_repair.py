@@ -147,8 +147,8 @@ class TestTwoMistakes:
         assert "`reward += gamma * value * (1 - over)`" in result.message
 
     def test_one_mistake_that_is_near_a_known_one_is_not_two(self):
-        """With 1 for 0.5 there would be no discount. That is no second mistake: what is wrong stands
-        on the same line.
+        """With 1 for 0.5 there would be no discount. That is no second mistake: all that is wrong
+        stands on one line.
         """
         assert told(near_a_known_one).diagnosis != "two mistakes"
 
