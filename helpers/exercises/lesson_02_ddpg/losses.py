@@ -137,8 +137,11 @@ def polyak_cases(rng: np.random.Generator) -> list[Case]:
             note="three parameters of different shapes, a small tau",
         ),
         Case(
-            ([parameter.requires_grad_(False) for parameter in parameters((2,))],
-             parameters((2,)), 0.3),
+            (
+                [parameter.requires_grad_(False) for parameter in parameters((2,))],
+                parameters((2,)),
+                0.3,
+            ),
             note="a target that needs no gradient",
         ),
         Case((network(), network(), 0.2), note="`parameters()` of two networks, as generators"),

@@ -64,8 +64,8 @@ def sort_columns(network: nn.Module, first: nn.Linear, *inputs: torch.Tensor) ->
     with torch.no_grad():
         network(*inputs)
         hook.remove()
-        wanted, *found = (x.reshape(-1, x.shape[-1]) for x in (joined(*inputs), *arrived))
-        found = torch.cat(found or [wanted])[: len(wanted)]  # row by row, too
+        wanted, *rows = (x.reshape(-1, x.shape[-1]) for x in (joined(*inputs), *arrived))
+        found = torch.cat(rows or [wanted])[: len(wanted)]  # row by row, too
         if wanted.shape == found.shape:
             same = (wanted.unsqueeze(-1) == found.unsqueeze(-2)).all(dim=0)
             if (same.sum(dim=0) == 1).all() and (same.sum(dim=1) == 1).all():

@@ -163,7 +163,7 @@ def content(name: str, rows: dict[str, np.ndarray], given: Batch) -> str:
     return f"another transition's {name}" if (gaps.min(axis=1) < 1e-3).all() else "something else"
 
 
-def mixture(numbers: np.ndarray, count: int) -> dict[str, str]:
+def mixture(numbers: np.ndarray, count: int) -> dict[str, str | None]:
     """Whether the transitions of a batch were drawn one by one."""
     size, ordered = numbers.shape[1], np.sort(numbers, axis=1)
     different = 1 + (np.diff(ordered, axis=1) > 0).sum(axis=1).mean()
