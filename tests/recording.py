@@ -51,9 +51,9 @@ class Noting(TorchDispatchMode):
             raise RuntimeError(FORBIDDEN)
         if asked == ELSEWHERE and not all(there):
             raise RuntimeError(FORBIDDEN)
-        args, kwargs = tree_map(_as_it_is, (args, kwargs))
+        noted = tree_map(_as_it_is, (args, kwargs))
         if function._schema.is_mutable:
-            self.graph.notes.append((function, args, kwargs, []))
+            self.graph.notes.append((function, *noted, []))
             return args[0] if function._schema.returns else None
         with Elsewhere():
             result = function(*args, **kwargs)
@@ -62,14 +62,15 @@ class Noting(TorchDispatchMode):
             return result  # a view: the same place in memory
         for place in places:
             place.here.fill_(torch.nan if place.is_floating_point() else 1)
-        self.graph.notes.append((function, args, kwargs, places))
+        self.graph.notes.append((function, *noted, tree_map(_as_it_is, places)))
         return result
 
 
 def _as_it_is(value):
-    """A number of the CPU is noted as it is now."""
-    here = isinstance(value, torch.Tensor) and not isinstance(value, There)
-    return value.clone() if here else value
+    """Places are noted, not what autograd knows of them; a number of the CPU as it is now."""
+    if isinstance(value, There):
+        return There(value.here)
+    return value.clone() if isinstance(value, torch.Tensor) else value
 
 
 def _shares(place, tensor):
@@ -78,32 +79,60 @@ def _shares(place, tensor):
     return place.here.untyped_storage().data_ptr() == tensor.here.untyped_storage().data_ptr()
 
 
-@contextmanager
-def recording(graph, stream=None):
-    """Stands in for `torch.cuda.graph`."""
-    with Noting(graph):
-        yield
-
-
 class Stream:
-    """Stands in for `torch.cuda.Stream`: on this device everything is done in order."""
+    """Stands in for `torch.cuda.Stream`: there are a few, which come again and again."""
+
+    current, made, there_are = 0, 0, 32
+
+    def __init__(self, number=None):
+        if number is None:
+            Stream.made, number = Stream.made + 1, 1 + Stream.made % Stream.there_are
+        self.number, self.awaited = number, []
+
+    def __eq__(self, other):
+        return self.number == other.number
+
+    def __hash__(self):
+        return self.number
 
     def wait_stream(self, other):
-        pass
+        """On this device everything is done in order."""
+        self.awaited.append(other.number)
+
+
+@contextmanager
+def stream(stream):
+    """Stands in for `torch.cuda.stream`."""
+    before, Stream.current = Stream.current, stream.number
+    try:
+        yield
+    finally:
+        Stream.current = before
+
+
+@contextmanager
+def recording(graph, stream):
+    """Stands in for `torch.cuda.graph`, which leaves its stream in force after an error, too."""
+    before, Stream.current = Stream.current, stream.number
+    with Noting(graph):
+        yield
+    Stream.current = before
 
 
 def stand_in(monkeypatch):
     """Let the device that is not there record graphs as a GPU does. Returns all that are made."""
-    graphs = []
+    graphs, main = [], Stream(0)
 
     def new():
         graphs.append(Graph())
         return graphs[-1]
 
+    monkeypatch.setattr(Stream, "current", 0)
+    monkeypatch.setattr(Stream, "main", main, raising=False)
     monkeypatch.setattr(torch.cuda, "CUDAGraph", new)
     monkeypatch.setattr(torch.cuda, "graph", recording)
     monkeypatch.setattr(torch.cuda, "Stream", Stream)
-    monkeypatch.setattr(torch.cuda, "current_stream", Stream)
-    monkeypatch.setattr(torch.cuda, "stream", nullcontext)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda: main)
+    monkeypatch.setattr(torch.cuda, "stream", stream)
     monkeypatch.setattr(torch.cuda, "device", nullcontext)
     return graphs

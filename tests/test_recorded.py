@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from elsewhere import ELSEWHERE, put_elsewhere
-from recording import stand_in
+from recording import Stream, stand_in
 from sentences import assert_one_sentence
 from torch import nn
 from wholes import AGENTS, everything, tiny
@@ -40,6 +40,7 @@ def graphs(monkeypatch):
     with put_elsewhere(monkeypatch):
         for kind in (DDPG, TD3, SAC):
             monkeypatch.setitem(UPDATES, ("meta", kind), recorded.Recorder)
+        monkeypatch.setattr(recorded.Recorder, "fails", False)
         yield stand_in(monkeypatch)
 
 
@@ -74,6 +75,10 @@ def another_target(agent):
     agent.targets = [others.get(each, each) for each in agent.targets]
 
 
+def replace_a_target(agent):
+    agent.targets[0] = agent.targets[0].detach().clone()
+
+
 CHANGES = {
     "nothing": lambda agent: None,
     "gamma": lambda agent: setattr(agent, "gamma", 0.5),
@@ -90,6 +95,10 @@ CHANGES = {
     "weight decay": lambda agent: agent.critic_optimizer.param_groups[0].update(weight_decay=0.1),
     "betas": lambda agent: agent.critic_optimizer.param_groups[0].update(betas=(0.5, 0.5)),
     "another network": another_target,
+    "targets": lambda agent: setattr(agent, "targets", agent.targets[:2]) or setattr(
+        agent, "online", agent.online[:2]
+    ),
+    "a target": replace_a_target,
     "another generator": lambda agent: setattr(agent, "rng", np.random.default_rng(3)),
     "numbers": lambda agent: agent.rng.standard_normal(3),
 }  # fmt: skip
@@ -132,18 +141,6 @@ def test_what_changes_every_time_is_never_recorded(graphs):
 # ---- where it cannot be --------------------------------------------------------------------------
 
 
-class Looking(nn.Module):
-    """A critic that looks at a number."""
-
-    def __init__(self, critic):
-        super().__init__()
-        self.critic, self.q1 = critic, critic.q1
-
-    def forward(self, obs, action):
-        assert np.isfinite(obs.sum().item())
-        return self.critic(obs, action)
-
-
 def forgets(graph):
     graph.replays += 1
 
@@ -170,13 +167,95 @@ def test_where_recording_fails_training_goes_on_without(place, broken, why, monk
     assert everything(there) == everything(here)
 
 
-def test_a_network_that_cannot_be_recorded():
-    here, there = KINDS["td3"]().learn(STEPS), KINDS["td3"](device=ELSEWHERE)
-    there.critic = Looking(there.critic)
-    with pytest.warns(UserWarning, match="not permitted"):
-        there.learn(STEPS)
-    there.critic = there.critic.critic
+def test_after_a_failure_nothing_is_recorded_any_more(graphs, monkeypatch):
+    """What torch was left with might harm the next recording, of whichever agent."""
+    with monkeypatch.context() as patch:
+        patch.setattr("recording.Noting.__init__", stops)
+        with pytest.warns(UserWarning, match="records no updates"):
+            KINDS["td3"](device=ELSEWHERE).learn(STEPS)
+    assert Stream.current == 0  # torch's `graph` leaves its own
+    assert Stream.main.awaited  # and what was begun there is done
+    graphs.clear()
+    here, there = KINDS["sac"]().learn(STEPS), KINDS["sac"](device=ELSEWHERE).learn(STEPS)
     assert everything(there) == everything(here)
+    assert not graphs
+
+
+class Counting(nn.Module):
+    """A critic that counts how often it was asked, in Python."""
+
+    def __init__(self, critic):
+        super().__init__()
+        self.critic, self.q1, self.asked = critic, critic.q1, 0
+
+    def forward(self, obs, action):
+        self.asked += 1
+        return self.critic(obs, action)
+
+
+def put_counting(agent):
+    agent.critic = Counting(agent.critic)
+    return lambda: agent.critic.asked
+
+
+def put_update(agent):
+    whole, seen = agent.update, []
+    agent.update = lambda batch: (seen.append(1), whole(batch))[1]
+    return lambda: len(seen)
+
+
+def put_buffer(agent):
+    agent.critic.register_buffer("seen", torch.zeros((), device=ELSEWHERE))
+    return lambda: agent.updates
+
+
+@pytest.mark.filterwarnings("error:This GPU")
+@pytest.mark.parametrize("put", [put_counting, put_update, put_buffer])
+def test_what_python_does_in_an_update_is_done_every_time(put, graphs):
+    """A recording would do it once. So networks and methods of one's own are not recorded."""
+    agent = KINDS["td3"](device=ELSEWHERE)
+    count = put(agent)
+    agent.learn(STEPS)
+    assert count() == agent.updates > STEPS / 2
+    assert not graphs
+
+
+@pytest.mark.filterwarnings("error:This GPU")
+def test_a_result_that_is_kept_prevents_it_until_it_is_let_go(graphs):
+    """Its way back through the critic is of another stream, and would make recording fail."""
+    here, there = KINDS["sac"]().learn(2 * STEPS), KINDS["sac"](device=ELSEWHERE)
+    kept = there.value(torch.ones(1, there.obs_size).to(ELSEWHERE))
+    there.learn(STEPS)
+    assert not graphs
+    del kept
+    there.learn(STEPS)
+    assert everything(there) == everything(here)
+    assert replays(graphs) > STEPS / 2
+
+
+def test_what_changes_often_is_recorded_ever_less_often(graphs):
+    def callback(agent):
+        if agent.steps % 5 == 0:
+            agent.tau = 1 / agent.steps
+
+    agent = KINDS["sac"](device=ELSEWHERE).learn(3 * STEPS, callback)
+    assert agent.updates > 2 * STEPS
+    assert len(graphs) == 3  # after one, two and four updates without a change
+
+
+def test_agents_that_are_alive_have_streams_of_their_own(graphs, monkeypatch):
+    """With an agent's recordings goes what others on its stream may still use."""
+    monkeypatch.setattr(recorded, "STREAMS", 4)
+    monkeypatch.setattr(Stream, "there_are", 4)
+    first = [KINDS["sac"](device=ELSEWHERE).learn(15) for _ in range(4)]
+    streams = [recorded.Recorder.made[agent].stream.number for agent in first]
+    assert sorted(streams) == [1, 2, 3, 4]
+    one_more = KINDS["sac"](device=ELSEWHERE).learn(15)
+    assert len(graphs) == 4  # the plain update does as well
+    del first[2]
+    gc.collect()
+    one_more.learn(15)
+    assert recorded.Recorder.made[one_more].stream.number == streams[2]
 
 
 def test_one_that_is_stopped_while_it_records_goes_on(monkeypatch):

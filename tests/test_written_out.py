@@ -296,6 +296,8 @@ REFUSED = {
     "a network of another class": lambda agent: setattr(agent, "actor", OwnActor(3, 1, NARROW + 2)),
     "another network, not the optimiser's": own_network,
     "another layer": own_layer,
+    "a q1 of its own": lambda agent: setattr(agent.critic, "q1", agent.critic.q1),
+    "a layer more": lambda agent: agent.actor.add_module("more", nn.Identity()),
     "another critic of a pair": lambda agent: setattr(
         agent.critic, "first", QNetwork(3, 1, NARROW + 2)
     ),
@@ -372,19 +374,28 @@ def test_what_is_written_out_is_what_stands_in_the_agents_files():
     assert written_out.checksum() == written_out.READ
 
 
-@pytest.mark.parametrize("edit", [("1 - batch.terminated", "1"), ("", "# a comment\n")])
-def test_after_an_edit_of_an_agents_file_training_is_plain(edit, tmp_path):
+EDITS = [
+    ("td3.py", "1 - batch.terminated", "1", "A2C PPO"),
+    ("td3.py", "", "# a comment\n", "A2C PPO"),
+    ("ppo.py", "ratios * weights", "weights", "DDPG SAC TD3"),
+    ("networks.py", "", "# a comment\n", ""),
+]
+
+
+@pytest.mark.parametrize(("file", "old", "new", "left"), EDITS)
+def test_after_an_edit_of_an_agents_file_training_is_plain(file, old, new, left, tmp_path):
     """In a copy of the package: the edited function is what trains."""
     copy_of = tmp_path / "helpers"
     shutil.copytree(Path(helpers.__file__).parent, copy_of, ignore=lambda *_: ["__pycache__"])
-    edited = copy_of / "agents" / "td3.py"
-    assert edit[0] in edited.read_text(encoding="utf-8")
-    edited.write_text(edited.read_text(encoding="utf-8").replace(*edit, 1), encoding="utf-8")
-    ask = "from helpers.agents.faster import UPDATES; print({device for device, _ in UPDATES})"
+    edited = copy_of / "agents" / file
+    assert old in edited.read_text(encoding="utf-8")
+    edited.write_text(edited.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
+    names = "sorted(kind.__name__ for device, kind in UPDATES if device == 'cpu')"
+    ask = f"from helpers.agents.faster import UPDATES; print(*{names})"
     told = subprocess.run(
         [sys.executable, "-c", ask], cwd=tmp_path, capture_output=True, text=True, check=True
     )
-    assert told.stdout.strip() == "{'cuda'}"
+    assert told.stdout.strip() == left
 
 
 def test_other_kinds_of_agents_update_themselves():

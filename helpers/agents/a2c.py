@@ -15,6 +15,7 @@ from torch import nn
 
 from helpers.agents.adam import LeanAdam
 from helpers.agents.base import gradient_step
+from helpers.agents.faster import fast_learn_from
 from helpers.agents.layers import of_depth
 from helpers.agents.networks import make_critic
 from helpers.agents.on_policy import OnPolicyAgent, Rollout
@@ -131,7 +132,8 @@ class A2C(OnPolicyAgent):
             for each in (rollout.actions, advantages, values[:-1])
         )
         self.follow_schedules()
-        self.log(**self.learn_from(obs[:-1][rows], actions, advantage, advantage + value))
+        columns = obs[:-1][rows], actions, advantage, advantage + value
+        self.log(**fast_learn_from(self, *columns))  # `self.learn_from`, where it can be: faster
 
     def learn_from(
         self,

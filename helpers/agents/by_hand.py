@@ -9,14 +9,16 @@ import numpy as np
 import torch
 from torch import nn
 
-from helpers.agents import layers, networks
+from helpers.agents import layers, networks, policies
 from helpers.agents.faster import StackedLinear, StackedTwin, WideLinear
 
 ACTORS = (networks.DeterministicActor, layers.DeepActor)
 GAUSSIAN_ACTORS = (networks.SquashedGaussianActor, layers.DeepSquashedGaussianActor)
 CRITICS = (networks.QNetwork, layers.DeepQNetwork)
 PAIRS = (StackedTwin, networks.TwinQNetwork, layers.DeepTwinQNetwork)
-NETWORKS = (*ACTORS, *GAUSSIAN_ACTORS, *CRITICS, *PAIRS)
+POLICIES = (policies.CategoricalPolicy, policies.GaussianPolicy)
+STATE_CRITICS = (nn.Sequential,)
+NETWORKS = (*ACTORS, *GAUSSIAN_ACTORS, *CRITICS, *PAIRS, *POLICIES, *STATE_CRITICS)
 LINEAR = (nn.Linear, WideLinear, StackedLinear)
 
 # The gradient before a ReLU, from the one after it and what the ReLU gave.
@@ -105,7 +107,7 @@ class Network:
         if self.stacked:
             outputs, slopes = outputs[None], slopes[None]
         self.towers = [Tower(*each) for each in zip(made_of, outputs, slopes, strict=True)]
-        self.gradients: dict[nn.Parameter, torch.Tensor] = {}
+        self.gradients: dict[Any, torch.Tensor] = {}
 
     @classmethod
     def of(cls, network: nn.Module, rows: int) -> Self:
@@ -130,12 +132,19 @@ class Network:
             tower.forward(x)
         return self.output
 
-    def step(self, x: np.ndarray, optimizer: torch.optim.Optimizer) -> None:
-        """An update down the gradient that follows from `slope`, after `forward(x)`."""
+    def backward(self, x: np.ndarray) -> None:
+        """Give all weights and biases the gradient that follows from `slope`, after `forward(x)`.
+
+        A parameter beside them has what `gradients` has.
+        """
         for tower in self.towers:
             tower.backward(x)
         for parameter, gradient in self.gradients.items():
             parameter.grad = gradient
+
+    def step(self, x: np.ndarray, optimizer: torch.optim.Optimizer) -> None:
+        """An update down that gradient."""
+        self.backward(x)
         optimizer.step()
 
     def input_slope(self) -> np.ndarray:
@@ -153,9 +162,11 @@ def towers_of(network: Any) -> list[list[Any]] | None:
     if type(network) in PAIRS and names == "first second":
         both = [towers_of(each) for each in children]
         return [*both[0], *both[1]] if both[0] and both[1] else None
-    if names == "hidden output":
-        hidden = list(children[0].children())
-        relus, children = hidden[1::2], [*hidden[::2], children[1]]
+    if type(network) in POLICIES and names == "actor":
+        return towers_of(children[0])
+    if names == "hidden output" or type(network) is nn.Sequential:
+        made_of = [*children[0].children(), children[1]] if names == "hidden output" else children
+        relus, children = made_of[1::2], made_of[::2]
         if len(relus) != len(children) - 1 or not all(type(each) is nn.ReLU for each in relus):
             return None
     elif names != "hidden1 hidden2 output":

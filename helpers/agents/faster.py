@@ -39,15 +39,26 @@ def faster(network: nn.Module) -> nn.Module:
     return network
 
 
-# A device's type and an agent's class -> its update in `written_out.py` or `recorded.py`.
+# A device's type and an agent's class -> its update, in a module whose name begins with
+# `written_out`, or in `recorded.py`.
 UPDATES: dict[tuple[str, type], Any] = {}
 
 
 def fast_update(agent: Any, batch: Batch) -> dict[str, torch.Tensor]:
-    """`agent.update(batch)`, or the same as `written_out.py` or `recorded.py` can do it faster."""
-    known = UPDATES.get((agent.device.type, type(agent)))
-    faster_one = known and known.of(agent, batch)
+    """`agent.update(batch)`, or the same faster."""
+    faster_one = _faster_one(agent, batch)
     return faster_one(agent, batch) if faster_one else agent.update(batch)
+
+
+def fast_learn_from(agent: Any, *columns: torch.Tensor) -> dict[str, float]:
+    """`agent.learn_from(*columns)`, or the same faster."""
+    faster_one = _faster_one(agent, columns)
+    return faster_one(agent, columns) if faster_one else agent.learn_from(*columns)
+
+
+def _faster_one(agent: Any, batch: tuple[torch.Tensor, ...]) -> Any:
+    known = UPDATES.get((agent.device.type, type(agent)))
+    return known and known.of(agent, batch)
 
 
 @contextmanager

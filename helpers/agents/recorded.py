@@ -6,89 +6,159 @@ as when it was made. So batches, random numbers and learning rates are copied to
 before each start, and whenever anything else that an update depends on has changed, a new
 recording is made. Source: "CUDA semantics", section "CUDA Graphs", in PyTorch's documentation.
 
-A recording is used only if it was seen to do on this machine what the update itself does.
+Only the course's own agents and networks are recorded: what another one does in Python would be
+done once, while it is recorded, and never again. And a recording is used only if it was seen to do
+on this machine what the update itself does.
 """
 
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from operator import is_
-from typing import Any, ClassVar
-from weakref import WeakKeyDictionary
+from types import FunctionType
+from typing import Any, ClassVar, Self, cast
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 import torch
 from torch import nn
+from torch.autograd.graph import get_gradient_edge
 
 from helpers.agents.ddpg import DDPG
 from helpers.agents.faster import UPDATES
+from helpers.agents.layers import OURS
 from helpers.agents.sac import SAC
 from helpers.agents.td3 import TD3
 from helpers.agents.written_out import Standing
 from helpers.memory.buffers import Batch
 
 NEAR = 0.1  # how far a recording may be from the update itself, as a share of how far that moved
+WORTH = 100  # updates that pay for recording them
+STREAMS = 32  # so many different ones torch has; then they come again
+LAYERS = (nn.Linear, nn.Conv2d, nn.LayerNorm, nn.ReLU, nn.Sequential)  # torch's, in our networks
 
 
 class Recorder:
-    """An agent's updates: done by `agent.update`, until one can be recorded, then by recordings.
+    """An agent's updates: done by `agent.update`, until they can be recorded, then by recordings.
 
     TD3's updates differ, the actor moves in some of them: each kind has its recording.
     """
 
     made: ClassVar[WeakKeyDictionary[Any, Any]] = WeakKeyDictionary()  # no copy takes it along
+    streams: ClassVar[WeakSet[Any]] = WeakSet()  # on which recordings were made
+    fails: ClassVar[bool] = False  # once one could not be made, in this process
 
     @classmethod
-    def of(cls, agent: Any, batch: Batch) -> "Recorder":
-        """The agent's own, made when it is first needed."""
-        return cls.made.setdefault(agent, cls())
+    def of(cls, agent: Any, batch: Batch) -> Self | None:
+        """The agent's own, made when it is first needed; None where nothing can be recorded."""
+        return None if cls.fails else cls.made.setdefault(agent, cls())
 
     def __init__(self) -> None:
         self.recordings: dict[bool, Recording] = {}
-        self.before: dict[bool, Surroundings] = {}  # what the last update of each kind met
-        self.fails = False
+        self.before: Surroundings | None = None  # what the last update met
+        self.unchanged: Counter[bool] = Counter()  # since when so many of a kind were done
+        self.patience = 1  # so many before one is recorded
+        self.stream: Any = None
 
     def __call__(self, agent: Any, batch: Batch) -> dict[str, torch.Tensor]:
         """What `agent.update(batch)` does and gives."""
-        if self.fails:
-            return agent.update(batch)
         kind = agent.updates % getattr(agent, "policy_delay", 1) == 0
-        recording, before = self.recordings.pop(kind, None), self.before.get(kind)
-        if before is None or not before.hold(agent):  # what it depends on may change every time
+        changed = self.before is None or not self.before.hold(agent, batch)
+        if changed:
+            self.forget()
+        if kind in self.recordings or self.record(kind, agent, batch):
+            losses = self.recordings[kind](agent, batch)
+        else:
             losses = agent.update(batch)
-            self.before[kind] = Surroundings(agent)
-            return losses
+        self.unchanged[kind] += 1
+        if changed:
+            self.before = Surroundings(agent, batch)
+        return losses
+
+    def forget(self) -> None:
+        """All recordings: something has changed. What changes too often is not worth recording."""
+        if self.recordings:
+            worth = self.unchanged.total() >= WORTH * self.patience
+            self.patience = 1 if worth else 2 * self.patience
+        self.recordings.clear()
+        self.unchanged.clear()
+
+    def record(self, kind: bool, agent: Any, batch: Batch) -> bool:
+        """Make a recording of this kind of update if it can be made now; whether there is one."""
+        if self.before is None or self.unchanged[kind] < self.patience:
+            return False
+        if not self.before.can_be_recorded(agent):
+            return False
+        self.stream = self.stream or free_stream()
+        if self.stream is None:
+            return False
+        Recorder.streams.add(self.stream)
         try:
-            recording = recording or Recording(agent, batch)
+            self.recordings[kind] = Recording(agent, batch, self.stream)
         except Exception as error:
-            self.fails = True
+            Recorder.fails = True  # what a failed one leaves in torch may harm the next one
+            Recorder.made.clear()
             warnings.warn(
                 f"This GPU records no updates of {type(agent).__name__} ({error}): training goes "
                 "on without recording, which takes longer and learns the same.",
                 stacklevel=2,
             )
-            return agent.update(batch)
-        self.recordings[kind] = recording
-        return recording(agent, batch)
+        return kind in self.recordings and not Recorder.fails
+
+
+def free_stream() -> Any:
+    """One that no recording was made on; None where there is none.
+
+    With a recording goes what torch's products keep for its stream, whoever else needs it there:
+    https://github.com/pytorch/pytorch/issues/193402.
+    """
+    some = (torch.cuda.Stream() for _ in range(STREAMS))
+    return next((stream for stream in some if stream not in Recorder.streams), None)
 
 
 class Surroundings(Standing):
     """All that an update depends on beside its batch, random numbers and learning rates."""
 
-    def __init__(self, agent: Any) -> None:
-        super().__init__(agent, dict.fromkeys((*agent.saved, "update", "sample", "rng"), ()))
-        self.settings = [*agent.remembered.values()]
-        self.moments = [optimizer._moments for optimizer in optimizers(agent)]
-        self.groups = [numbers(optimizer) for optimizer in optimizers(agent)]
+    def __init__(self, agent: Any, batch: Batch) -> None:
+        names = (*type(agent).saved, "rng")
+        super().__init__(agent, dict.fromkeys(names, ()))
+        networks = [part for part in self.parts.values() if isinstance(part, nn.Module)]
+        self.modules = [module for network in networks for module in network.modules()]
+        self.objects, self.constants = objects(agent), constants(agent, batch)
 
-    def hold(self, agent: Any) -> bool:
+    def hold(self, agent: Any, batch: Batch) -> bool:
         """Whether nothing of it has been replaced or set since."""
+        now = objects(agent)
         return (
-            all(map(is_, agent.remembered.values(), self.settings))
+            len(now) == len(self.objects)
+            and all(map(is_, now, self.objects))
+            and constants(agent, batch) == self.constants
             and self.holds(agent)
-            and all(o._moments is m for o, m in zip(optimizers(agent), self.moments, strict=True))
-            and [numbers(optimizer) for optimizer in optimizers(agent)] == self.groups
         )
+
+    def can_be_recorded(self, agent: Any) -> bool:
+        """Whether Python does nothing in an update that has to be done every time."""
+        own_methods = [name for name in vars(agent) if is_method(type(agent), name)]
+        return (
+            not own_methods
+            and all(map(is_known, self.modules))
+            and not any(map(is_held, self.trained))
+        )
+
+
+def objects(agent: Any) -> list[Any]:
+    """What an update uses, and would use another one if it were replaced."""
+    moments = [optimizer._moments for optimizer in optimizers(agent)]
+    return [*agent.remembered.values(), *agent.targets, *agent.online, *moments]
+
+
+def constants(agent: Any, batch: Batch) -> list[Any]:
+    """What the operations of an update depend on: a recording has these as they were then."""
+    groups = [optimizer.param_groups[0] for optimizer in optimizers(agent)]
+    settings = [(each["betas"], each["eps"], each["weight_decay"]) for each in groups]
+    modes = torch.is_autocast_enabled("cuda"), torch.get_float32_matmul_precision()
+    return [*settings, *modes, *(part.shape for part in batch)]
 
 
 def optimizers(agent: Any) -> list[Any]:
@@ -97,16 +167,31 @@ def optimizers(agent: Any) -> list[Any]:
     return [part for part in parts if isinstance(part, torch.optim.Optimizer)]
 
 
-def numbers(optimizer: Any) -> tuple[Any, ...]:
-    """What a step of it depends on, beside the learning rate."""
-    (group,) = optimizer.param_groups
-    return group["betas"], group["eps"], group["weight_decay"]
+def is_method(kind: type, name: str) -> bool:
+    return isinstance(getattr(kind, name, None), FunctionType)
+
+
+def is_known(module: nn.Module) -> bool:
+    """Whether it keeps no count of anything, in Python or in a buffer."""
+    ours = type(module).__module__.startswith(OURS)
+    return (ours or type(module) in LAYERS) and not module._buffers
+
+
+def is_held(parameter: torch.Tensor) -> bool:
+    """Whether somebody keeps a result with its way back to this parameter.
+
+    That way belongs to the stream on which it was made, and no other one can record it.
+    """
+    notes: Any = get_gradient_edge(parameter).node.metadata  # gone with the way
+    notes["was here"] = True
+    del notes
+    return "was here" in cast(Any, get_gradient_edge(parameter).node.metadata)
 
 
 class Recording:
     """One kind of update of one agent as a CUDA graph, for batches of a fixed number of rows."""
 
-    def __init__(self, agent: Any, batch: Batch) -> None:
+    def __init__(self, agent: Any, batch: Batch, stream: Any) -> None:
         """Raises an error if it cannot be recorded, or does another update than the agent itself.
 
         The agent is left as it was.
@@ -116,7 +201,7 @@ class Recording:
         self.rates = [torch.zeros((), device=agent.device) for _ in optimizers(agent)]
         state, before = agent.rng.bit_generator.state, copies(agent)
         try:
-            self.record(agent)
+            self.record(agent, stream)
             put(before, agent)
             self.fill(agent, batch)
             with self.at_fixed_places(agent):
@@ -129,18 +214,23 @@ class Recording:
             agent.rng.bit_generator.state = state
             put(before, agent)
 
-    def record(self, agent: Any) -> None:
+    def record(self, agent: Any, stream: Any) -> None:
         """Note all operations of an update, with zeros in place of a batch."""
+        self.graph = torch.cuda.CUDAGraph()
         with torch.cuda.device(agent.device):
-            now, aside = torch.cuda.current_stream(), torch.cuda.Stream()
-            aside.wait_stream(now)
-            # Libraries prepare themselves when a stream first uses them, which cannot be recorded.
-            with torch.cuda.stream(aside), self.at_fixed_places(agent):
-                agent.update(self.batch)
-            now.wait_stream(aside)
-            self.graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(self.graph, stream=aside), self.at_fixed_places(agent):
-                losses = agent.update(self.batch)  # noted, not carried out
+            now = torch.cuda.current_stream()
+            stream.wait_stream(now)
+            try:
+                # Also around `graph`, which leaves its stream in force where recording fails.
+                with torch.cuda.stream(stream), self.at_fixed_places(agent):
+                    # Libraries prepare themselves when a stream first uses them, which cannot be
+                    # recorded.
+                    agent.update(self.batch)
+                    self.draws.rewound()
+                    with torch.cuda.graph(self.graph, stream=stream):
+                        losses = agent.update(self.batch)  # noted, not carried out
+            finally:
+                now.wait_stream(stream)
         self.losses = {name: loss.detach() for name, loss in losses.items()}
 
     def __call__(self, agent: Any, batch: Batch) -> dict[str, torch.Tensor]:

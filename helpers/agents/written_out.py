@@ -26,7 +26,7 @@ import torch
 from torch import nn
 from torch.nn.modules import module as every_module
 
-from helpers.agents import ddpg, networks, sac, td3
+from helpers.agents import ddpg, networks, policies, sac, td3
 from helpers.agents.adam import LeanAdam
 from helpers.agents.base import gradient_step
 from helpers.agents.by_hand import (
@@ -43,19 +43,26 @@ from helpers.agents.faster import UPDATES
 from helpers.agents.threads import one_thread
 from helpers.memory.buffers import Batch, ReplayBuffer
 
+ASKED = ("forward", "q1", "evaluate")  # methods of networks that updates call
 HOOKS = ("forward_hooks", "forward_pre_hooks", "backward_hooks", "backward_pre_hooks")
 
-# What is written out below, as it was when this module was read: owner -> (where, name, function).
-ORIGINALS: dict[Any, list[tuple[Any, str, Any]]] = {
-    owner: [
-        (vars(owner), name, function)
-        for name, function in vars(owner).items()
-        if isinstance(function, FunctionType) and not name.startswith("__")
-    ]
-    for owner in (
-        ddpg, td3, sac, ddpg.DDPG, td3.TD3, sac.SAC, sac.Temperature, LeanAdam, *NETWORKS, *LINEAR,
-    )
-}  # fmt: skip
+
+def functions_of(*owners: Any) -> dict[Any, list[tuple[Any, str, Any]]]:
+    """A module's or a class's functions as they are now: owner -> (where, name, function)."""
+    return {
+        owner: [
+            (vars(owner), name, function)
+            for name, function in vars(owner).items()
+            if isinstance(function, FunctionType) and not name.startswith("__")
+        ]
+        for owner in owners
+    }
+
+
+# What is written out, as it was when the modules were read.
+ORIGINALS = functions_of(
+    ddpg, td3, sac, ddpg.DDPG, td3.TD3, sac.SAC, sac.Temperature, LeanAdam, *NETWORKS, *LINEAR
+)
 
 # ---- where it applies ----------------------------------------------------------------------------
 
@@ -65,10 +72,10 @@ SOURCES: tuple[Any, ...] = (ddpg, td3, sac, networks, gradient_step)
 READ = 2141402942
 
 
-def checksum() -> int | None:
-    """Of what `SOURCES` say now; None where their text is not at hand."""
+def checksum(sources: tuple[Any, ...] = SOURCES) -> int | None:
+    """Of what these say now; None where their text is not at hand."""
     try:
-        return crc32("".join(inspect.getsource(each) for each in SOURCES).encode())
+        return crc32("".join(inspect.getsource(each) for each in sources).encode())
     except OSError:
         return None
 
@@ -78,16 +85,22 @@ def is_known(agent: Any, kinds: dict[str, tuple[type, ...]]) -> bool:
     parts = {name: vars(agent).get(name) for name in kinds}
     if not all(type(part) in kinds[name] for name, part in parts.items()):
         return False
-    for name, network in networks_of(parts).items():
+    networks = networks_of(parts)
+    for network in networks.values():
         parameters, towers = list(network.parameters()), towers_of(network)
-        if towers is None or len(parameters) != 2 * sum(map(len, towers)):
-            return False
-        groups = parts[f"{name}_optimizer"].param_groups if f"{name}_optimizer" in parts else []
-        moved = [p for group in groups for p in group["params"]]
-        if groups and [*map(id, moved)] != [*map(id, parameters)]:
+        beside = 1 if type(network) is policies.GaussianPolicy else 0
+        if towers is None or len(parameters) != 2 * sum(map(len, towers)) + beside:
             return False
         if not all(p.dtype == torch.float32 and p.device.type == "cpu" for p in parameters):
             return False
+    for name, optimizer in parts.items():
+        if name.endswith("optimizer"):
+            own = name.removesuffix("optimizer").removesuffix("_")
+            moves = [networks[own]] if own in networks else [*networks.values()]
+            moved = [p for group in optimizer.param_groups for p in group["params"]]
+            wanted = [p for network in moves for p in network.parameters()]
+            if own != "temperature" and [*map(id, moved)] != [*map(id, wanted)]:
+                return False
     return True
 
 
@@ -103,12 +116,15 @@ class Standing:
         self.parts = {name: vars(agent).get(name) for name in kinds}
         roots = {name: each for name, each in self.parts.items() if isinstance(each, nn.Module)}
         modules = [each for root in roots.values() for each in root.modules()]
-        owners = {type(agent), import_module(type(agent).__module__), LeanAdam, *map(type, modules)}
+        kinds_of = {type(agent), *map(type, modules)}
+        owners = {LeanAdam, *kinds_of, *(import_module(kind.__module__) for kind in kinds_of)}
         places: list[tuple[Any, str, Any]] = [
             place for owner in owners for place in ORIGINALS.get(owner, ())
         ]
-        places += [(vars(module), "forward", None) for module in modules]
-        for space in (part for each in modules for part in (each._modules, each._parameters)):
+        places += [(vars(module), name, None) for module in modules for name in ASKED]
+        self.spaces = [part for each in modules for part in (each._modules, each._parameters)]
+        self.lengths = [*map(len, self.spaces)]
+        for space in self.spaces:
             places += [(space, name, part) for name, part in space.items()]
         self.looks = [(space.get, name) for space, name, _ in places]
         self.found = [part for *_, part in places]
@@ -120,11 +136,12 @@ class Standing:
         self.trained = [p for root in online for p in root.parameters()]
 
     def holds(self, agent: Any) -> bool:
-        """Whether nothing was replaced, moved in memory, frozen, hooked or asked to be traced."""
+        """Whether nothing was replaced, added, moved in memory, frozen, hooked or to be traced."""
         now = vars(agent)
         return (
             all(map(is_, map(now.get, self.parts), self.parts.values()))
             and all(map(is_, [get(name) for get, name in self.looks], self.found))
+            and [*map(len, self.spaces)] == self.lengths
             and [p.data_ptr() for p in self.parameters] == self.addresses
             and all(p.requires_grad and not p._backward_hooks for p in self.trained)
             and not any(self.hooks)
@@ -154,21 +171,18 @@ COMMON: dict[str, tuple[type, ...]] = {
 }
 
 
-class Update:
-    """An agent's update, on the memory of its networks, for batches of a fixed number of rows."""
+class WrittenOut:
+    """An agent's update, on the memory of its networks."""
 
     kinds: ClassVar[dict[str, tuple[type, ...]]]  # attribute of the agent -> what it may be
-    actor: Network
-    critic: Network
-    target_actor: Network
-    target_critic: Network
+    standing: Standing
     made: ClassVar[WeakKeyDictionary[Any, Any]] = WeakKeyDictionary()  # no copy takes it along
 
     @classmethod
-    def of(cls, agent: Any, batch: Batch) -> Self | None:
-        """The agent's own, made when it is first needed; None where its `update` has to do it."""
-        update, rows = cls.made.get(agent), len(batch.obs)
-        if update is not None and update.rows == rows and update.standing.holds(agent):
+    def of(cls, agent: Any, batch: tuple[torch.Tensor, ...]) -> Self | None:
+        """The agent's own, made when it is first needed; None where the agent has to do it."""
+        update, rows = cls.made.get(agent), len(batch[0])
+        if update is not None and update.takes(rows) and update.standing.holds(agent):
             return update
         cls.made.pop(agent, None)
         if is_known(agent, cls.kinds) and (standing := Standing(agent, cls.kinds)).holds(agent):
@@ -176,10 +190,30 @@ class Update:
         return cls.made.get(agent)
 
     def __init__(self, agent: Any, standing: Standing, rows: int) -> None:
-        self.standing, self.rows, self.obs_size = standing, rows, agent.obs_size
+        self.standing = standing
+
+    def takes(self, rows: int) -> bool:
+        """Whether batches of that many rows are what it was made for."""
+        return True
+
+
+class Update(WrittenOut):
+    """Of DDPG and its successors, for batches of a fixed number of rows."""
+
+    actor: Network
+    critic: Network
+    target_actor: Network
+    target_critic: Network
+
+    def __init__(self, agent: Any, standing: Standing, rows: int) -> None:
+        super().__init__(agent, standing, rows)
+        self.rows, self.obs_size = rows, agent.obs_size
         for name, network in networks_of(standing.parts).items():
             setattr(self, name, Network.of(network, rows))
         self.inputs = np.zeros((rows, agent.obs_size + agent.action_size), np.float32)
+
+    def takes(self, rows: int) -> bool:
+        return rows == self.rows
 
     def __call__(self, agent: Any, batch: Batch) -> dict[str, torch.Tensor]:
         """What `agent.update(batch)` does and gives."""
