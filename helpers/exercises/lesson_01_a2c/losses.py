@@ -36,6 +36,7 @@ def actor_loss_cases(rng: np.random.Generator) -> list[Case]:
         Case((leaf([-0.5, -2.0]), leaf([3.0, -1.0])), note="a good action and a bad one"),
         Case((leaf([-0.1, -1.0, -3.0]), leaf([10.0, 12.0, 11.0])), note="all advantages positive"),
         *map(Case, random),
+        Case((leaf([-90.0, -0.2]), leaf([1.5, 2.0])), note="an action that was all but impossible"),
     ]
 
 

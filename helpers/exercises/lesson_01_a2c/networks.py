@@ -10,15 +10,25 @@ from helpers.exercises.observing import fill_parameters, gradient, linear_layers
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import drawn
 
+EXTRAS = (nn.Dropout, nn.LayerNorm, nn.BatchNorm1d)
+
+
+def in_words(layer: nn.Linear) -> str:
+    """As "4 -> 64"."""
+    outputs, inputs = layer.weight.shape
+    return f"{inputs} -> {outputs}" + " without a bias" * (layer.bias is None)
+
 
 def seen_from_outside(network: nn.Module, obs: torch.Tensor) -> dict:
     """The layers, as "4 -> 64, 64 -> 64, 64 -> 2", and what comes out with everybody's weights."""
     fill_parameters(network, obs)
-    shapes = [tuple(layer.weight.shape) for layer in linear_layers(network, obs)]
+    layers = [in_words(layer) for layer in linear_layers(network, obs)]
+    extras = [type(layer).__name__ for layer in network.modules() if isinstance(layer, EXTRAS)]
     output = network(obs)
     trainable = [each for each in network.parameters() if each.requires_grad]
     return {
-        "chain of linear layers": ", ".join(f"{inputs} -> {outputs}" for outputs, inputs in shapes),
+        "chain of linear layers": ", ".join(layers),
+        "extra layers for dropout or normalisation": ", ".join(extras) or "none",
         "output": output,
         "number of parameters": sum(each.numel() for each in network.parameters()),
         "number of parameters that a gradient reaches": sum(

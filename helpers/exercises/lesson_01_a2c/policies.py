@@ -42,6 +42,7 @@ def log_prob_cases(rng: np.random.Generator) -> list[Case]:
             note="actions that are all but impossible",
         ),
         Case((leaf([[200.0, 199.0], [0.0, 1.0]]), torch.tensor([1, 0])), note="one row far above"),
+        Case((leaf(rng.normal(size=(4, 3))), torch.tensor([1, 0, 0, 1])), note="one never taken"),
     ]
 
 

@@ -116,7 +116,10 @@ def gae_cases(rng: np.random.Generator) -> list[Case]:
             one([1, 2, 0, 3], [4, 6, 8, 5, 7], terminated=1, truncated=1),
             note="terminated and truncated, both at step 1",
         ),
-        Case((np.array([[1], [2]]), *one([1, 2], [4, 5, 8])[1:]), note="whole numbers as rewards"),
+        Case(
+            (np.array([[1], [2]]), *one([1, 2], [4, 5, 8], gamma=0.9)[1:]),
+            note="whole numbers as rewards",
+        ),
         Case(two_ends, note="one step of two environments, one terminated, one truncated"),
         Case(drawn(5, 3, 0.9, 0.0), note="lambda 0, where only the TD error counts"),
         Case(drawn(5, 3, 0.9, 1.0), note="lambda 1, where the critic is a baseline only"),
