@@ -14,7 +14,7 @@ from helpers.checks import repair
 from helpers.checks.core import judge
 from helpers.checks.edits import Edit
 from helpers.checks.exercise import Card, Exercise, Mistake, Property
-from helpers.checks.mutants import mutants, words_of
+from helpers.checks.mutants import KINDS, mutants, words_of
 from helpers.checks.source import source_of
 from helpers.exercises.properties import no_mutation
 
@@ -81,17 +81,26 @@ def no_value(reward, value, next_value, over, gamma):
 
 class TestOneLine:
     @pytest.mark.parametrize(
-        ("candidate", "line"),
+        ("candidate", "line", "kind"),
         [
-            (squared, "discounted = gamma**2 * next_value"),
-            (another_name, "future = gamma * value * (1 - over)"),
-            (in_a_loop, "result.append(reward[i] + ahead + value[i])"),
+            (squared, "discounted = gamma**2 * next_value", "leave out `**2`"),
+            (
+                another_name,
+                "future = gamma * value * (1 - over)",
+                "put something else in place of `value`",
+            ),
+            (
+                in_a_loop,
+                "result.append(reward[i] + ahead + value[i])",
+                "take another operator, or another order, in `reward[i] + ahead + value[i]`",
+            ),
         ],
     )
-    def test_the_line_is_named_and_not_the_change(self, candidate, line):
+    def test_the_line_is_named_and_the_kind_of_change_not_the_change(self, candidate, line, kind):
         result = told(candidate)
         assert result.diagnosis == "one line"
-        assert f"Look at `{line}`: a small change to this line alone" in result.message
+        look = f"Look at `{line}`. A small change to this line alone makes it right: {kind}."
+        assert look in result.message
         assert "`next_value`" not in result.message
 
     def test_known_mistakes_come_first(self):
@@ -251,3 +260,25 @@ def test_no_change_puts_a_list_into_itself():
     lines = {line for text in texts for line in text.splitlines()}
     for own in ("append(kept)", "append(places)", "= kept", "= places"):
         assert not any(line.endswith(own) for line in lines), own
+
+
+def test_a_search_that_ends_halfway_leaves_the_source_as_it_was():
+    """Else all that is tried after it is another function."""
+    node = source_of(collects).node
+    before = ast.unparse(node)
+    for number in range(0, 400, 7):
+        changes = mutants(node, words_of(node))
+        for _ in zip(range(number), changes, strict=False):
+            pass
+        changes.close()
+        assert ast.unparse(node) == before
+
+
+def test_all_kinds_of_changes_are_told_in_words():
+    """Every one that is made has its sentence, and the part that is shown stands in the source."""
+    node, source = source_of(collects).node, source_of(collects)
+    lines = "\n".join(source.lines)
+    for mutant in mutants(node, words_of(node)):
+        assert mutant.kind in KINDS or "{}" not in mutant.kind
+        if mutant.part is not None and mutant.kept is None:
+            assert source.text(mutant.part) in lines

@@ -15,7 +15,7 @@ from torch import nn
 from wholes import AGENTS, everything, tiny
 
 from helpers.agents import DDPG, SAC, TD3, recorded
-from helpers.agents.faster import UPDATES, plain_updates
+from helpers.agents.faster import UPDATES, fast_update, plain_updates
 from helpers.agents.schedules import LinearSchedule
 
 STEPS = 30
@@ -126,6 +126,18 @@ def test_what_is_changed_counts_at_once(change, graphs):
         tolerance = 1e-6 if approximately else 0
         np.testing.assert_allclose(theirs.cpu(), ours.cpu(), rtol=tolerance, atol=tolerance)
     assert replays(graphs) > before + STEPS / 2
+
+
+def test_a_batch_of_another_size_is_learned_from_as_it_is(graphs):
+    """By hand: the setting `batch_size` is as before."""
+    agent = KINDS["sac"](device=ELSEWHERE).learn(STEPS)
+    plain = KINDS["sac"](device=ELSEWHERE)
+    with plain_updates():
+        plain.learn(STEPS)
+    assert graphs
+    fast_update(agent, agent.normal_batch(agent.buffer.sample(1)))
+    plain.update(plain.normal_batch(plain.buffer.sample(1)))
+    assert everything(agent) == everything(plain)
 
 
 @pytest.mark.filterwarnings("error:This GPU")

@@ -76,8 +76,8 @@ def snapshot(value: Any) -> Snapshot:
         return _array_leaf("number", np.asarray(value), type(value).__name__)
     if isinstance(value, np.bool_):
         return _array_leaf("number", np.asarray(value), "bool")
-    if isinstance(value, nn.Module):
-        return {name: snapshot(entry) for name, entry in value.state_dict().items()}
+    if isinstance(value, nn.Module) and (state := value.state_dict()):
+        return {name: snapshot(entry) for name, entry in state.items()}
     if isinstance(value, Mapping):
         return {key: snapshot(entry) for key, entry in value.items()}
     if is_dataclass(value):

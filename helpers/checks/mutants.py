@@ -12,8 +12,9 @@ from typing import Any
 
 # Names that are mistaken for each other: functions, methods and arguments.
 KIN = [
-    {"sum", "mean"}, {"min", "max"}, {"minimum", "maximum"}, {"fmin", "fmax"},
-    {"argmin", "argmax"}, {"zeros", "ones"}, {"zeros_like", "ones_like"}, {"any", "all"},
+    {"sum", "mean"}, {"mean", "median", "max"}, {"min", "max"}, {"minimum", "maximum"},
+    {"fmin", "fmax"}, {"argmin", "argmax"}, {"zeros", "ones"}, {"zeros_like", "ones_like"},
+    {"any", "all"},
     {"std", "var"}, {"log", "exp", "log1p"}, {"sqrt", "square"}, {"floor", "ceil", "round"},
     {"cumsum", "cumprod"}, {"randn", "rand"}, {"randn_like", "rand_like"}, {"stack", "cat"},
     {"normal", "uniform", "standard_normal", "random"}, {"tanh", "sigmoid", "relu", "softplus"},
@@ -38,9 +39,16 @@ Operator = Callable[[ast.expr, Words], Iterator[ast.expr]]
 
 @dataclass(frozen=True)
 class Mutant:
-    """Where the change stands, and whether something was only left out."""
+    """Where the change stands, and what kind of change it is: a sentence with `{}` for the part.
+
+    `part` is the expression that is changed, None for a whole statement, and `kept` what is left of
+    it; `drops`: something was only left out.
+    """
 
     line: int
+    kind: str
+    part: ast.expr | None = None
+    kept: ast.expr | None = None
     drops: bool = False
 
 
@@ -68,16 +76,22 @@ def mutants(root: ast.AST, words: Words) -> Iterator[Mutant]:
                 for new in operator(node, words):
                     if isinstance(new, ast.Name) and new.id in grown and _keeps(parent):
                         continue  # numpy's array of a list that is in itself takes all memory
-                    ast.fix_missing_locations(ast.copy_location(new, node))
+                    kept = new if operator is parts_alone else None
+                    if kept is None:  # a part keeps its own place
+                        ast.fix_missing_locations(ast.copy_location(new, node))
                     _put(parent, name, index, new)
-                    yield Mutant(node.lineno, operator is parts_alone)
-                    _put(parent, name, index, node)
+                    try:
+                        yield Mutant(node.lineno, _TO_DO[operator], node, kept, drops=bool(kept))
+                    finally:  # also where nobody asks for the next one
+                        _put(parent, name, index, node)
         for body in _bodies(root):
-            for new_body, line in statements(body):
+            for new_body, line, kind in statements(body):
                 old = body[:]
                 body[:] = new_body
-                yield Mutant(line, len(new_body) < len(old))
-                body[:] = old
+                try:
+                    yield Mutant(line, kind, drops=len(new_body) < len(old))
+                finally:
+                    body[:] = old
 
 
 _GROWING = ("append", "insert", "extend", "appendleft")
@@ -269,19 +283,20 @@ def _kin(name: str) -> set[str]:
     return set().union(*(group for group in KIN if name in group))
 
 
-# --- Statements: each gives another list of them, and the line that is concerned ------------------
+# --- Statements: each gives another list of them, the line that is concerned, and what was done ---
 
 
-Bodies = Iterator[tuple[list[ast.stmt], int]]
+Bodies = Iterator[tuple[list[ast.stmt], int, str]]
 
 
 def _left_out_or_exchanged(body: list[ast.stmt]) -> Bodies:
     """One statement left out, or two exchanged."""
     for i, statement in enumerate(body):
         if len(body) > 1 and not isinstance(statement, ast.Return):
-            yield body[:i] + body[i + 1 :], statement.lineno
+            yield body[:i] + body[i + 1 :], statement.lineno, "leave it out"
     for i in range(len(body) - 1):
-        yield [*body[:i], body[i + 1], body[i], *body[i + 2 :]], body[i + 1].lineno
+        exchanged = [*body[:i], body[i + 1], body[i], *body[i + 2 :]]
+        yield exchanged, body[i + 1].lineno, "let it come before the statement above it"
 
 
 def _moved_or_added_up(body: list[ast.stmt]) -> Bodies:
@@ -299,7 +314,8 @@ def _moved_or_added_up(body: list[ast.stmt]) -> Bodies:
             others = [ast.AugAssign(statement.targets[0], ast.Add(), statement.value)]
         for other in others:
             ast.fix_missing_locations(ast.copy_location(other, statement))
-            yield [*body[:i], other, *body[i + 1 :]], statement.lineno
+            changed = [*body[:i], other, *body[i + 1 :]]
+            yield changed, statement.lineno, "take another sign in place of its `=` or `+=`"
 
 
 def _moved(body: list[ast.stmt], i: int, block: ast.stmt, inner: list[ast.stmt]) -> Bodies:
@@ -311,10 +327,12 @@ def _moved(body: list[ast.stmt], i: int, block: ast.stmt, inner: list[ast.stmt])
         return ast.copy_location(kind(body=lines, **others), block)
 
     if len(inner) > 1:
-        yield [*body[:i], with_body(inner[:-1]), inner[-1], *body[i + 1 :]], inner[-1].lineno
+        out = [*body[:i], with_body(inner[:-1]), inner[-1], *body[i + 1 :]]
+        yield out, inner[-1].lineno, "it belongs behind the block in which it stands"
     if i + 1 < len(body) and not getattr(block, "orelse", None):
         longer = with_body([*inner, body[i + 1]])
-        yield [*body[:i], longer, *body[i + 2 :]], body[i + 1].lineno
+        into = [*body[:i], longer, *body[i + 2 :]]
+        yield into, body[i + 1].lineno, "it belongs into the block above it"
 
 
 _VALUE = (ast.Name, ast.Attribute, ast.Call, ast.BinOp, ast.Subscript)
@@ -329,7 +347,20 @@ _DONE_TO_IT: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(_CALLS, (*_VALUE[:4], ast.UnaryOp)),
     **dict.fromkeys(("x ** 2", "x ** 0.5", "x ** -1", "x * 0.5", "x * 2"), _VALUE[:4]),
 }
+_with_another_sign, _with_one_thing_done = around(_SIGNS), around(_DONE_TO_IT)
 _LIKELY: tuple[Operator, ...] = (
-    other_names, other_operators, parts_alone, around(_SIGNS), other_numbers, other_arguments,
+    other_names, other_operators, parts_alone, _with_another_sign, other_numbers, other_arguments,
 )  # fmt: skip
-_OTHERS: tuple[Operator, ...] = (ranges, around(_DONE_TO_IT), terms_added)
+_OTHERS: tuple[Operator, ...] = (ranges, _with_one_thing_done, terms_added)
+_TO_DO: dict[Operator, str] = {  # the first ones tell most
+    parts_alone: "leave out {}",
+    other_numbers: "put another number in place of {}",
+    other_names: "put something else in place of {}",
+    other_operators: "take another operator, or another order, in {}",
+    _with_another_sign: "turn {} into its opposite",
+    other_arguments: "give other arguments in {}",
+    ranges: "let {} begin elsewhere, or go backwards",
+    _with_one_thing_done: "do one thing more to {}",
+    terms_added: "something has to be added to {}, or multiplied with it",
+}
+KINDS = list(_TO_DO.values())

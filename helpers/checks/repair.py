@@ -27,7 +27,7 @@ import numpy as np
 from helpers.checks.compare import ATOL, RTOL, Snapshot, close, leaves
 from helpers.checks.edits import apply, compiled, source_of_reference
 from helpers.checks.exercise import Exercise, Mistake
-from helpers.checks.mutants import Mutant, Words, mutants, words_of
+from helpers.checks.mutants import KINDS, Mutant, Words, mutants, words_of
 from helpers.checks.running import (
     Alarm,
     Mistaken,
@@ -46,6 +46,7 @@ from helpers.checks.source import Source, source_of
 TWO = "two mistakes"
 SECONDS = 1.6  # of this process, for all of it; half as much again where others slow it down
 ONE_TRY = 0.3
+LONGEST_PART = 60  # characters of a part of a line that is shown
 _UNSAFE = {
     "open", "exec", "eval", "compile", "input", "breakpoint", "exit", "quit", "help",
 }  # fmt: skip
@@ -58,11 +59,14 @@ _OUTSIDE = {
 
 @dataclass
 class Found:
-    """The lines on which one change makes it right, or leaves another mistake: its message."""
+    """The lines on which one change makes it right, or leaves another mistake: its message.
 
-    lines: set[int] = field(default_factory=set)
-    but_a_property: set[tuple[str, int]] = field(default_factory=set)
-    but_an_entry: set[tuple[str, int]] = field(default_factory=set)
+    For each of them, the changes.
+    """
+
+    lines: dict[int, list[Mutant]] = field(default_factory=dict)
+    but_a_property: dict[tuple[str, int], list[Mutant]] = field(default_factory=dict)
+    but_an_entry: dict[tuple[str, int], list[Mutant]] = field(default_factory=dict)
 
 
 def explain(
@@ -82,16 +86,41 @@ def explain(
 
 def _told(source: Source, found: Found) -> tuple[str, str] | None:
     if len(found.lines) == 1:
-        [line] = found.lines
-        return "one line", (
-            f"Look at `{source.line(line)}`: a small change to this line alone makes it right."
-        )
+        [(line, changes)] = found.lines.items()
+        look = f"Look at `{source.line(line)}`. A small change to this line alone makes it right"
+        return "one line", f"{look}{_to_do(source, changes)}."
     pairs = found.but_a_property or found.but_an_entry
     if found.lines or len(pairs) != 1:
         return None
-    [(message, line)] = pairs
-    look = f"look at `{source.line(line)}`, where a small change is needed as well."
-    return TWO, both(message, look)
+    [((message, line), changes)] = pairs.items()
+    look = f"look at `{source.line(line)}`, where a small change is needed as well"
+    return TWO, both(message, f"{look}{_to_do(source, changes)}.")
+
+
+def _to_do(source: Source, changes: list[Mutant]) -> str:
+    """What kind of change it was: of those that tell most, the one of the smallest part."""
+    shown = [(change.kind, _part(source, change)) for change in changes]
+    shown = [each for each in shown if 0 < len(each[1]) <= LONGEST_PART]
+    if not shown:
+        return ""
+    known = {kind: rank for rank, kind in enumerate(KINDS)}
+    kind, part = min(shown, key=lambda each: (known.get(each[0], len(known)), len(each[1])))
+    return f": {kind.format(f'`{part}`')}"
+
+
+def _part(source: Source, change: Mutant) -> str:
+    """The text that is changed, or what is left out of it."""
+    part = change.part
+    if part is None:
+        return source.line(change.line)
+    text = source.text(part)
+    if change.kept is not None:
+        kept = source.text(change.kept)
+        kept = f"({kept})" if f"({kept})" in text else kept
+        return text.replace(kept, "", 1).strip(" ,")
+    if isinstance(part, ast.Attribute) and not isinstance(part.value, ast.Name):
+        return f".{part.attr}"
+    return text
 
 
 def both(first: str, second: str) -> str:
@@ -101,7 +130,8 @@ def both(first: str, second: str) -> str:
 
 def alone(message: str) -> str:
     """What it says is wrong, without the beginning that says that the rest is right."""
-    return re.sub(r"^The [\w-]+ (is|are) right, but (\w)", lambda m: m[2].upper(), message)
+    rest = re.sub(r"^(The [\w-]+) (is|are) right, but (they|it) ", r"\1 ", message)
+    return re.sub(r"^The [\w-]+ (is|are) right, but (\w)", lambda m: m[2].upper(), rest)
 
 
 class _Search:
@@ -179,12 +209,13 @@ class _Search:
                 continue
             if not unlike_here(self.exercise, self.want[first], seen):
                 if self._does(version, self.want):
-                    self._judge_properties(version, mutant.line, found)
+                    self._judge_properties(version, mutant, found)
             elif not mutant.drops and not isinstance(seen, Raised):
                 for tried in known.get(_mark(seen), ()):
                     alike = self._does(version, list(tried.observations())) and self._shows(tried)
                     if alike and self._right_elsewhere(source, surroundings, mutant.line):
-                        found.but_an_entry.add((tried.entry.message, mutant.line))
+                        where = tried.entry.message, mutant.line
+                        found.but_an_entry.setdefault(where, []).append(mutant)
         return found
 
     def _right_elsewhere(self, source: Source, surroundings: dict[str, Any], line: int) -> bool:
@@ -201,14 +232,14 @@ class _Search:
                     return True
         return False
 
-    def _judge_properties(self, version: Callable, line: int, found: Found) -> None:
+    def _judge_properties(self, version: Callable, mutant: Mutant, found: Found) -> None:
         """Right in its values: does it break nothing, or only what the student's version did?"""
         broken = self._within(2 * ONE_TRY, lambda: broken_properties(self.exercise, version))
         if broken == {}:
-            found.lines.add(line)
+            found.lines.setdefault(mutant.line, []).append(mutant)
         elif broken and broken.keys() <= self.got.broken.keys():
             said = (each.message for each in self.exercise.properties if each.name in broken)
-            found.but_a_property.add((next(said), line))
+            found.but_a_property.setdefault((next(said), mutant.line), []).append(mutant)
 
     def _shows(self, tried: Mistaken) -> bool:
         """Whether a number is wrong in just this mistake's way: else a change may have made it."""

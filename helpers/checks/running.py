@@ -80,7 +80,7 @@ def on_case(
         try:
             seen = snapshot(exercise.observe(function, *args, **kwargs))
         except (Exception, SystemExit) as error:
-            seen = _raised(error, exercise.observe)
+            seen = _raised(error, function, exercise.observe)
     return seen, out.getvalue()
 
 
@@ -95,7 +95,7 @@ def broken_properties(exercise: Exercise, function: Callable) -> dict[str, Raise
                 if not check.test(function, rng):
                     broken[check.name] = None
             except (Exception, SystemExit) as error:
-                broken[check.name] = _raised(error, check.test)
+                broken[check.name] = _raised(error, function, check.test)
     return broken
 
 
@@ -260,8 +260,8 @@ class _FirstCharacters(io.StringIO):
         return len(text)
 
 
-def _raised(error: BaseException, ours: Callable) -> Raised:
-    """Find the student's line. Theirs is what `ours`, the check's own function, called."""
+def _raised(error: BaseException, function: Callable, ours: Callable) -> Raised:
+    """Find the student's line: in `function`, or else in what `ours`, the check's own, called."""
     frames = list(traceback.walk_tb(error.__traceback__))
     code = getattr(ours, "__code__", None)
     own = [
@@ -269,16 +269,23 @@ def _raised(error: BaseException, ours: Callable) -> Raised:
         for frame, line in frames
         if _students(frame.f_code.co_filename) and frame.f_code is not code
     ]
+    name = getattr(function, "__qualname__", "")
+    its_own = [each for each in own if _within(each[0].f_code.co_qualname, name)]
     text, evidence = str(error), "\n".join(getattr(error, "__notes__", ()))
     if not own:
         return Raised(type(error), text, evidence=evidence)
-    frame, line = own[-1]
+    frame, line = (its_own or own)[-1]
     source = linecache.getline(frame.f_code.co_filename, line, frame.f_globals).strip()
     innermost = frame is frames[-1][0]
     return Raised(type(error), text, line, source, innermost, evidence)
 
 
+def _within(name: str, outer: str) -> bool:
+    """Whether it is that function or class, or defined in it."""
+    return name == outer or name.startswith(f"{outer}.")
+
+
 def _students(filename: str) -> bool:
     """Whether a file is a notebook's cell or another file of the student's."""
-    installed = any(part in filename for part in _INSTALLED)
+    installed = any(part in filename for part in _INSTALLED) or filename.endswith(".pyx")
     return not installed and not filename.startswith(_LIBRARIES)

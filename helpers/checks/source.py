@@ -23,6 +23,10 @@ class Source:
         """The line with this number, without its indentation and its comment."""
         return self.lines[number - 1].split("  #")[0].strip()
 
+    def text(self, node: ast.expr) -> str:
+        """An expression as it was written; its lines in one."""
+        return " ".join((ast.get_source_segment("\n".join(self.lines), node) or "").split())
+
 
 def source_of(candidate: Callable) -> Source | None:
     """None where there is none to change: a bare shell, `exec`, a lambda, a closure."""
