@@ -133,7 +133,7 @@ class A2C(OnPolicyAgent):
         )
         self.follow_schedules()
         columns = obs[:-1][rows], actions, advantage, advantage + value
-        self.log(**fast_learn_from(self, *columns))  # `self.learn_from`, where it can be: faster
+        self.log(**fast_learn_from(self, *columns))
 
     def learn_from(
         self,
