@@ -221,7 +221,8 @@ def noise_for_a_batch_of_one(function, rng):
     actor, obs = SmallActor([[0.2]]), torch.ones(1, 1)
     rngs = generator(1, obs), generator(2, obs)
     one, other = (values(function(actor, obs, WEAK, NO_LIMIT, rng)) for rng in rngs)
-    return not np.array_equal(one, other)
+    cut_off = np.abs(one).max() >= 1  # weak noise does not get there: this is something else
+    return cut_off or not np.array_equal(one, other)
 
 
 def shared_streams() -> tuple:
