@@ -41,9 +41,15 @@ def estimate_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
+def is_no_list(function, case):
+    return not isinstance(function(*case.args), list | tuple)
+
+
 DOUBLE_ESTIMATE = exercise(
-    __file__, "3.1", double_estimate, estimate_cases, properties=no_mutation(estimate_cases)
-)
+    __file__, "3.1", double_estimate, estimate_cases,
+    properties={"a list of values": on_every_case(estimate_cases, is_no_list)}
+    | no_mutation(estimate_cases),
+)  # fmt: skip
 
 
 # --- 3.3 clipped_double_q_target ------------------------------------------------------------------
@@ -84,10 +90,6 @@ def rewards_stay(function, case):
     before = reward.clone()
     function(*case.args)
     return torch.equal(reward, before)
-
-
-def is_no_list(function, case):
-    return not isinstance(function(*case.args), list | tuple)
 
 
 CLIPPED_DOUBLE_Q_TARGET = exercise(
