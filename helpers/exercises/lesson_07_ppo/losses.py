@@ -46,7 +46,8 @@ def log_prob_cases(rng: np.random.Generator) -> list[Case]:
 PROBABILITY_RATIO = exercise(
     __file__, "7.1", probability_ratio, log_prob_cases, observe_ratio,
     properties=spares("old log-probabilities", log_prob_cases, asked)
-    | gives_tensors(log_prob_cases, asked),
+    | gives_tensors(log_prob_cases, asked)
+    | no_mutation(log_prob_cases),
 )  # fmt: skip
 
 
@@ -57,7 +58,8 @@ def kl_without_gradient(function, case):
 APPROXIMATE_KL = exercise(
     __file__, "7.4", approximate_kl, log_prob_cases, asked,
     properties=gives_tensors(log_prob_cases, asked)
-    | {"gradient in a report": on_every_case(log_prob_cases, kl_without_gradient)},
+    | {"gradient in a report": on_every_case(log_prob_cases, kl_without_gradient)}
+    | no_mutation(log_prob_cases),
 )  # fmt: skip
 
 
@@ -96,7 +98,8 @@ def surrogate_cases(rng: np.random.Generator) -> list[Case]:
 CLIPPED_SURROGATE = exercise(
     __file__, "7.2", clipped_surrogate, surrogate_cases, observe_surrogate,
     properties=spares("advantages", surrogate_cases, asked, place=1)
-    | gives_tensors(surrogate_cases, asked),
+    | gives_tensors(surrogate_cases, asked)
+    | no_mutation(surrogate_cases),
 )  # fmt: skip
 
 
@@ -155,5 +158,6 @@ PPO_VALUE_LOSS = exercise(
     __file__, "7.6", ppo_value_loss, value_loss_cases, observe_value_loss,
     properties=spares("returns", value_loss_cases, asked, place=2)
     | spares("old values", value_loss_cases, asked, place=1)
-    | gives_tensors(value_loss_cases, asked),
+    | gives_tensors(value_loss_cases, asked)
+    | no_mutation(value_loss_cases),
 )  # fmt: skip

@@ -22,11 +22,12 @@ def parts_of(function: Callable, n_rows: int, batch_size: int, seed: Any = 0) ->
 
 def observe_epoch(function: Callable, n_rows: int, batch_size: int) -> dict[str, Any]:
     parts = parts_of(function, n_rows, batch_size)
-    rows = np.concatenate(parts)
+    rows = np.concatenate([np.zeros(0, int), *parts])
     many = n_rows >= 9  # of few rows chance may leave out none
     neighbours = [len(part) > 4 and np.ptp(part) == len(part) - 1 for part in parts]
     return {
         "number of rows in all": len(rows),
+        "answer to whether the numbers are whole": all(part.dtype.kind in "iu" for part in parts),
         "answer to whether a number is no row": bool(((rows < 0) | (rows >= n_rows)).any()),
         "answer to whether a row comes twice": many and len(np.unique(rows)) < len(rows),
         "answer to whether a row never comes": many and not np.isin(np.arange(n_rows), rows).all(),
