@@ -262,6 +262,8 @@ def test_agents_that_are_alive_have_streams_of_their_own(graphs, monkeypatch):
     first = [KINDS["sac"](device=ELSEWHERE).learn(15) for _ in range(4)]
     streams = [recorded.Recorder.made[agent].stream.number for agent in first]
     assert sorted(streams) == [1, 2, 3, 4]
+    awaited = recorded.Recorder.made[first[0]].stream.awaited
+    assert awaited == [Stream.main.number]  # what was begun before a recording is done first
     one_more = KINDS["sac"](device=ELSEWHERE).learn(15)
     assert len(graphs) == 4  # the plain update does as well
     del first[2]
