@@ -73,9 +73,19 @@ def weighted_loss_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
+def calls_no_backward(function, rng):
+    """Nothing has been added to the gradient of `q`, from which an update would begin."""
+    for q, *others in (case.args for case in weighted_loss_cases(rng)):
+        function(q, *others)
+        if q.grad is not None:
+            return False
+    return True
+
+
 WEIGHTED_CRITIC_LOSS = exercise(
     __file__, "4.11", weighted_critic_loss, weighted_loss_cases, observe_weighted_loss,
-    properties=gives_tensors(weighted_loss_cases) | no_mutation(weighted_loss_cases),
+    properties=gives_tensors(weighted_loss_cases) | no_mutation(weighted_loss_cases)
+    | {"gradient left in q": calls_no_backward},
 )  # fmt: skip
 
 

@@ -47,12 +47,14 @@ def observe_episodes(function, env, episodes, seed):
         return None
     played = [entry for entry in log if entry[0] is not mine] or log
     own = own_actions(policy, played)
+    shapes = {more for _, what, more in played if what == "shape"}
     seen = {
         "use of the given environment": done_to(mine, log),
         "course of the episodes": course(played, stopped),
         "seeds of the episodes": ", ".join(sorted(str(seed) for seed, _ in episodes_of(played))),
         "observations that the policy is given": policy.about(),
         "actions": "the policy's" if own else "not the policy's",
+        "shape of the actions": str(shapes.pop()) if shapes else "the policy's",
         FORM: "not known" if stopped else form(result, episodes),
         "returns": None,
         "lengths": None,

@@ -195,6 +195,15 @@ def refuses(lengths: list[int], *shares: float) -> Callable:
     return test
 
 
+def asks_rng(function, rng):
+    """Where it fails, that says nothing of random numbers."""
+    demos, mine = demos_of([1, 2, 3, 2, 1]), np.random.default_rng(0)
+    before = mine.bit_generator.state
+    if raises(Exception, function, demos, 0.4, mine):
+        return True
+    return mine.bit_generator.state != before
+
+
 def env_and_maker_stay(function, rng):
     demos = demos_of([1, 2, 3, 2])
     if raises(Exception, function, demos, 0.5, rng):
@@ -215,6 +224,7 @@ def as_recorded(function, rng):
 SPLIT_EPISODES = exercise(
     __file__, "5.6", split_episodes, split_cases, observe_split,
     properties={
+        "never asks rng": asks_rng,
         "takes any share": refuses([1, 2, 1], 0.0, 1.0, -0.5, 20.0),
         "takes a single episode": refuses([4], 0.5),
         "env_id and maker": env_and_maker_stay,

@@ -51,6 +51,8 @@ class WatchedWalk(gym.Env):
             note(self, "late", f"goes on after an episode {ended}")
             raise TooFarError("The episode is over.")
         self.t += 1
+        if np.shape(action) != self.action_space.shape:
+            note(self, "shape", np.shape(action))
         action = float(np.ravel(action)[0])
         reward = round(float(self.np_random.normal()), 2) + action
         over = self.t == self.length
