@@ -84,7 +84,8 @@ class Stream:
 
     current, made, there_are = 0, 0, 32
 
-    def __init__(self, number=None):
+    def __init__(self, device, number=None):
+        assert device == ELSEWHERE
         if number is None:
             Stream.made, number = Stream.made + 1, 1 + Stream.made % Stream.there_are
         self.number, self.awaited = number, []
@@ -111,7 +112,7 @@ def stream(stream):
 
 
 @contextmanager
-def recording(graph, stream):
+def recording(graph, stream, capture_error_mode):
     """Stands in for `torch.cuda.graph`, which leaves its stream in force after an error, too."""
     before, Stream.current = Stream.current, stream.number
     with Noting(graph):
@@ -121,7 +122,7 @@ def recording(graph, stream):
 
 def stand_in(monkeypatch):
     """Let the device that is not there record graphs as a GPU does. Returns all that are made."""
-    graphs, main = [], Stream(0)
+    graphs, main = [], Stream(ELSEWHERE, 0)
 
     def new():
         graphs.append(Graph())

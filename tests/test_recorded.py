@@ -3,6 +3,7 @@
 import copy
 import gc
 import weakref
+from contextlib import nullcontext
 from functools import cache, partial
 
 import numpy as np
@@ -17,6 +18,7 @@ from wholes import AGENTS, everything, tiny
 from helpers.agents import DDPG, SAC, TD3, recorded
 from helpers.agents.faster import UPDATES, fast_update, plain_updates
 from helpers.agents.schedules import LinearSchedule
+from helpers.memory.buffers import PrioritizedReplayBuffer
 
 STEPS = 30
 RATE = 2**-10  # a float32 holds it as exactly as a number of Python's does
@@ -40,7 +42,7 @@ def graphs(monkeypatch):
     with put_elsewhere(monkeypatch):
         for kind in (DDPG, TD3, SAC):
             monkeypatch.setitem(UPDATES, ("meta", kind), recorded.Recorder)
-        monkeypatch.setattr(recorded.Recorder, "fails", False)
+        monkeypatch.setattr(recorded.Recorder, "broken", False)
         yield stand_in(monkeypatch)
 
 
@@ -99,6 +101,7 @@ CHANGES = {
         agent, "online", agent.online[:2]
     ),
     "a target": replace_a_target,
+    "an equal number": lambda agent: setattr(agent, "gamma", float(str(agent.gamma))),
     "another generator": lambda agent: setattr(agent, "rng", np.random.default_rng(3)),
     "numbers": lambda agent: agent.rng.standard_normal(3),
 }  # fmt: skip
@@ -235,14 +238,73 @@ def test_what_python_does_in_an_update_is_done_every_time(put, graphs):
 @pytest.mark.filterwarnings("error:This GPU")
 def test_a_result_that_is_kept_prevents_it_until_it_is_let_go(graphs):
     """Its way back through the critic is of another stream, and would make recording fail."""
-    here, there = KINDS["sac"]().learn(2 * STEPS), KINDS["sac"](device=ELSEWHERE)
+    here, there = KINDS["sac"]().learn(4 * STEPS), KINDS["sac"](device=ELSEWHERE)
     kept = there.value(torch.ones(1, there.obs_size).to(ELSEWHERE))
     there.learn(STEPS)
     assert not graphs
     del kept
-    there.learn(STEPS)
+    there.learn(3 * STEPS)
     assert everything(there) == everything(here)
     assert replays(graphs) > STEPS / 2
+
+
+def test_one_agents_failure_is_its_own(graphs, monkeypatch):
+    """Where a recording was made and does something else, torch is in order."""
+    with monkeypatch.context() as patch:
+        patch.setattr("recording.Graph.replay", forgets)
+        with pytest.warns(UserWarning, match="something else"):
+            KINDS["td3"](device=ELSEWHERE).learn(STEPS)
+    graphs.clear()
+    KINDS["sac"](device=ELSEWHERE).learn(STEPS)
+    assert replays(graphs) > STEPS / 2
+
+
+@pytest.mark.filterwarnings("error:This GPU")
+def test_a_batch_with_more_in_it_is_not_recorded(graphs):
+    agent = KINDS["td3"](device=ELSEWHERE)
+    shapes = agent.buffer.tensors.obs.shape[1:], agent.buffer.tensors.action.shape[1:]
+    agent.buffer = PrioritizedReplayBuffer(25, *shapes, rng=agent.rng)
+    agent.normal_batch = lambda batch: type(batch)(*(each.to(ELSEWHERE) for each in batch))
+    agent.learn(STEPS)
+    assert agent.updates > STEPS / 2
+    assert not graphs
+
+
+def test_whoever_looks_at_gradients_sees_this_updates(graphs):
+    def gradients(agent):
+        seen.append([p.grad.cpu().clone() for p in agent.critic.parameters() if p.grad is not None])
+
+    seen = []
+    KINDS["td3"](device=ELSEWHERE).learn(STEPS, gradients)
+    there, seen = seen, []
+    with plain_updates():
+        KINDS["td3"](device=ELSEWHERE).learn(STEPS, gradients)
+    assert replays(graphs) > STEPS / 3
+    for ours, theirs in zip(there, seen, strict=True):
+        assert all(torch.equal(*pair) for pair in zip(ours, theirs, strict=True))
+
+
+def test_bounds_of_a_class_count_at_once(graphs, monkeypatch):
+    agents = [KINDS["sac"](device=ELSEWHERE) for _ in range(2)]
+    for agent, context in zip(agents, (nullcontext(), plain_updates()), strict=True):
+        with context, monkeypatch.context() as patch:
+            agent.learn(STEPS)
+            patch.setattr(type(agent.actor), "log_std_range", (-3.0, -2.0))
+            agent.learn(STEPS)
+    assert everything(agents[0]) == everything(agents[1])
+    assert graphs
+
+
+def test_precisions_may_be_set_by_either_of_torchs_ways(graphs):
+    """After the newer one the older one can no longer be asked."""
+    matmul = torch.backends.cuda.matmul
+    before = matmul.fp32_precision
+    matmul.fp32_precision = "tf32"
+    try:
+        KINDS["sac"](device=ELSEWHERE).learn(STEPS)
+    finally:
+        matmul.fp32_precision = before
+    assert graphs
 
 
 def test_what_changes_often_is_recorded_ever_less_often(graphs):

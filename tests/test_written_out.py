@@ -287,6 +287,23 @@ def own_layer(agent):
     agent.actor.hidden2 = nn.Sequential(agent.actor.hidden2, nn.LayerNorm(NARROW + 2))
 
 
+class Block(nn.Module):
+    """Another block, whose children look as ours."""
+
+    def __init__(self, hidden):
+        super().__init__()
+        self.layers = hidden
+
+    def forward(self, x):
+        return torch.tanh(self.layers(x))
+
+
+def own_block(agent):
+    agent.actor = DeepActor(3, 1, (NARROW + 2,))
+    agent.actor.hidden = Block(agent.actor.hidden)
+    agent.actor_optimizer = LeanAdam(agent.actor.parameters())
+
+
 def own_network(agent):
     agent.actor = copy.deepcopy(agent.actor)
 
@@ -296,6 +313,7 @@ REFUSED = {
     "a network of another class": lambda agent: setattr(agent, "actor", OwnActor(3, 1, NARROW + 2)),
     "another network, not the optimiser's": own_network,
     "another layer": own_layer,
+    "another block": own_block,
     "a q1 of its own": lambda agent: setattr(agent.critic, "q1", agent.critic.q1),
     "a layer more": lambda agent: agent.actor.add_module("more", nn.Identity()),
     "another critic of a pair": lambda agent: setattr(

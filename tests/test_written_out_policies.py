@@ -1,14 +1,12 @@
 """A2C's and PPO's updates written out learn what autograd's learn, where they are known to."""
 
-import math
-
 import numpy as np
 import pytest
 import torch
 from gymnasium import spaces
 from torch import nn
 
-from helpers.agents import A2C, PPO, a2c, policies, ppo, written_out_policies
+from helpers.agents import A2C, PPO, a2c, base, policies, ppo, written_out_policies
 from helpers.agents.adam import LeanAdam
 from helpers.agents.base import gradient_step
 from helpers.agents.by_hand import Network
@@ -240,6 +238,51 @@ def another_policy(agent):
     agent.policy = OwnPolicy(4, agent.action_space, 8)
 
 
+class Residual(nn.Module):
+    """A block whose children look as one of ours."""
+
+    def __init__(self, n_inputs, n_outputs):
+        super().__init__()
+        self.hidden1, self.hidden2 = nn.Linear(n_inputs, 8), nn.Linear(8, 8)
+        self.output = nn.Linear(8, n_outputs)
+
+    def forward(self, x):
+        return self.output(torch.tanh(self.hidden2(torch.tanh(self.hidden1(x)))))
+
+
+def with_optimizers(agent):
+    """New ones, for networks that were replaced."""
+    networks = {"policy": agent.policy, "critic": agent.critic}
+    for name in agent.saved:
+        if name == "optimizer":
+            every = [p for network in networks.values() for p in network.parameters()]
+            agent.optimizer = LeanAdam(every)
+        elif "optimizer" in name:
+            own = networks[name.removesuffix("_optimizer")]
+            setattr(agent, name, LeanAdam(own.parameters()))
+
+
+def another_actor(agent):
+    agent.policy.actor = Residual(4, 2)
+    with_optimizers(agent)
+
+
+def another_block(agent):
+    agent.critic = nn.Sequential()
+    agent.critic.add_module("hidden", Residual(4, 8))
+    agent.critic.add_module("output", nn.Linear(8, 1))
+    with_optimizers(agent)
+
+
+def a_shared_layer(agent):
+    agent.critic[0] = agent.policy.actor[0]
+    with_optimizers(agent)
+
+
+def another_class_of_policy(agent):
+    agent.policy.__class__ = OwnPolicy
+
+
 def a_layer_more(agent):
     agent.critic.append(nn.Identity())
 
@@ -255,6 +298,9 @@ REFUSED = {
     "another critic, not the optimiser's": lambda agent: setattr(
         agent, "critic", of_depth(make_critic, 4, hidden=8)
     ),
+    "another actor in the policy": another_actor,
+    "another block in the critic": another_block,
+    "another class of the same policy": another_class_of_policy,
     "a layer more": a_layer_more,
     "another activation": another_activation,
     "an evaluate of its own": lambda agent: setattr(
@@ -284,6 +330,31 @@ def test_what_is_not_the_courses_own_is_left_to_autograd(kind, change, rollouts)
     assert is_written_out(other)
 
 
+def test_a_layer_of_both_networks():
+    """PPO has one optimiser: what both networks do to the layer adds up."""
+    agent = an_agent(PPO)
+    with pytest.warns(UserWarning, match="duplicate"):
+        a_shared_layer(agent)
+    assert not is_written_out(agent)
+
+
+def test_one_std_for_all_dimensions_is_left_to_autograd():
+    agent = an_agent(A2C, "Pendulum-v1")
+    agent.policy.log_std = nn.Parameter(torch.zeros(()))
+    with_optimizers(agent)
+    assert not is_written_out(agent)
+
+
+@AGENTS
+def test_modes_of_torch_are_honoured(kind):
+    agent = after(1, an_agent(kind))
+    with torch.no_grad():
+        assert not is_written_out(agent)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert not is_written_out(agent)
+    assert is_written_out(agent)
+
+
 SHARED = {
     "a loss": (A2C, a2c, "actor_loss"),
     "a step": (A2C, a2c, "gradient_step"),
@@ -292,6 +363,8 @@ SHARED = {
     "a surrogate": (PPO, ppo, "clipped_surrogate"),
     "the agent's loss": (PPO, PPO, "loss"),
     "learn_from": (PPO, PPO, "learn_from"),
+    "what every agent says of values": (PPO, base.Agent, "value"),
+    "an activation": (A2C, nn.ReLU, "forward"),
 }
 
 
@@ -341,10 +414,11 @@ def test_all_variants_of_a_lab_learn_plainly(lesson):
     assert UPDATES
 
 
-def test_arrays_are_kept_for_a_few_sizes_only():
-    agent = after(1, an_agent(A2C))
+def test_arrays_are_kept_for_so_many_rows_only():
+    agent, most = after(1, an_agent(A2C)), written_out_policies.ROWS
     update = UPDATES["cpu", A2C].of(agent, (torch.zeros(ROLLOUT, 4),))
-    kept = [update.networks(agent, rows) for rows in range(10, 10 + written_out_policies.SIZES)]
-    assert update.networks(agent, 10 + written_out_policies.SIZES - 1) is kept[-1]
-    assert len(update.sizes) <= written_out_policies.SIZES
-    assert math.isclose(update.networks(agent, 30)[0].output.shape[1], 30)
+    for rows in (most // 2, most // 4, most // 2 + 1, 2 * most):
+        kept = update.networks(agent, rows)
+        assert update.networks(agent, rows) is kept
+        assert sum(update.sizes) <= max(most, rows)
+    assert kept[0].output.shape[1] == 2 * most

@@ -19,6 +19,10 @@ PAIRS = (StackedTwin, networks.TwinQNetwork, layers.DeepTwinQNetwork)
 POLICIES = (policies.CategoricalPolicy, policies.GaussianPolicy)
 STATE_CRITICS = (nn.Sequential,)
 NETWORKS = (*ACTORS, *GAUSSIAN_ACTORS, *CRITICS, *PAIRS, *POLICIES, *STATE_CRITICS)
+DEEP = (layers.DeepActor, layers.DeepSquashedGaussianActor, layers.DeepQNetwork)
+WRITTEN_LAYER_BY_LAYER = (
+    networks.DeterministicActor, networks.SquashedGaussianActor, networks.QNetwork, StackedTwin,
+)  # fmt: skip
 LINEAR = (nn.Linear, WideLinear, StackedLinear)
 
 # The gradient before a ReLU, from the one after it and what the ReLU gave.
@@ -156,20 +160,23 @@ class Network:
 def towers_of(network: Any) -> list[list[Any]] | None:
     """The linear layers of each of its networks, two stacked ones counting as one.
 
-    None if there is anything else between them than a ReLU after each but the last.
+    None if it is not one of ours, or has anything else between them than a ReLU after each but the
+    last.
     """
     names, children = " ".join(network._modules), list(network.children())
     if type(network) in PAIRS and names == "first second":
-        both = [towers_of(each) for each in children]
+        both = [towers_of(each) if type(each) in CRITICS else None for each in children]
         return [*both[0], *both[1]] if both[0] and both[1] else None
     if type(network) in POLICIES and names == "actor":
-        return towers_of(children[0])
-    if names == "hidden output" or type(network) is nn.Sequential:
-        made_of = [*children[0].children(), children[1]] if names == "hidden output" else children
+        return towers_of(children[0]) if type(children[0]) in STATE_CRITICS else None
+    made_of = children
+    if type(network) in DEEP and names == "hidden output" and type(children[0]) is nn.Sequential:
+        made_of = [*children[0].children(), children[1]]
+    if made_of is not children or type(network) in STATE_CRITICS:
         relus, children = made_of[1::2], made_of[::2]
         if len(relus) != len(children) - 1 or not all(type(each) is nn.ReLU for each in relus):
             return None
-    elif names != "hidden1 hidden2 output":
+    elif type(network) not in WRITTEN_LAYER_BY_LAYER or names != "hidden1 hidden2 output":
         return None
     return [children] if all(type(each) in LINEAR for each in children) else None
 

@@ -15,7 +15,6 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from operator import is_
 from types import FunctionType
 from typing import Any, ClassVar, Self, cast
 from weakref import WeakKeyDictionary, WeakSet
@@ -47,12 +46,12 @@ class Recorder:
 
     made: ClassVar[WeakKeyDictionary[Any, Any]] = WeakKeyDictionary()  # no copy takes it along
     streams: ClassVar[WeakSet[Any]] = WeakSet()  # on which recordings were made
-    fails: ClassVar[bool] = False  # once one could not be made, in this process
+    broken: ClassVar[bool] = False  # once PyTorch was interrupted in recording, in this process
 
     @classmethod
     def of(cls, agent: Any, batch: Batch) -> Self | None:
         """The agent's own, made when it is first needed; None where nothing can be recorded."""
-        return None if cls.fails else cls.made.setdefault(agent, cls())
+        return None if cls.broken else cls.made.setdefault(agent, cls())
 
     def __init__(self) -> None:
         self.recordings: dict[bool, Recording] = {}
@@ -60,9 +59,12 @@ class Recorder:
         self.unchanged: Counter[bool] = Counter()  # since when so many of a kind were done
         self.patience = 1  # so many before one is recorded
         self.stream: Any = None
+        self.fails = False
 
     def __call__(self, agent: Any, batch: Batch) -> dict[str, torch.Tensor]:
         """What `agent.update(batch)` does and gives."""
+        if self.fails:
+            return agent.update(batch)
         kind = agent.updates % getattr(agent, "policy_delay", 1) == 0
         changed = self.before is None or not self.before.hold(agent, batch)
         if changed:
@@ -88,32 +90,31 @@ class Recorder:
         """Make a recording of this kind of update if it can be made now; whether there is one."""
         if self.before is None or self.unchanged[kind] < self.patience:
             return False
-        if not self.before.can_be_recorded(agent):
-            return False
-        self.stream = self.stream or free_stream()
-        if self.stream is None:
+        self.stream = self.stream or free_stream(agent.device)
+        if self.stream is None or not self.before.can_be_recorded(agent, batch):
+            self.patience *= 2  # to ask takes time, too
             return False
         Recorder.streams.add(self.stream)
         try:
             self.recordings[kind] = Recording(agent, batch, self.stream)
         except Exception as error:
-            Recorder.fails = True  # what a failed one leaves in torch may harm the next one
-            Recorder.made.clear()
+            self.fails = True
+            self.recordings.clear()
             warnings.warn(
                 f"This GPU records no updates of {type(agent).__name__} ({error}): training goes "
                 "on without recording, which takes longer and learns the same.",
                 stacklevel=2,
             )
-        return kind in self.recordings and not Recorder.fails
+        return not self.fails
 
 
-def free_stream() -> Any:
-    """One that no recording was made on; None where there is none.
+def free_stream(device: torch.device) -> Any:
+    """One of this GPU that no recording was made on; None where there is none.
 
     With a recording goes what torch's products keep for its stream, whoever else needs it there:
     https://github.com/pytorch/pytorch/issues/193402.
     """
-    some = (torch.cuda.Stream() for _ in range(STREAMS))
+    some = (torch.cuda.Stream(device) for _ in range(STREAMS))
     return next((stream for stream in some if stream not in Recorder.streams), None)
 
 
@@ -123,8 +124,6 @@ class Surroundings(Standing):
     def __init__(self, agent: Any, batch: Batch) -> None:
         names = (*type(agent).saved, "rng")
         super().__init__(agent, dict.fromkeys(names, ()))
-        networks = [part for part in self.parts.values() if isinstance(part, nn.Module)]
-        self.modules = [module for network in networks for module in network.modules()]
         self.objects, self.constants = objects(agent), constants(agent, batch)
 
     def hold(self, agent: Any, batch: Batch) -> bool:
@@ -132,16 +131,17 @@ class Surroundings(Standing):
         now = objects(agent)
         return (
             len(now) == len(self.objects)
-            and all(map(is_, now, self.objects))
+            and all(map(same, now, self.objects))
             and constants(agent, batch) == self.constants
             and self.holds(agent)
         )
 
-    def can_be_recorded(self, agent: Any) -> bool:
+    def can_be_recorded(self, agent: Any, batch: Batch) -> bool:
         """Whether Python does nothing in an update that has to be done every time."""
         own_methods = [name for name in vars(agent) if is_method(type(agent), name)]
         return (
-            not own_methods
+            type(batch) is Batch
+            and not own_methods
             and all(map(is_known, self.modules))
             and not any(map(is_held, self.trained))
         )
@@ -153,12 +153,19 @@ def objects(agent: Any) -> list[Any]:
     return [*agent.remembered.values(), *agent.targets, *agent.online, *moments]
 
 
+def same(one: Any, other: Any) -> bool:
+    return one is other or (isinstance(one, int | float) and one == other)
+
+
 def constants(agent: Any, batch: Batch) -> list[Any]:
     """What the operations of an update depend on: a recording has these as they were then."""
     groups = [optimizer.param_groups[0] for optimizer in optimizers(agent)]
     settings = [(each["betas"], each["eps"], each["weight_decay"]) for each in groups]
-    modes = torch.is_autocast_enabled("cuda"), torch.get_float32_matmul_precision()
-    return [*settings, *modes, *(part.shape for part in batch)]
+    bounds = getattr(agent.actor, "log_std_range", None)
+    backends: Any = torch.backends
+    precision = backends.cuda.matmul.fp32_precision, backends.cudnn.conv.fp32_precision
+    modes = torch.is_autocast_enabled("cuda"), *precision
+    return [*settings, bounds, *modes, *(part.shape for part in batch)]
 
 
 def optimizers(agent: Any) -> list[Any]:
@@ -196,7 +203,7 @@ class Recording:
 
         The agent is left as it was.
         """
-        self.batch = Batch(*(torch.zeros_like(part) for part in batch))
+        self.batch = Batch(*map(torch.zeros_like, batch))
         self.draws = Draws(agent.rng, agent.device)
         self.rates = [torch.zeros((), device=agent.device) for _ in optimizers(agent)]
         state, before = agent.rng.bit_generator.state, copies(agent)
@@ -227,16 +234,27 @@ class Recording:
                     # recorded.
                     agent.update(self.batch)
                     self.draws.rewound()
-                    with torch.cuda.graph(self.graph, stream=stream):
-                        losses = agent.update(self.batch)  # noted, not carried out
+                    losses = self.noted(agent, stream)
             finally:
                 now.wait_stream(stream)
         self.losses = {name: loss.detach() for name, loss in losses.items()}
+        parameters = [p for each in optimizers(agent) for p in each.param_groups[0]["params"]]
+        self.gradients = [(parameter, parameter.grad) for parameter in parameters]
+
+    def noted(self, agent: Any, stream: Any) -> dict[str, torch.Tensor]:
+        """An update that is noted and not carried out. Other threads may ask for memory."""
+        Recorder.broken = True  # unless it comes to its end: the next one might be harmed
+        with torch.cuda.graph(self.graph, stream=stream, capture_error_mode="thread_local"):
+            losses = agent.update(self.batch)
+        Recorder.broken = False
+        return losses
 
     def __call__(self, agent: Any, batch: Batch) -> dict[str, torch.Tensor]:
         """The update. What it returns is overwritten by the next one."""
         self.fill(agent, batch)
         self.graph.replay()
+        for parameter, gradient in self.gradients:  # for whoever looks at them
+            parameter.grad = gradient
         return self.losses
 
     def fill(self, agent: Any, batch: Batch) -> None:
@@ -255,10 +273,10 @@ class Recording:
         """
         groups = [optimizer.param_groups[0] for optimizer in optimizers(agent)]
         rates, rng = [group["lr"] for group in groups], agent.rng
-        for group, place in zip(groups, self.rates, strict=True):
-            group["lr"] = place
-        agent.rng = self.draws.rewound()
         try:
+            for group, place in zip(groups, self.rates, strict=True):
+                group["lr"] = place
+            agent.rng = self.draws.rewound()
             yield
         finally:
             agent.rng = rng

@@ -61,8 +61,9 @@ def functions_of(*owners: Any) -> dict[Any, list[tuple[Any, str, Any]]]:
 
 # What is written out, as it was when the modules were read.
 ORIGINALS = functions_of(
-    ddpg, td3, sac, ddpg.DDPG, td3.TD3, sac.SAC, sac.Temperature, LeanAdam, *NETWORKS, *LINEAR
-)
+    ddpg, td3, sac, ddpg.DDPG, td3.TD3, sac.SAC, sac.Temperature, LeanAdam, *NETWORKS, *LINEAR,
+    nn.ReLU,
+)  # fmt: skip
 
 # ---- where it applies ----------------------------------------------------------------------------
 
@@ -88,8 +89,7 @@ def is_known(agent: Any, kinds: dict[str, tuple[type, ...]]) -> bool:
     networks = networks_of(parts)
     for network in networks.values():
         parameters, towers = list(network.parameters()), towers_of(network)
-        beside = 1 if type(network) is policies.GaussianPolicy else 0
-        if towers is None or len(parameters) != 2 * sum(map(len, towers)) + beside:
+        if towers is None or len(parameters) != 2 * sum(map(len, towers)) + beside(network):
             return False
         if not all(p.dtype == torch.float32 and p.device.type == "cpu" for p in parameters):
             return False
@@ -101,7 +101,16 @@ def is_known(agent: Any, kinds: dict[str, tuple[type, ...]]) -> bool:
             wanted = [p for network in moves for p in network.parameters()]
             if own != "temperature" and [*map(id, moved)] != [*map(id, wanted)]:
                 return False
+            if len(set(map(id, moved))) < len(moved):  # a layer of two networks
+                return False
     return True
+
+
+def beside(network: Any) -> int:
+    """How many parameters it has beside its layers: a Gaussian policy the logarithms of its std."""
+    if type(network) is not policies.GaussianPolicy:
+        return 0
+    return int(network.log_std.shape == network.actor[-1].bias.shape)
 
 
 def networks_of(parts: dict[str, Any]) -> dict[str, Any]:
@@ -129,9 +138,10 @@ class Standing:
         self.looks = [(space.get, name) for space, name, _ in places]
         self.found = [part for *_, part in places]
         self.hooks = [vars(module)[f"_{name}"] for module in modules for name in HOOKS]
+        self.modules, self.types = modules, [*map(type, modules)]
         self.hooks += [vars(every_module)[f"_global_{name}"] for name in HOOKS]
         self.parameters = [p for root in roots.values() for p in root.parameters()]
-        self.addresses = [p.data_ptr() for p in self.parameters]
+        self.memory = [(p.data_ptr(), p.stride()) for p in self.parameters]
         online = [root for name, root in roots.items() if not name.startswith("target")]
         self.trained = [p for root in online for p in root.parameters()]
 
@@ -142,10 +152,13 @@ class Standing:
             all(map(is_, map(now.get, self.parts), self.parts.values()))
             and all(map(is_, [get(name) for get, name in self.looks], self.found))
             and [*map(len, self.spaces)] == self.lengths
-            and [p.data_ptr() for p in self.parameters] == self.addresses
+            and [*map(type, self.modules)] == self.types
+            and [(p.data_ptr(), p.stride()) for p in self.parameters] == self.memory
             and all(p.requires_grad and not p._backward_hooks for p in self.trained)
             and not any(self.hooks)
+            and torch.is_grad_enabled()
             and not torch.is_anomaly_enabled()
+            and not torch.is_autocast_enabled("cpu")
         )
 
 

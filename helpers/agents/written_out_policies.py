@@ -1,4 +1,4 @@
-"""Updates of A2C and PPO written out: see `written_out.py`.
+"""Updates of A2C and PPO written out, on a CPU: see `written_out.py`.
 
 For agents with one choice of an action, or with Box actions; those with several choices at once
 update by their own `learn_from`.
@@ -6,12 +6,12 @@ update by their own `learn_from`.
 
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
 
-from helpers.agents import a2c, networks, policies, ppo
+from helpers.agents import a2c, base, networks, policies, ppo
 from helpers.agents.adam import LeanAdam
 from helpers.agents.base import gradient_step
 from helpers.agents.by_hand import POLICIES, STATE_CRITICS, Network
@@ -27,21 +27,26 @@ from helpers.agents.written_out import (
 )
 
 # As in `written_out.py`.
-SOURCES: tuple[Any, ...] = (a2c, ppo, policies, networks, gradient_step)
-READ = 3242108941
+SOURCES: tuple[Any, ...] = (a2c, ppo, policies, networks, gradient_step, base.Agent.value)
+READ = 124765337
 ORIGINALS |= functions_of(a2c, ppo, policies, a2c.A2C, ppo.PPO)
 
-SIZES = 8  # of batches for which arrays are kept: they differ by the filler rows among them
+ROWS = 8192  # of all batches for which arrays are kept: they differ by the filler rows among them
+VALUE = base.Agent.value  # what PPO takes for it
 Back = Callable[[np.ndarray, float], None]
 
 
 class RolloutUpdate(WrittenOut):
-    """Of an agent that learns from rollouts."""
+    """Of an agent that learns from rollouts. Gradients have the same memory at every update."""
 
     kinds: ClassVar = {
         "policy": POLICIES, "critic": STATE_CRITICS,
         "update": NOT_SET, "learn_from": NOT_SET, "loss": NOT_SET, "value": NOT_SET,
     }  # fmt: skip
+
+    @classmethod
+    def of(cls, agent: Any, batch: tuple[torch.Tensor, ...]) -> Self | None:
+        return super().of(agent, batch) if type(agent).value is VALUE else None
 
     def __init__(self, agent: Any, standing: Standing, rows: int) -> None:
         super().__init__(agent, standing, rows)
@@ -58,7 +63,7 @@ class RolloutUpdate(WrittenOut):
     def networks(self, agent: Any, rows: int) -> tuple[Network, Network]:
         """Policy and critic, for batches of that many rows."""
         if rows not in self.sizes:
-            if len(self.sizes) == SIZES:
+            if sum(self.sizes) + rows > ROWS:
                 self.sizes.clear()
             self.sizes[rows] = Network.of(agent.policy, rows), Network.of(agent.critic, rows)
         return self.sizes[rows]
@@ -106,10 +111,10 @@ class PPOUpdate(RolloutUpdate):
                 logged.append(numbers)
                 if agent.target_kl is not None and numbers["approx_kl"] > 1.5 * agent.target_kl:
                     return ppo.means(logged)
-                networks = self.networks(agent, len(batch.obs))
-                for network in networks:
+                both = self.networks(agent, len(batch.obs))
+                for network in both:
                     network.backward(batch.obs)
-                clip(agent.max_grad_norm, *networks)
+                clip(agent.max_grad_norm, *both)
                 agent.optimizer.step()
         return ppo.means(logged)
 
