@@ -5,7 +5,8 @@ times, notes every call for autograd, and makes a new tensor for every result. H
 the matrices, see `by_hand.py`; Adam and the targets' move stay torch's. Measured one after the
 other on one core, 64x64 units and a batch of 128: an update of any of the three takes 0.45 to 0.5
 of the time that it takes with autograd, a step of TD3's training 0.55 to 0.6. With 256x256 and 256
-the products take most of the time: there an update takes 0.75.
+the products take most of the time: there an update takes 0.75. A2C and PPO follow in
+`written_out_policies.py`.
 
 `fast_update` in `faster.py` comes here for exactly the course's own agents and networks, as long as
 nothing in them was replaced, hooked or frozen; everything else updates by its own `update`. So do

@@ -41,7 +41,7 @@ class RolloutUpdate(WrittenOut):
 
     kinds: ClassVar = {
         "policy": POLICIES, "critic": STATE_CRITICS,
-        "update": NOT_SET, "learn_from": NOT_SET, "loss": NOT_SET, "value": NOT_SET,
+        "learn_from": NOT_SET, "loss": NOT_SET, "value": NOT_SET,
     }  # fmt: skip
 
     @classmethod
