@@ -12,7 +12,15 @@ import pytest
 import torch
 from threadpoolctl import threadpool_info
 from torch import nn
-from trials import a_batch, assert_close, parameters
+from trials import (
+    a_batch,
+    assert_close,
+    assert_same,
+    parameters,
+    plainly,
+    state,
+    with_larger_eps,
+)
 
 import helpers
 from helpers.agents import DDPG, SAC, TD3, td3, written_out
@@ -34,14 +42,8 @@ tiny = {"hidden": 8, "batch_size": 16, "learning_starts": STARTS, "seed": 1, "lo
 
 
 def an_agent(kind, **settings):
-    """Its last layers are not small, so that everything that is learned shows at once.
-
-    Nor is Adam's eps: else its first step makes a whole step of what was rounded away from 0.
-    """
-    agent = kind("Pendulum-v1", **tiny | settings)
-    for name in agent.saved:
-        if "optimizer" in name:
-            getattr(agent, name).param_groups[0]["eps"] = 1e-3
+    """Its last layers are not small, so that everything that is learned shows at once."""
+    agent = with_larger_eps(kind("Pendulum-v1", **tiny | settings))
     with torch.no_grad():
         for name in {"actor", "critic", "target_actor", "target_critic"} & vars(agent).keys():
             for key, parameter in getattr(agent, name).named_parameters():
@@ -59,25 +61,6 @@ def after(updates, agent, *changes):
         change(agent)
         agent.learn(20)
     return agent
-
-
-def plainly(make, *args):
-    with plain_updates():
-        return make(*args)
-
-
-def state(agent):
-    """All weights and all that the optimisers remember."""
-    states = [getattr(agent, name).state_dict() for name in agent.saved]
-    moments = [each for s in states if "param_groups" in s for each in s["state"].values()]
-    weights = [s for s in states if "param_groups" not in s]
-    return [tensor.clone() for s in (*weights, *moments) for tensor in s.values()]
-
-
-def assert_same(one, other):
-    """Equal up to rounding: in units of the largest number of each tensor."""
-    for a, b in zip(state(one), state(other), strict=True):
-        assert (a - b).abs().max() <= 1e-5 * max(a.abs().max(), 0.01)
 
 
 def is_written_out(agent):

@@ -3,14 +3,16 @@
 import numpy as np
 import pytest
 import torch
+import trials
 from gymnasium import spaces
 from torch import nn
+from trials import plainly, state, with_larger_eps
 
 from helpers.agents import A2C, PPO, a2c, base, policies, ppo, written_out_policies
 from helpers.agents.adam import LeanAdam
 from helpers.agents.base import gradient_step
 from helpers.agents.by_hand import Network
-from helpers.agents.faster import UPDATES, plain_updates
+from helpers.agents.faster import UPDATES
 from helpers.agents.layers import of_depth
 from helpers.agents.networks import make_critic
 from helpers.agents.policies import CategoricalPolicy, GaussianPolicy
@@ -24,12 +26,7 @@ tiny = {"n_envs": 4, "n_steps": 16, "hidden": 8, "seed": 1}
 
 
 def an_agent(kind, env="CartPole-v1", **settings):
-    """With Adam's eps not small: else its first step makes a whole one of what rounding left."""
-    agent = kind(env, **tiny | settings)
-    for name in agent.saved:
-        if "optimizer" in name:
-            getattr(agent, name).param_groups[0]["eps"] = 1e-3
-    return agent
+    return with_larger_eps(kind(env, **tiny | settings))
 
 
 def after(rollouts, agent, *changes):
@@ -41,23 +38,9 @@ def after(rollouts, agent, *changes):
     return agent
 
 
-def plainly(make, *args):
-    with plain_updates():
-        return make(*args)
-
-
-def state(agent):
-    """All weights and all that the optimisers remember."""
-    states = [getattr(agent, name).state_dict() for name in agent.saved]
-    moments = [each for s in states if "param_groups" in s for each in s["state"].values()]
-    weights = [s for s in states if "param_groups" not in s]
-    return [tensor.clone() for s in (*weights, *moments) for tensor in s.values()]
-
-
 def assert_same(one, other):
-    """Equal up to rounding: in units of the largest number of each tensor."""
-    for a, b in zip(state(one), state(other), strict=True):
-        assert (a - b).abs().max() <= 5e-5 * max(a.abs().max(), 0.01)
+    """A rollout's update is many."""
+    trials.assert_same(one, other, within=5e-5)
 
 
 def is_written_out(agent):

@@ -6,6 +6,7 @@ from environments import LOPSIDED, Guess, make
 from hypothesis import settings
 from torch import nn
 
+from helpers.agents.faster import plain_updates
 from helpers.agents.networks import DeterministicActor, QNetwork
 from helpers.agents.noise import UniformNoise
 from helpers.evaluation import evaluate
@@ -120,3 +121,31 @@ def q(agent, obs, *action):
     with torch.no_grad():
         both = agent.critic(torch.tensor([[float(obs)]]), torch.tensor([action]))
     return [value.item() for value in both]
+
+
+def plainly(make, *args):
+    """What comes of it where all agents learn by autograd."""
+    with plain_updates():
+        return make(*args)
+
+
+def state(agent):
+    """All weights and all that the optimisers remember."""
+    states = [getattr(agent, name).state_dict() for name in agent.saved]
+    moments = [each for s in states if "param_groups" in s for each in s["state"].values()]
+    weights = [s for s in states if "param_groups" not in s]
+    return [tensor.clone() for s in (*weights, *moments) for tensor in s.values()]
+
+
+def assert_same(one, other, within=1e-5):
+    """Two agents, equal up to rounding: in units of the largest number of each tensor."""
+    for a, b in zip(state(one), state(other), strict=True):
+        assert (a - b).abs().max() <= within * max(a.abs().max(), 0.01)
+
+
+def with_larger_eps(agent):
+    """Adam's eps is not small: else its first step makes a whole one of what rounding left."""
+    for name in agent.saved:
+        if "optimizer" in name:
+            getattr(agent, name).param_groups[0]["eps"] = 1e-3
+    return agent
