@@ -1,0 +1,64 @@
+"""What a check says of mistakes and errors that any function may have."""
+
+import pytest
+import torch
+from test_checks import exercise_of
+
+from helpers.checks.core import judge
+
+
+def scaled(x, by):
+    return [entry * by + 1 for entry in x]
+
+
+def scaled_cases(rng):
+    return [([1.0, 2.5], 3.0), ([0.5, 4.0, -1.5], 1.5)]
+
+
+def returns_at_once(x, by):
+    result = []
+    for entry in x:
+        result.append(entry * by + 1)
+        return result
+
+
+def forgets_by(x, by):
+    return [3 * entry**2 - 0.3 for entry in x]
+
+
+def asks_a_function(x, by):
+    return plus_none(x, by)
+
+
+def plus_none(x, by):
+    return [entry + None for entry in x]
+
+
+def powers(x, by):
+    return torch.tensor(x) ^ 2
+
+
+def calls_itself(x, by):
+    return calls_itself(x, by)
+
+
+def mean_without_brackets(x, by):
+    return torch.tensor(x).mean * by
+
+
+SENTENCES = {
+    returns_at_once: "`return result` stands in a loop, so the function ends in the loop's first",
+    forgets_by: "Your version never uses `by`.",
+    powers: "A power is `**` in Python",
+    calls_itself: "The function calls itself",
+    mean_without_brackets: "Brackets are missing",
+    asks_a_function: "at `return plus_none(x, by)` (line",  # the line of theirs, not of the other's
+}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"), SENTENCES.items(), ids=lambda each: getattr(each, "__name__", "")
+)
+def test_what_any_function_may_need_to_be_told(wrong, says):
+    result = judge(exercise_of(scaled, scaled_cases), wrong)
+    assert says in result.message, result.message
