@@ -142,7 +142,7 @@ class Standing:
         self.modules, self.types = modules, [*map(type, modules)]
         self.hooks += [vars(every_module)[f"_global_{name}"] for name in HOOKS]
         self.parameters = [p for root in roots.values() for p in root.parameters()]
-        self.memory = [(p.data_ptr(), p.stride()) for p in self.parameters]
+        self.addresses = [p.data_ptr() for p in self.parameters]
         online = [root for name, root in roots.items() if not name.startswith("target")]
         self.trained = [p for root in online for p in root.parameters()]
 
@@ -154,7 +154,7 @@ class Standing:
             and all(map(is_, [get(name) for get, name in self.looks], self.found))
             and [*map(len, self.spaces)] == self.lengths
             and [*map(type, self.modules)] == self.types
-            and [(p.data_ptr(), p.stride()) for p in self.parameters] == self.memory
+            and [p.data_ptr() for p in self.parameters] == self.addresses
             and all(p.requires_grad and not p._backward_hooks for p in self.trained)
             and not any(self.hooks)
             and torch.is_grad_enabled()
