@@ -43,7 +43,7 @@ from helpers.checks.running import (
 )
 from helpers.checks.source import Source, source_of
 
-TWO = "two mistakes"
+ONE, TWO = "one line", "two mistakes"
 SECONDS = 1.6  # of this process, for all of it; half as much again where others slow it down
 ONE_TRY = 0.3
 LONGEST_PART = 60  # characters of a part of a line that is shown
@@ -77,9 +77,11 @@ def explain(
     with quiet(), _bare_folder(), isolated(), Alarm() as alarm:
         try:
             search = _Search(exercise, got, failing, alarm)
-            if pair := search.two_known():
-                return TWO, both(pair[0].message, pair[1].message)
-            return _told(source, search.changes(source)) if source else None
+            pair = search.two_known()
+            told = _told(source, search.changes(source)) if source else None
+            if pair is None or (told and told[0] == ONE):
+                return told  # one line is less than two mistakes
+            return TWO, both(pair[0].message, pair[1].message)
         except KeyboardInterrupt:
             return None
 
@@ -88,7 +90,7 @@ def _told(source: Source, found: Found) -> tuple[str, str] | None:
     if len(found.lines) == 1:
         [(line, changes)] = found.lines.items()
         look = f"Look at `{source.line(line)}`. A small change to this line alone makes it right"
-        return "one line", f"{look}{_to_do(source, changes)}."
+        return ONE, f"{look}{_to_do(source, changes)}."
     pairs = found.but_a_property or found.but_an_entry
     if found.lines or len(pairs) != 1:
         return None
