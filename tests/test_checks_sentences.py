@@ -62,3 +62,29 @@ SENTENCES = {
 def test_what_any_function_may_need_to_be_told(wrong, says):
     result = judge(exercise_of(scaled, scaled_cases), wrong)
     assert says in result.message, result.message
+
+
+class Scaler:
+    def __init__(self, by, plus):
+        self.by, self.plus = by, plus
+
+    def scale(self, x):
+        return [self.by(entry) + self.plus for entry in x]
+
+
+class ScalerWithoutPlus:
+    def __init__(self, by, plus):
+        self.by, self.plus = by, plus
+
+    def scale(self, x):
+        return [self.by(entry) * 1.37 - self.by(0.2) for entry in x]
+
+
+def test_what_is_called_is_used():
+    """Only `plus` is never looked at."""
+
+    def observe(kind, x):
+        return kind(lambda entry: 3 * entry, 1.25).scale(x)
+
+    exercise = exercise_of(Scaler, lambda rng: [([1.0, 2.5],), ([0.3],)], observe=observe)
+    assert "Your version never uses `self.plus`." in judge(exercise, ScalerWithoutPlus).message

@@ -71,8 +71,8 @@ _YES_OR_NO = (
 )
 _CALL = "Brackets are missing: `x.mean` is the function itself, `x.mean()` calls it."
 _NONE = (
-    "Something is `None`. What changes a thing in place gives `None` back (`append`, `sort`, "
-    "`reverse`, `rng.shuffle`), and so does a function without `return`."
+    "Something is `None`: a name that was never set to anything else, what a function without "
+    "`return` gives, or what changes a thing in place (`append`, `sort`, `reverse`, `rng.shuffle`)."
 )
 _HINTS = {  # what an error says -> what that mostly means here
     "modified by an inplace operation": "A loss goes through something that was changed after it "
@@ -333,20 +333,27 @@ def _unused(c: Context) -> list[str]:
         return []
     given = ast.parse(source_of_reference(c.exercise.reference))
     made = _attributes(given, ast.Store) - _attributes(source.node, ast.Store)
-    own = _read(source.node)
-    never = [f"`{name}`" for name in _read(given) if name not in own and name not in made]
-    return [f"Your version never uses {' and '.join(never)}."] if never else []
+    used = _read(source.node) | made | _called(given)
+    never = [f"`{name}`" for name in sorted(_read(given) - used)]
+    if not never:
+        return []
+    *most, last = never
+    names = f"{', '.join(most)} and {last}" if most else last
+    return [f"Your version never uses {names}."]
 
 
-def _read(node: ast.AST) -> list[str]:
+def _read(node: ast.AST) -> set[str]:
     """The arguments, and what is kept in `self`, that are read in it."""
     walked = list(ast.walk(node))
     arguments = {each.arg for each in walked if isinstance(each, ast.arg)} - {"self"}
-    names = [e.id for e in walked if isinstance(e, ast.Name) and isinstance(e.ctx, ast.Load)]
-    calls = [each.func for each in walked if isinstance(each, ast.Call)]
-    called = {f"self.{each.attr}" for each in calls if isinstance(each, ast.Attribute)}
-    kept = [name for name in _attributes(node, ast.Load) if name not in called]
-    return [*dict.fromkeys(name for name in names if name in arguments), *sorted(kept)]
+    names = {e.id for e in walked if isinstance(e, ast.Name) and isinstance(e.ctx, ast.Load)}
+    return (names & arguments) | _attributes(node, ast.Load)
+
+
+def _called(node: ast.AST) -> set[str]:
+    """The methods of `self` that are called in it: there may be another way."""
+    calls = [each.func for each in ast.walk(node) if isinstance(each, ast.Call)]
+    return {f"self.{each.attr}" for each in calls if isinstance(each, ast.Attribute)}
 
 
 def _attributes(node: ast.AST, context: type) -> set[str]:
