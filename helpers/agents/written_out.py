@@ -87,8 +87,8 @@ def is_known(agent: Any, kinds: dict[str, tuple[type, ...]]) -> bool:
     parts = {name: vars(agent).get(name) for name in kinds}
     if not all(type(part) in kinds[name] for name, part in parts.items()):
         return False
-    networks = networks_of(parts)
-    for network in networks.values():
+    found = networks_of(parts)
+    for network in found.values():
         parameters, towers = list(network.parameters()), towers_of(network)
         if towers is None or len(parameters) != 2 * sum(map(len, towers)) + beside(network):
             return False
@@ -97,7 +97,7 @@ def is_known(agent: Any, kinds: dict[str, tuple[type, ...]]) -> bool:
     for name, optimizer in parts.items():
         if name.endswith("optimizer"):
             own = name.removesuffix("optimizer").removesuffix("_")
-            moves = [networks[own]] if own in networks else [*networks.values()]
+            moves = [found[own]] if own in found else [*found.values()]
             moved = [p for group in optimizer.param_groups for p in group["params"]]
             wanted = [p for network in moves for p in network.parameters()]
             if own != "temperature" and [*map(id, moved)] != [*map(id, wanted)]:
