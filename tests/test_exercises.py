@@ -71,6 +71,11 @@ class TestEveryExercise:
         for entry in [*exercise.mistakes, *exercise.properties]:
             assert 1 <= sentences(entry.message) <= 3, entry.message
 
+    def test_messages_are_plain_text_with_code(self, exercise):
+        """They are read in terminals and graders' reports too: neither Markdown nor TeX there."""
+        for entry in [*exercise.mistakes, *exercise.properties]:
+            assert not set("*$") & set(re.sub(r"`[^`]*`", "", entry.message)), entry.name
+
     def test_no_text_gives_the_solution_away(self, exercise):
         secrets = giveaways(inspect.getsource(exercise.reference))
         texts = [*exercise.hints, exercise.card.what, exercise.card.why]
