@@ -1,5 +1,7 @@
 """A2C: its functions against their definitions, one update against the formulas, what it learns."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -13,6 +15,7 @@ from torch.distributions import Categorical, Independent, Normal
 from helpers.agents import A2C, A2CByTheBook
 from helpers.agents.a2c import actor_loss, critic_loss, gae
 from helpers.agents.a2c_by_the_book import bootstrapped_returns
+from helpers.agents.adam import LeanAdam
 from helpers.agents.base import gradient_step
 from helpers.agents.networks import make_critic
 from helpers.agents.on_policy import learnable_rows
@@ -226,6 +229,23 @@ def test_a_gradient_step_starts_from_nothing_and_clips_the_norm():
         before = weight.detach().clone()
         gradient_step(optimizer, weight @ torch.tensor([3.0, 4.0]), max_norm)
         assert (before - weight).tolist() == pytest.approx(step, abs=1e-5)
+
+
+@pytest.mark.parametrize("optimizer_of", [LeanAdam, partial(torch.optim.SGD, lr=1.0)])
+def test_a_gradient_step_leaves_what_is_frozen(optimizer_of):
+    frozen, free = (torch.nn.Parameter(torch.zeros(1)) for _ in range(2))
+    optimizer = optimizer_of([frozen, free])
+    gradient_step(optimizer, frozen.sum() + free.sum())
+    frozen.requires_grad_(False)
+    before, other = frozen.clone(), free.detach().clone()
+    for _ in range(2):
+        gradient_step(optimizer, frozen.sum() + free.sum(), 1.0)
+    assert frozen == before
+    assert free != other
+    free.requires_grad_(False)
+    before = free.clone()
+    gradient_step(optimizer, frozen.sum() + free.sum())
+    assert free == before
 
 
 # ---- one update, against the formulas ------------------------------------------------------------
