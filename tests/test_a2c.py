@@ -12,17 +12,19 @@ from hypothesis import strategies as st
 from sentences import assert_one_sentence
 from torch.distributions import Categorical, Independent, Normal
 
-from helpers.agents import A2C, A2CByTheBook
+from helpers.agents import A2C, PPO, A2CByTheBook
 from helpers.agents.a2c import actor_loss, critic_loss, gae
 from helpers.agents.a2c_by_the_book import bootstrapped_returns
 from helpers.agents.adam import LeanAdam
 from helpers.agents.base import gradient_step
 from helpers.agents.networks import make_critic
 from helpers.agents.on_policy import learnable_rows
+from helpers.agents.policies import CategoricalPolicy, GaussianPolicy
 from helpers.envs.make import make_vector_env
 from helpers.evaluation import evaluate
 from helpers.training.settings import get_setting
 
+COUNTS = spaces.Box(-np.inf, np.inf, (3,), np.float64)
 quick = settings(deadline=None, max_examples=60, derandomize=True)
 
 
@@ -231,6 +233,21 @@ def test_a_gradient_step_starts_from_nothing_and_clips_the_norm():
         assert (before - weight).tolist() == pytest.approx(step, abs=1e-5)
 
 
+class Named(spaces.Discrete):
+    """A space of one's own, which is a Discrete."""
+
+
+class Narrow(spaces.Box):
+    """And one that is a Box."""
+
+
+@pytest.mark.parametrize("space", [Named(5), Narrow(-3, 3, (1,), np.float32)])
+def test_the_policy_goes_with_the_kind_of_space(space):
+    env = make(AnySpace, observation_space=COUNTS, action_space=space)
+    policies = [type(kind(env, seed=0).policy) for kind in (A2C, PPO)]
+    assert policies == [CategoricalPolicy if isinstance(space, Named) else GaussianPolicy] * 2
+
+
 @pytest.mark.parametrize("optimizer_of", [LeanAdam, partial(torch.optim.SGD, lr=1.0)])
 def test_a_gradient_step_leaves_what_is_frozen(optimizer_of):
     frozen, free = (torch.nn.Parameter(torch.zeros(1)) for _ in range(2))
@@ -249,8 +266,6 @@ def test_a_gradient_step_leaves_what_is_frozen(optimizer_of):
 
 
 # ---- one update, against the formulas ------------------------------------------------------------
-
-COUNTS = spaces.Box(-np.inf, np.inf, (3,), np.float64)
 
 
 def an_agent(action_space, max_grad_norm):

@@ -109,8 +109,11 @@ class A2C(OnPolicyAgent):
         super().__init__(env, seed=seed, **rollouts)
         self.gamma, self.lam, self.max_grad_norm = gamma, lam, max_grad_norm
         self.critic_steps, self.entropy_coef = critic_steps, entropy_coef
-        kinds = {spaces.Discrete: CategoricalPolicy, spaces.Box: GaussianPolicy}
-        policy_kind: Any = kinds.get(type(self.action_space), MultiCategoricalPolicy)
+        policy_kind: Any = MultiCategoricalPolicy
+        if isinstance(self.action_space, spaces.Discrete):
+            policy_kind = CategoricalPolicy
+        elif isinstance(self.action_space, spaces.Box):
+            policy_kind = GaussianPolicy
         with self.seeded():
             self.policy = policy_kind(self.obs_size, self.action_space, hidden)
             self.critic = of_depth(make_critic, self.obs_size, hidden=hidden)
