@@ -180,7 +180,7 @@ def test_another_study_or_a_finished_one_is_no_beginning(tmp_path, capsys, chang
     assert "Ctrl-C" not in capsys.readouterr().out
     out.write_text(json.dumps(plain | change))
     assert study.finished_before(out, record, [0, 1, 2]) == []
-    assert ("Ctrl-C" in capsys.readouterr().out) == ("results" not in change)
+    assert ("Ctrl-C" in capsys.readouterr().out) == (change != {"results": None})
     out.write_text("no study")
     assert study.finished_before(out, record, [0, 1, 2]) == []
 

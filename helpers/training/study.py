@@ -163,13 +163,15 @@ def finished_before(path: Path | None, record: dict, seeds: Sequence[int]) -> li
         others = not same or len(old["results"]) > len(rows)
     except (ValueError, KeyError, TypeError):  # another file, which is written over
         return []
-    if others:
+    finished = len(rows) == len(seeds)
+    if others or finished:
+        what = "a study with other settings, versions or seeds" if others else "all of this study"
         print(
-            f"{path} holds a study with other settings, versions or seeds, and the first finished "
-            "seed writes over it: press Ctrl-C now to keep it.",
+            f"{path} holds {what}, and the first finished seed writes over it: press Ctrl-C now to "
+            "keep it.",
             flush=True,
         )
-    if not 0 < len(rows) < len(seeds):
+    if finished or not rows:
         return []
     print(f"Going on: {path} has {len(rows)} of {len(seeds)} seeds.", flush=True)
     return rows
