@@ -1,6 +1,5 @@
 """What is computed for the claims of lesson 04: studies, copies, the corridor, costs."""
 
-import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from helpers.agents.ddpgfd import DDPGfD
-from helpers.memory.segment_tree import SumTree
+from helpers.memory.buffers import n_step_return
 from helpers.training.results import load_results
 from helpers.training.settings import DEMOS, Setting
 from tools.claims import Evidence, Lab, higher, seconds_of
@@ -74,6 +73,36 @@ def corridor(one: str, other: str, part: str) -> Evidence:
     return lambda: higher(sign * in_corridor(one, part), sign * in_corridor(other, part))
 
 
+def corridor_limit(rooms: int = 16, own: int = 2000, gamma: float = 0.95, n: int = 5) -> float:
+    """The start's value where uniform draws with 5-step targets end, as a share of the true one.
+
+    The memory of seed 0 as the lesson's `corridor` makes it; updates in expectation, each entry of
+    the table by the mean of its transitions' errors, until none is left.
+    """
+    rng = np.random.default_rng(0)
+    state, right, end = [*range(rooms)], [1] * rooms, [*[False] * (rooms - 1), True]
+    while len(state) < rooms + own:
+        length = min(int(rng.geometric(0.5)), rooms)
+        state += range(length)
+        right += [1] * (length - 1) + [0]
+        end += [False] * (length - 1) + [True]
+    places, cell = np.arange(len(state)), (np.array(state), np.array(right))
+    reward = 1.0 * ((cell[1] == 1) & (cell[0] == rooms - 1))
+    following = np.where(end, rooms, cell[0] + 1)
+    window = np.minimum(places[:, None] + np.arange(n), len(state) - 1)
+    n_reward, k = n_step_return(reward[window], np.array(end)[window], gamma)
+    n_following = following[places + k - 1]
+    table, drawn = np.zeros((2, rooms + 1, 2))
+    np.add.at(drawn, cell, 1)
+    for _ in range(1000):
+        best, errors = table.max(axis=1), np.zeros_like(table)
+        target = reward + gamma * best[following]
+        n_target = n_reward + gamma**k * best[n_following]
+        np.add.at(errors, cell, (target + 0.5 * n_target) / 1.5 - table[cell])
+        table += errors / np.maximum(drawn, 1)
+    return float(table[0, 1] / gamma ** (rooms - 1))
+
+
 def says(value: Callable[[], Any], holds: Callable[[Any], bool]) -> Evidence:
     """A computed value and a condition on it."""
 
@@ -103,12 +132,6 @@ def cost() -> dict[str, NDArray]:
 def python_trees() -> NDArray:
     slow = ("a tutorial's Python tree", "Python trees as in Baselines")
     return np.array([cost()[name] / cost()["ours"] for name in slow])
-
-
-def tree_levels() -> list[tuple[int, int, int]]:
-    """For a million priorities and 10,000: levels below a root, below our top level, its nodes."""
-    trees = [SumTree(n) for n in (1_000_000, 10_000)]
-    return [(math.ceil(math.log2(len(t))), t.depth, len(t.top)) for t in trees]
 
 
 def skilled() -> float:

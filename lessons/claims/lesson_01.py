@@ -1,5 +1,6 @@
 """Claims of lesson 01 and of its lab."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -113,7 +114,7 @@ CLAIMS = [
         source="Nota & Thomas 2020 (arXiv:1906.07073), abstract",
     ),
     Claim(
-        "With $\\gamma = 0.995$ the factor is 0.1 at step 460",
+        "for $\\gamma = 0.995$ the factor is 0.1 at step 460",
         near(lambda: 0.995**460, 0.1, 0.005),
     ),
     Claim("A3C, *asynchronous* advantage actor-critic, ran 16 threads on one machine", source=A3C),
@@ -154,19 +155,24 @@ CLAIMS = [
     ),
     # --- Break it ------------------------------------------------------------------------------
     Claim(
-        "Each variant below was trained with ten seeds",
+        "(two of them change two), and was trained with ten seeds",
         lab.ten_seeds,
     ),
     Claim("Throughout this course *better*, *worse*, *sooner* and *later* need", source="the rule"),
     Claim("Otherwise we write *no difference shown*", source="the rule"),
     Claim("That is not the same as *no difference*: ten seeds may be too few", source="the rule"),
     Claim("*better* and *worse* the evaluation after it", source="the rule"),
-    Claim("475, median over the seeds", source="what a column of the table is"),
+    Claim("when a part first averaged 475, the median of the seeds", source="what a column is"),
     Claim("what the critic says a fresh start is worth (median)", source="a column of the table"),
     Claim("Two groups of ten seeds nearly always differ a little", source="the rule"),
+    Claim(
+        "all 184,756 ways to deal the twenty numbers into two groups of ten",
+        near(lambda: math.comb(20, 10), 184_756, 0),
+    ),
+    Claim("does not mean that an idea is useless", source="the rule"),
     Claim("Turn one knob and see three seeds of it", source="what a cell does"),
     Claim("One seed proves little", source="the rule"),
-    Claim("training one seed on a shared machine", source="the studies' own records"),
+    Claim("of one seed on a shared machine", source="the studies' own records"),
     Claim("*Sooner* and *better* need a test over seeds", source="the rule"),
     Claim("480 and 495 on one seed each.", source="a question to the reader"),
     Claim(
@@ -261,7 +267,7 @@ CLAIMS += [
         both(four_fall_back("no decay"), near(lambda: still_below("no decay"), 1, 0)),
     ),
     Claim(
-        "about once in twelve times ($p = 0.09$)",
+        "comes about by chance one time in twelve ($p = 0.09$)",
         near(lambda: 1 / permutation_test([1] * 4 + [0] * 6, [0] * 10), 12, 0.6),
     ),
     Claim("where eight of ten seeds fail", seeds_at_bar(2, NEITHER)),

@@ -132,8 +132,11 @@ CLAIMS = [
     ),
     Claim("it is never above the surrogate (section 3 of the paper)", source=f"{PPO_2017}, 3"),
     Claim(
-        "on seven robots with three seeds each (table 1; scores on a scale",
+        "on seven MuJoCo tasks with three seeds each (table 1; scores on a scale",
         source=f"{PPO_2017}, section 6.1 and table 1: 21 runs each, normalised scores",
+    ),
+    Claim(
+        "according to section 6.1 it comes from one task, HalfCheetah", source=f"{PPO_2017}, 6.1"
     ),
     Claim("| no limit | -0.39 |", source=f"{PPO_2017}, table 1"),
     Claim("0.1, 0.2, 0.3 | 0.76, 0.82, 0.70 |", source=f"{PPO_2017}, table 1"),
@@ -146,7 +149,7 @@ CLAIMS = [
         source=f"{PPO_2017}, table 1: 0.62, 0.71, 0.72, 0.69",
     ),
     Claim(
-        "OpenAI's `ppo2` reports the mean of $\\frac12 (\\log\\rho)^2$",
+        "(OpenAI's `ppo2` reports k2, which is close for ratios near 1 but biased.)",
         source="openai/baselines, ppo2/ppo2.py, approxkl; Schulman 2020, joschu.net/blog/kl-approx",
     ),
     Claim(
@@ -165,7 +168,7 @@ CLAIMS = [
         "Adam's learning rate | $3\\cdot10^{-4}$ | $3\\cdot10^{-4}$, falling to 0",
         source=f"{PPO_2017}, table 3; openai/baselines, ppo2/defaults.py, mujoco",
     ),
-    Claim("One seed each, so this is a picture and not a comparison", source="the rule"),
+    Claim("One seed each: a picture, not a comparison", source="the rule"),
     Claim("higher is sooner", source="what a column of the table is"),
     Claim("and see three seeds of it", source="what a cell does"),
     Claim(
@@ -190,7 +193,7 @@ CLAIMS = [
     ),
     Claim("computed for 1.5 seconds (PPO) and 2.1 (A2C, means, $p < 0.001$)", seconds_to_bar),
     Claim(
-        "It shows the median of the last ten iterations",
+        "(Medians of ten iterations; of each",
         near(lambda: signature(plot_kl).parameters["window"].default, 10, 0),
     ),
     Claim(
