@@ -27,6 +27,7 @@ from helpers.agents.limits import (
     says_stop,
     switch,
 )
+from helpers.agents.modes import one_train_step, settle
 from helpers.agents.names import explained, missing_attribute
 from helpers.agents.normalize import Normalizer
 from helpers.agents.schedules import Rate, as_rate, rate_at
@@ -196,8 +197,9 @@ class Agent(metaclass=Remembering):
         try:
             with one_thread():
                 self.watch()
+                settle(self)  # also what was put in place of a network since
                 while self.steps < goal:
-                    self.train_step()
+                    one_train_step(self)
                     self.watch()
                     if callback is not None and says_stop(callback(self)):
                         break

@@ -18,6 +18,7 @@ from torch import nn
 from helpers.agents.a2c import A2C
 from helpers.agents.base import Agent, gradient_step
 from helpers.agents.limits import check_counts
+from helpers.agents.modes import train_mode
 from helpers.agents.networks import QNetwork
 from helpers.agents.off_policy import OffPolicyAgent, as_stored
 from helpers.agents.ppo import PPO
@@ -169,7 +170,8 @@ def pretrain(
     train, aside = (as_shown(agent, part) for part in split_episodes(demos, validation, rng))
     before = loss_on(agent, *train), loss_on(agent, *aside)
     epoch = partial(_epoch, agent, optimizer, train, aside, batch_size, rng)
-    with one_thread():
+    with one_thread(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(agent.seed)  # for networks that draw, as dropout does
         result, weights = _until_it_stops(network, epoch, before, epochs, patience)
     network.load_state_dict(weights)
     if isinstance(agent, OffPolicyAgent) and "actor" in agent.slow:
@@ -186,8 +188,9 @@ def _epoch(
     rng: np.random.Generator,
 ) -> tuple[float, float]:
     """A step of the optimiser for each minibatch. Gives both losses after it, on all steps."""
-    for rows in minibatches(len(train[0]), batch_size, rng):
-        gradient_step(optimizer, imitation_loss(agent, *(part[rows] for part in train)))
+    with train_mode(agent):
+        for rows in minibatches(len(train[0]), batch_size, rng):
+            gradient_step(optimizer, imitation_loss(agent, *(part[rows] for part in train)))
     return loss_on(agent, *train), loss_on(agent, *aside)
 
 

@@ -9,7 +9,9 @@ import torch
 from torch import nn
 
 from helpers.agents.layers import ImageCritic, choose_networks
+from helpers.agents.modes import updating
 from helpers.agents.networks import TwinQNetwork
+from helpers.envs.make import one_line
 from helpers.memory.buffers import Batch
 
 NARROW = 128  # up to this width, starting a matrix product takes longer than the product
@@ -47,13 +49,32 @@ UPDATES: dict[tuple[str, type], Any] = {}
 def fast_update(agent: Any, batch: Batch) -> dict[str, torch.Tensor]:
     """`agent.update(batch)`, or the same faster."""
     faster_one = _faster_one(agent, batch)
-    return faster_one(agent, batch) if faster_one else agent.update(batch)
+    if faster_one:
+        return faster_one(agent, batch)
+    with updating(agent):
+        losses = agent.update(batch)
+    if not (isinstance(losses, dict) and all(map(torch.is_tensor, losses.values()))):
+        raise _no_log(agent, "update", "tensors of one number", losses)
+    return losses
 
 
 def fast_learn_from(agent: Any, *columns: torch.Tensor) -> dict[str, float]:
     """`agent.learn_from(*columns)`, or the same faster."""
     faster_one = _faster_one(agent, columns)
-    return faster_one(agent, columns) if faster_one else agent.learn_from(*columns)
+    if faster_one:
+        return faster_one(agent, columns)
+    with updating(agent):
+        numbers = agent.learn_from(*columns)
+    if not isinstance(numbers, dict):
+        raise _no_log(agent, "learn_from", "numbers", numbers)
+    return numbers
+
+
+def _no_log(agent: Any, method: str, values: str, got: Any) -> TypeError:
+    return TypeError(
+        f"{method} of {type(agent).__name__} must return what is worth logging, a dictionary of "
+        f"{values} by name, such as {{}}; it returned {one_line(repr(got))[:80]}."
+    )
 
 
 def _faster_one(agent: Any, batch: tuple[torch.Tensor, ...]) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from helpers.agents.limits import LIMITS
+from helpers.agents.modes import settle
 from helpers.agents.names import check_names, is_elsewhere, unknown
 from helpers.agents.noise import KINDS as NOISES
 from helpers.agents.noise import Noise, as_noise
@@ -19,6 +20,8 @@ from helpers.envs.resumable import Resumable
 
 SHAPES = ("hidden", "layer_norm")  # of the weights: a file's fit no other
 OWN = "own"  # in a file: the name of what it cannot hold
+# Of a constructor's parameters, *args and **shared: what it hands on to the class above.
+HANDED_ON = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 class Remembering(ABCMeta):
@@ -31,6 +34,7 @@ class Remembering(ABCMeta):
         agent = cls.__new__(cls)
         vars(agent)["remembered"] = hyperparameters(cls, args, kwargs)
         agent.__init__(*args, **kwargs)
+        settle(agent)
         vars(agent)["made"] = True
         return agent
 
@@ -38,10 +42,10 @@ class Remembering(ABCMeta):
     def __signature__(cls) -> inspect.Signature:
         """All that can be set, for `help` and editors, in place of `**shared`."""
         named: dict[str, inspect.Parameter] = {}
-        for signature, _ in _constructors(cls):
+        for signature in _constructors(cls):
             for name, parameter in signature.parameters.items():
                 named.setdefault(name, parameter)
-        shown = [p for p in named.values() if p.name != "self" and p.kind is not p.VAR_KEYWORD]
+        shown = [p for p in named.values() if p.name != "self" and p.kind not in HANDED_ON]
         return inspect.Signature(sorted(shown, key=lambda p: p.kind))
 
 
@@ -94,23 +98,28 @@ def change(agent: Any, name: str, value: Any) -> None:
 def hyperparameters(kind: type, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
     """What `kind(*args, **kwargs)` sets by name, defaults included, beside the environment.
 
-    A constructor with `**shared` hands these on to the one of the class above. Raises `TypeError`
-    for what none of them takes.
+    A constructor with `**shared`, and perhaps `*args`, hands these on to that of the class above.
+    Raises `TypeError` for what none of them takes.
     """
-    first, _ = next(_constructors(kind))
-    named_too = [p for p in first.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
-    if len(args) > len(named_too) - 1:  # the agent itself is one of them
-        raise TypeError(
-            f"{kind.__name__} takes the environment, and then settings by name: there is no policy "
-            "to choose, and each setting is written name=value."
-        )
-    check_names(kind.__name__, kwargs, settings_of(kind), LIMITS)
-    remembered: dict[str, Any] = {}
-    for signature, shared in _constructors(kind):
-        bound = signature.bind_partial(None, *args, **kwargs)  # None stands for the agent
+    known, remembered = settings_of(kind), dict[str, Any]()
+    given = {name: value for name, value in kwargs.items() if name in known}
+    for signature in _constructors(kind):
+        try:
+            bound = signature.bind_partial(None, *args, **given)  # None stands for the agent
+        except TypeError as error:  # too many without a name, or one of them by name as well
+            raise TypeError(
+                f"{kind.__name__} takes the environment, and then settings by name: there is no "
+                "policy to choose, and each setting is written name=value."
+            ) from error
         bound.apply_defaults()
-        args, kwargs = (), bound.arguments.pop(shared) if shared else {}
+        args, given = (), {}
+        for name, parameter in signature.parameters.items():
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                args = bound.arguments.pop(name)
+            elif parameter.kind is parameter.VAR_KEYWORD:
+                given = bound.arguments.pop(name)
         remembered = {**bound.arguments, **remembered}
+    check_names(kind.__name__, kwargs, known, LIMITS)
     return {
         name: _as_remembered(value)
         for name, value in remembered.items()
@@ -120,18 +129,17 @@ def hyperparameters(kind: type, args: tuple, kwargs: dict[str, Any]) -> dict[str
 
 def settings_of(kind: type) -> list[str]:
     """The names of all keyword arguments that `kind` takes, the environment among them."""
-    names = [name for signature, _ in _constructors(kind) for name in signature.parameters]
-    shared = [name for _, name in _constructors(kind)]
-    return [name for name in dict.fromkeys(names) if name not in ("self", *shared)]
+    every = [each for signature in _constructors(kind) for each in signature.parameters.values()]
+    names = [each.name for each in every if each.kind not in HANDED_ON]
+    return [name for name in dict.fromkeys(names) if name != "self"]
 
 
-def _constructors(kind: type) -> Iterator[tuple[inspect.Signature, str | None]]:
+def _constructors(kind: type) -> Iterator[inspect.Signature]:
     """The constructor and those above that it hands keyword arguments on to, in `**shared`."""
     for owner in (k for k in kind.__mro__ if "__init__" in vars(k)):
         signature = inspect.signature(vars(owner)["__init__"])
-        shared = [p.name for p in signature.parameters.values() if p.kind is p.VAR_KEYWORD]
-        yield signature, shared[0] if shared else None
-        if not shared:
+        yield signature
+        if not any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values()):
             break
 
 
@@ -156,9 +164,10 @@ def as_plain(value: Any) -> Any:
     """
     if type(value).__name__ in NOISES.keys() | SCHEDULES.keys():
         return value.to_plain()
-    if _is_plain(value):
-        return value
-    return {OWN: getattr(value, "__name__", f"{type(value).__name__}(...)")}
+    try:
+        return _plain(value)
+    except TypeError:
+        return {OWN: getattr(value, "__name__", f"{type(value).__name__}(...)")}
 
 
 def check_own(path: Any, loader: str, settings: Mapping[str, Any]) -> None:
@@ -181,7 +190,13 @@ def same_kind(one: Any, other: Any) -> bool:
     return both and all(one.get(key) == other.get(key) for key in (OWN, "kind"))
 
 
-def _is_plain(value: Any) -> bool:
+def _plain(value: Any) -> Any:
+    """Numbers and texts of Python's own, and lists of them. Raises `TypeError` for anything else."""
+    if isinstance(value, dict):
+        return {_plain(key): _plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
-        return all(map(_is_plain, value))
-    return isinstance(value, (int, float, str, dict, type(None)))
+        return (list if isinstance(value, list) else tuple)(map(_plain, value))
+    value = value.item() if isinstance(value, np.generic) else value
+    if type(value) not in (bool, int, float, str, type(None)):
+        raise TypeError(f"{type(value).__name__} is no plain value")
+    return value

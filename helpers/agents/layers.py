@@ -31,17 +31,32 @@ def choose_networks(
     """An actor and a critic of the agent's classes, for its spaces.
 
     Where observations are pictures, an encoder sees for both. Raises `ValueError` for classes that
-    cannot be built, or compute something else.
+    cannot be built, compute something else, or have nothing to see.
     """
     space, kinds = agent.flat_space, (agent.actor_class, agent.critic_class)
-    encoder = agent.encoder_class(picture_shape(space)) if is_image(space) else None
+    encoder = _encoder(agent.encoder_class, space)
     sizes = (encoder.features if encoder else math.prod(space.shape), agent.action_size)
     actor, critic = (build(kind, sizes, hidden, layer_norm) for kind in kinds)
     if not all(kind.__module__.startswith(OURS) for kind in kinds):
         check_outputs(actor, critic, sizes, agent.outputs)
-    if encoder is None:
-        return actor, critic
-    return ImageActor(encoder, actor), ImageCritic(encoder, critic)
+    if encoder is not None:
+        actor, critic = ImageActor(encoder, actor), ImageCritic(encoder, critic)
+    if not all(each.__module__.startswith(OURS) for each in (kinds[0], agent.encoder_class)):
+        take_one_alone(actor, math.prod(space.shape))
+    return actor, critic
+
+
+def _encoder(kind: type[nn.Module], space: Any) -> Any:
+    """Eyes of this class for pictures, None for what is no picture."""
+    if is_image(space):
+        return kind(picture_shape(space))
+    if kind is not Encoder:
+        raise ValueError(
+            f"{kind.__name__} is an encoder_class and would see nothing of {one_line(space)}: only "
+            "uint8 pictures (channels, height, width) of 8 x 8 and more are encoded, so let "
+            "observations be such, or leave encoder_class out."
+        )
+    return None
 
 
 def build(
@@ -94,6 +109,32 @@ def check_outputs(
             f"{type(critic).__name__} must have a q1(obs, action), the first of its two values: "
             "the agent asks for it alone."
         )
+
+
+@torch.no_grad()
+def take_one_alone(actor: nn.Module, obs_size: int) -> None:
+    """Let an actor of one's own take one observation (obs_size,), as training asks it.
+
+    With batch normalisation, for one, it takes rows only.
+    """
+    try:
+        _answer(actor, (torch.zeros(obs_size),))
+    except Exception:  # it may fail in any way
+        actor.register_forward_pre_hook(_as_row)
+        actor.register_forward_hook(_as_one)
+
+
+def _as_row(actor: Any, asked: tuple) -> tuple | None:
+    """One observation alone becomes a batch of one; a batch stays what it is."""
+    actor.asked_alone = asked[0].dim() == 1
+    return (asked[0][None],) if actor.asked_alone else None
+
+
+def _as_one(actor: Any, _: tuple, answer: Any) -> Any:
+    """What was said of such a batch, as it is said of one alone."""
+    if not actor.asked_alone:
+        return answer
+    return tuple(each[0] for each in answer) if isinstance(answer, tuple) else answer[0]
 
 
 def _check_answer(network: Any, asked: tuple, shapes: list[torch.Size], words: str) -> None:

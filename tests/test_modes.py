@@ -1,0 +1,261 @@
+"""Networks of one's own that have modes: eval where an agent acts, train where it learns."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+from test_own_agents import Reinforce
+from torch import nn
+from torch.nn.utils.parametrizations import spectral_norm
+from wholes import AGENTS, everything, tiny
+
+from helpers.agents import DDPG, PPO, SAC, TD3
+from helpers.agents.cloning import pretrain
+from helpers.agents.networks import DeterministicActor, QNetwork
+from helpers.demos.files import load_demos
+from helpers.evaluation import evaluate
+from helpers.training.callbacks import Evaluate
+
+LAYERS = {
+    "dropout": lambda width: nn.Dropout(0.5),
+    "batch norm": nn.BatchNorm1d,
+    "spectral norm": lambda width: spectral_norm(nn.Linear(width, width)),
+}
+EVERY = pytest.mark.parametrize("layer", LAYERS)
+
+
+def network(layer, n_inputs, n_outputs):
+    last = nn.Linear(8, n_outputs)
+    return nn.Sequential(nn.Linear(n_inputs, 8), LAYERS[layer](8), nn.ReLU(), last)
+
+
+def with_layer(kind, layer):
+    """A subclass of an off-policy agent, whose actor and critics have such a layer."""
+
+    class Actor(nn.Module):
+        def __init__(self, obs_size, action_dim, hidden):
+            super().__init__()
+            self.layers = network(layer, obs_size, kind.outputs[0] * action_dim)
+
+        def forward(self, obs):
+            there = self.layers(obs)
+            return torch.tanh(there) if kind.outputs[0] == 1 else there.chunk(2, dim=-1)
+
+    class Critic(nn.Module):
+        def __init__(self, obs_size, action_dim, hidden):
+            super().__init__()
+            self.layers = network(layer, obs_size + action_dim, kind.outputs[1])
+
+        def forward(self, obs, action):
+            values = self.layers(torch.cat([obs, action], dim=-1)).unbind(-1)
+            return values if kind.outputs[1] == 2 else values[0]
+
+        def q1(self, obs, action):
+            return self(obs, action)[0]
+
+    return type("Mine", (kind,), {"actor_class": Actor, "critic_class": Critic})
+
+
+def made(layer, kind=TD3, seed=0):
+    return with_layer(kind, layer)("Short-v0", seed=seed, **tiny)
+
+
+class Watched(with_layer(TD3, "dropout")):
+    """It notes the modes in which its networks learn."""
+
+    def update(self, batch):
+        names = ("actor", "critic", "target_actor", "target_critic")
+        self.modes = [getattr(self, name).training for name in names]
+        return super().update(batch)
+
+
+# ---- acting --------------------------------------------------------------------------------------
+
+
+@EVERY
+@pytest.mark.parametrize("kind", [DDPG, TD3, SAC])
+def test_it_acts_and_is_evaluated_the_same_whenever_it_is_asked(kind, layer):
+    agent = made(layer, kind).learn(30)
+    obs = agent.observation_space.sample()
+    before, value = agent.predict(obs), agent.value(agent.flat(obs[None]))
+    np.testing.assert_array_equal(agent.predict(obs), before)
+    np.testing.assert_allclose(agent.predict(np.stack([obs, -obs]))[0], before, atol=1e-6)
+    assert torch.equal(agent.value(agent.flat(obs[None])), value)
+    once, again = (evaluate(agent, episodes=2) for _ in range(2))
+    np.testing.assert_array_equal(once.returns, again.returns)
+
+
+@EVERY
+def test_who_looks_on_changes_no_training(layer):
+    one, other = made(layer), made(layer)
+    one.learn(40)
+    other.learn(40, Evaluate(every=10, episodes=1))
+    assert everything(one) == everything(other)
+
+
+# ---- learning ------------------------------------------------------------------------------------
+
+
+@EVERY
+@pytest.mark.parametrize("kind", [DDPG, TD3, SAC])
+def test_the_same_seed_trains_the_same_and_torchs_own_draws_are_left_alone(kind, layer):
+    torch.manual_seed(1)
+    before = torch.random.get_rng_state()
+    one = made(layer, kind).learn(30)
+    assert torch.equal(torch.random.get_rng_state(), before)
+    torch.manual_seed(2)
+    assert everything(one) == everything(made(layer, kind).learn(30))
+    assert everything(one) != everything(made(layer, kind, seed=1).learn(30))
+
+
+@EVERY
+def test_a_copy_goes_on_as_the_agent_does(layer):
+    agent = made(layer).learn(25)
+    assert everything(copy.deepcopy(agent).learn(20)) == everything(agent.learn(20))
+
+
+@EVERY
+def test_it_goes_on_from_a_file_as_if_nothing_had_happened(layer, tmp_path):
+    agent = made(layer).learn(25)
+    agent.save(tmp_path / "a.pt", replay=True)
+    loaded = type(agent).load(tmp_path / "a.pt")
+    assert not loaded.actor.training
+    assert everything(loaded.learn(20)) == everything(agent.learn(20))
+
+
+def test_it_learns_in_train_mode_and_its_targets_never_do():
+    agent = Watched("Short-v0", seed=0, **tiny).learn(20)
+    assert agent.modes == [True, True, False, False]
+    assert not any(getattr(agent, name).training for name in ("actor", "critic", "target_actor"))
+
+
+def test_what_draws_in_training_draws_anew_at_each_update():
+    seen = []
+
+    class Noted(nn.Dropout):
+        def forward(self, x):
+            if self.training:
+                seen.append(torch.random.initial_seed())
+            return super().forward(x)
+
+    LAYERS["noted"] = lambda width: Noted()
+    try:
+        made("noted").learn(20)
+    finally:
+        del LAYERS["noted"]
+    assert len(set(seen)) == 11
+
+
+def test_an_update_that_fails_leaves_it_in_eval_mode():
+    class Fails(Watched):
+        def update(self, batch):
+            super().update(batch)
+            raise RuntimeError
+
+    agent = Fails("Short-v0", seed=0, **tiny)
+    with pytest.raises(RuntimeError):
+        agent.learn(20)
+    assert agent.modes[:2] == [True, True]
+    assert not agent.actor.training
+    assert not agent.critic.training
+
+
+def test_targets_follow_what_batch_norm_has_measured():
+    agent = made("batch norm").learn(30)
+    for name in ("actor", "critic"):
+        online, target = (getattr(agent, each).layers[1] for each in (name, f"target_{name}"))
+        assert not torch.equal(online.running_mean, torch.zeros(8))
+        assert torch.equal(online.running_mean, target.running_mean)
+        assert torch.equal(online.running_var, target.running_var)
+        assert not torch.equal(online.weight, target.weight)
+
+
+def test_a_network_that_takes_the_place_of_another_is_put_into_eval_mode_too():
+    agent = TD3("Short-v0", seed=0, **tiny)
+    agent.actor.hidden2 = nn.Sequential(agent.actor.hidden2, nn.Dropout(0.5))
+    agent.learn(20)
+    obs = agent.observation_space.sample()
+    np.testing.assert_array_equal(agent.predict(obs), agent.predict(obs))
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_the_courses_own_networks_are_left_as_torch_makes_them(name):
+    agent = AGENTS[name]()
+    agent.learn(5)
+    parts = [part for part in vars(agent).values() if isinstance(part, nn.Module)]
+    assert parts
+    assert all(part.training for each in parts for part in each.modules())
+
+
+# ---- other agents --------------------------------------------------------------------------------
+
+
+class Dropping(PPO):
+    """Its policy has a layer of dropout, put in by its constructor."""
+
+    def __init__(self, env, **settings):
+        super().__init__(env, **settings)
+        self.policy.actor.insert(2, nn.Dropout(0.5))
+
+    def learn_from(self, *columns):
+        self.learned_in = self.policy.training
+        return super().learn_from(*columns)
+
+
+def test_so_does_one_that_learns_from_rollouts():
+    settings = {"seed": 0, "n_envs": 2, "n_steps": 8, "n_epochs": 2, "batch_size": 8}
+    one, other = (Dropping("CartPole-v1", **settings).learn(40) for _ in range(2))
+    assert one.learned_in
+    assert not one.policy.training
+    assert everything(one) == everything(other)
+    obs = one.observation_space.sample()
+    assert len({one.action_probability(obs, 0) for _ in range(5)}) == 1
+
+
+class DroppingReinforce(Reinforce):
+    """An agent that learns in a `train_step` of its own: it is in train mode through all of it."""
+
+    def __init__(self, env, *, learning_rate=1e-2, hidden=16, seed=None):
+        super().__init__(env, learning_rate=learning_rate, hidden=hidden, seed=seed)
+        self.actor.append(nn.Dropout(0.5))
+
+    def train_step(self):
+        self.learned_in = self.actor.training
+        super().train_step()
+
+
+def test_so_does_one_with_a_training_step_of_its_own():
+    agent = DroppingReinforce("CartPole-v1", seed=0).learn(30)
+    assert agent.learned_in
+    obs = agent.observation_space.sample()
+    assert len({agent.predict(obs) for _ in range(20)}) == 1
+    assert not agent.actor.training
+
+
+def test_so_does_one_that_imitates_before():
+    demos = load_demos("data/demos/sparse_pendulum.npz", "SparsePendulum-v0")
+    kind = with_layer(DDPG, "dropout")
+    agents = [kind("SparsePendulum-v0", seed=0, **tiny) for _ in range(2)]
+    seen = []
+    agents[0].actor.register_forward_hook(lambda actor, *_: seen.append(actor.training))
+    one, other = (pretrain(agent, demos, epochs=2).train_losses for agent in agents)
+    assert one == other
+    assert {True, False} == set(seen)
+    assert not agents[0].actor.training
+
+
+def test_one_observation_alone_is_a_row_for_those_that_take_rows_only():
+    class Rows(DeterministicActor):
+        def forward(self, obs):
+            assert obs.dim() == 2
+            return super().forward(obs)
+
+    class Mine(DDPG):
+        actor_class, critic_class = Rows, QNetwork
+
+    agent = Mine("Short-v0", seed=0, **tiny).learn(20)
+    usual = DDPG("Short-v0", seed=0, **tiny).learn(20)
+    obs = torch.zeros(3)
+    torch.testing.assert_close(agent.actor(obs), usual.actor(obs))
+    assert agent.actor(obs[None]).shape == (1, 1)
