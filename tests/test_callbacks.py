@@ -101,6 +101,17 @@ def test_what_is_no_callback_is_refused_in_a_list_too(wrong):
     assert_one_sentence(error.value)
 
 
+@pytest.mark.parametrize("name", ["start", "stop"])
+def test_a_hook_that_is_no_method_is_one_sentence(name):
+    def callback(agent):
+        return True
+
+    setattr(callback, name, 12.5)
+    with pytest.raises(TypeError, match=f"^{name} of a callback must be a method") as error:
+        DDPG("Pendulum-v1", seed=0, **tiny).learn(5, callback)
+    assert_one_sentence(error.value, "float")
+
+
 def test_milestones_are_multiples_however_many_steps_come_at_once():
     milestones = Milestones(10)
     milestones.start(0)

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 import torch
 from gymnasium import spaces
+from sentences import assert_one_sentence
 from torch import nn
 from wholes import everything
 
+from helpers.agents import A2C
 from helpers.agents.base import Agent, gradient_step
 from helpers.agents.networks import QNetwork, make_actor
 from helpers.agents.off_policy import OffPolicyAgent
@@ -112,6 +114,59 @@ def test_its_settings_are_checked_as_those_of_the_courses_agents(kind, env, sett
     [name] = settings
     with pytest.raises(ValueError, match=f"^{name} must be .*, got {settings[name]}.$"):
         kind(env, **settings)
+
+
+class Handing(Climber):
+    """The constructor that most write: whatever it does not know is for the class above."""
+
+    def __init__(self, *args, beta=1.0, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.beta = beta
+
+
+def test_a_constructor_may_hand_on_what_has_no_name_as_well(tmp_path):
+    agent = Handing("Pendulum-v1", beta=2.0, eagerness=3, seed=0, **small)
+    assert (agent.beta, agent.eagerness, agent.hyperparameters["beta"]) == (2.0, 3, 2.0)
+    assert not {"args", "kwargs"} & {*agent.hyperparameters, *inspect.signature(Handing).parameters}
+    agent.save(tmp_path / "a.pt")
+    loaded = Handing.load(tmp_path / "a.pt")
+    assert loaded.hyperparameters == agent.hyperparameters
+    assert Handing(env="Pendulum-v1", beta=2.0).beta == 2.0
+
+
+@pytest.mark.parametrize(
+    ("args", "settings", "says"),
+    [
+        (("MlpPolicy", "Pendulum-v1"), {}, "Handing takes the environment, and then settings"),
+        (("MlpPolicy",), {"env": "Pendulum-v1"}, "there is no policy to choose"),
+        (("Pendulum-v1",), {"bta": 2.0}, "Handing takes no bta: write beta, if that is meant."),
+    ],
+)
+def test_what_nothing_above_takes_either_is_one_sentence(args, settings, says):
+    with pytest.raises(TypeError, match=says) as error:
+        Handing(*args, **settings)
+    assert_one_sentence(error.value)
+
+
+@pytest.mark.parametrize("given", [None, {"critic_loss": 0.5}, 0.5])
+def test_an_update_that_gives_nothing_to_log_is_one_sentence(given):
+    class Silent(Climber):
+        def update(self, batch):
+            return given
+
+    with pytest.raises(TypeError, match=r"^update of Silent must return .* of tensors") as error:
+        Silent("Pendulum-v1", seed=0, **small).learn(30)
+    assert_one_sentence(error.value, repr(given))
+
+
+def test_so_is_a_learn_from_that_gives_nothing():
+    class Silent(A2C):
+        def learn_from(self, *columns):
+            super().learn_from(*columns)
+
+    with pytest.raises(TypeError, match=r"^learn_from of Silent must return .* of numb") as error:
+        Silent("CartPole-v1", seed=0).learn(30)
+    assert_one_sentence(error.value)
 
 
 def test_a_default_of_its_own_is_what_counts():

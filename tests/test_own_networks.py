@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import gymnasium as gym
 import numpy as np
 import pytest
 import torch
@@ -171,6 +172,28 @@ def test_what_a_class_names_and_no_agent_would_read_is_refused(kind, name, value
     assert_one_sentence(error.value, name)
 
 
+class Logs:
+    """A class of one's own that is mixed in, and knows nothing of agents."""
+
+
+class Impatient(Logs):
+    gamma = 0.5
+
+
+def test_a_class_may_be_mixed_in():
+    mine = type("Mine", (Logs, TD3), {"actor_class": Smooth})
+    assert type(mine("Short-v0", seed=0, **tiny).actor) is Smooth
+
+
+@pytest.mark.parametrize(
+    ("bases", "names"), [((Logs, TD3), {"gamma": 0.5}), ((Impatient, TD3), {})], ids=["own", "in"]
+)
+def test_a_setting_named_in_a_mixed_in_class_is_refused_as_well(bases, names):
+    with pytest.raises(TypeError, match=r"^Mine has gamma .*, which TD3 does not read") as error:
+        type("Mine", bases, names)
+    assert_one_sentence(error.value)
+
+
 def test_a_class_with_a_constructor_may_name_what_it_likes():
     class Mine(A2C):
         gamma, policy_class = 0.5, Smooth
@@ -225,6 +248,43 @@ def test_the_encoder_of_nature_computes_what_the_peers_does(shape):
         torch.testing.assert_close(ours(pictures.flatten(1)), expected)
     assert expected.shape == (5, NatureEncoder.features)
     assert ours(pictures[0].flatten()).shape == (512,)
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        spaces.Box(0, 255, (16, 16), np.uint8),
+        spaces.Box(0, 1, (3, 16, 16), np.float32),
+        spaces.Dict({"v": spaces.Box(-1, 1, (2,))}),
+    ],
+    ids=["grey", "floats", "dict"],
+)
+def test_an_encoder_with_nothing_to_see_is_one_sentence(space):
+    class Shows(gym.ObservationWrapper):
+        observation_space = space
+
+        def observation(self, observation):
+            return space.sample()
+
+    with pytest.raises(ValueError, match=r"^Wide is an encoder_class and would see") as error:
+        Watcher(lambda: Shows(gym.make("Short-v0")), seed=0, **tiny)
+    assert_one_sentence(error.value)
+
+
+def test_an_encoder_of_ones_own_need_take_no_picture_alone(tmp_path):
+    class Batches(nn.Module):
+        features = 4
+
+        def __init__(self, shape):
+            super().__init__()
+            self.layer = nn.Linear(int(np.prod(shape)), 4)
+
+        def forward(self, obs):
+            return self.layer(obs.flatten(1).float())
+
+    agent = type("Mine", (TD3,), {"encoder_class": Batches})("ShortPixels-v0", seed=0, **tiny)
+    agent.learn(15).save(tmp_path / "a.pt", replay=True)
+    assert everything(type(agent).load(tmp_path / "a.pt").learn(5)) == everything(agent.learn(5))
 
 
 def test_pictures_too_small_for_it_are_one_sentence():

@@ -187,11 +187,13 @@ def check_counts(**counts: int) -> None:
 def check_classes(kind: Any) -> None:
     """Raise `TypeError` for what a class of agents names and nothing would read.
 
-    That is, a setting, or a class of networks that is none or that its agents do not build. A class
-    with a constructor of its own may do with both what it likes.
+    That is, a setting, or a class of networks that is none or that its agents do not build; also in
+    a class that is mixed in. One with a constructor of its own may do with both what it likes.
     """
-    of, own = kind.__mro__[1].__name__, vars(kind)
-    networks = NETWORKS if hasattr(kind.__mro__[1], NETWORKS[-1]) else ()
+    above = next(each for each in kind.__mro__[1:] if hasattr(each, "seeded"))
+    mixed_in = [each for each in kind.__mro__ if each not in above.__mro__]  # and the class itself
+    own = {name: value for each in reversed(mixed_in) for name, value in vars(each).items()}
+    of, networks = above.__name__, NETWORKS if hasattr(above, NETWORKS[-1]) else ()
     for name, value in own.items() if "__init__" not in own else ():
         if name in LIMITS and not isinstance(value, property):
             raise TypeError(
@@ -228,6 +230,12 @@ def check_callback(callback: Any) -> None:
         raise TypeError(f"callback must be {words}, but it takes other arguments.") from error
     except ValueError:  # of a function written in C nobody knows
         pass
+    for name in ("start", "stop"):
+        if hasattr(callback, name) and not callable(getattr(callback, name)):
+            raise TypeError(
+                f"{name} of a callback must be a method, which training calls, got "
+                f"{type(getattr(callback, name)).__name__}: give that attribute another name."
+            )
 
 
 def says_stop(answer: object) -> bool:
