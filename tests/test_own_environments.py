@@ -79,29 +79,71 @@ def test_what_is_measured_is_what_was_seen(kind):
     assert one.of_obs.mean == other.of_obs.mean > 1
 
 
+class Numbered(Same):
+    """Shows the number of the episode and that of the step; its answers cannot be pickled."""
+
+    def __init__(self):
+        super().__init__(spaces.Box(-np.inf, np.inf, (2,)))
+        self.episode, self.unpicklable = 0, lambda: None
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.episode += 1
+        self.shown[:] = self.episode, 0
+        return self.shown, {}
+
+    def step(self, action):
+        self.shown[1] += 1
+        return self.shown, 1.0, False, bool(self.shown[1] == 20), {}
+
+
+def numbered(agent):
+    """How many steps were stored; each must have led to the next of the same episode."""
+    batch = agent.buffer.arrays
+    n = len(agent.buffer)
+    np.testing.assert_array_equal(batch.next_obs[:n] - batch.obs[:n], [[0, 1]] * n)
+    return n
+
+
+LIMITS = pytest.mark.parametrize(
+    "limited", [lambda env: env, lambda env: TimeLimit(env, 20)], ids=["no limit", "a limit"]
+)
+
+
+@LIMITS
 @pytest.mark.parametrize("between", [lambda env: env.reset(), lambda env: env.step(np.zeros(1))])
-def test_who_uses_the_environment_between_two_trainings_is_noticed(between):
-    env = TimeLimit(Same(), 20)
+def test_who_uses_the_environment_between_two_trainings_is_noticed(between, limited):
+    env = limited(Numbered())
     agent = TD3(env, seed=0, **TINY).learn(7)
     between(env)
-    agent.learn(7)
-    batch = agent.buffer.sample(99)
-    assert (batch.next_obs - batch.obs).unique().tolist() == [1]
+    assert numbered(agent.learn(7)) == 14
+    assert agent.env.episode_length == 7
 
 
-def test_two_agents_in_one_environment_notice_each_other():
-    env = TimeLimit(Same(), 20)
+@LIMITS
+def test_two_agents_in_one_environment_notice_each_other(limited):
+    env = limited(Numbered())
     agents = [TD3(env, seed=seed, **TINY) for seed in (0, 1)]
     for agent in agents * 3:
         agent.learn(7)
-    for agent in agents:
-        batch = agent.buffer.sample(99)
-        assert (batch.next_obs - batch.obs).unique().tolist() == [1]
+    assert [numbered(agent) for agent in agents] == [21, 21]
 
 
-def test_an_untouched_environment_goes_on():
-    agent = TD3(TimeLimit(Same(), 20), seed=0, **TINY).learn(7).learn(7)
-    assert agent.env.episode_length == 14
+@LIMITS
+@pytest.mark.parametrize("way", [lambda agent: agent, lambda it: pickle.loads(pickle.dumps(it))])
+def test_an_untouched_environment_goes_on(way, limited):
+    agent = TD3(limited(Same()), seed=0, **TINY).learn(7)
+    assert way(agent).learn(7).env.episode_length == 14
+
+
+def test_a_pickled_environment_was_not_used():
+    """Pickled again it looks different: its copies of texts are other ones."""
+    env = make_training_env("CartPole-v1")
+    env.reset(seed=0)
+    env.leave()
+    assert not pickle.loads(pickle.dumps(env)).was_used()
+    env.step(0)
+    assert env.was_used()
 
 
 # ---- which environment it is ---------------------------------------------------------------------
@@ -210,7 +252,9 @@ def test_of_two_time_limits_the_shorter_counts_in_copies_too(limits):
         (Answering(step=lambda r: (r[0], np.array([1.0]), *r[2:])), "reward array"),
         (Answering(step=lambda r: (r[0], None, *r[2:])), "reward None"),
         (Answering(step=lambda r: (r[0], *r[1:3], {})), r"not \(ndarray, float, bool, dict\)"),
-        (Answering(step=lambda r: (*r[:4], None)), "the last of them a dict"),
+        (Answering(step=lambda r: (*r[:4], None)), "a dict at the end"),
+        (Answering(step=lambda r: (*r[:2], None, *r[3:])), r"float, NoneType, bool, dict\)"),
+        (Answering(step=lambda r: (*r[:3], None, r[4])), "True or False in the middle"),
         (Answering(step=lambda r: (np.zeros(4), *r[1:])), r"shape \(4,\)"),
         (Answering(step=lambda r: (r[0][None], *r[1:])), r"shape \(1, 1\)"),
         (Answering(reset=lambda r: r[0]), "not ndarray"),

@@ -7,9 +7,13 @@ and is acted in as it was, comes to the same place, to the last bit, if all its 
 from that generator, as gymnasium asks for.
 """
 
+import hashlib
 import math
+import pickle
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import gymnasium as gym
@@ -58,7 +62,7 @@ class Resumable(gym.Wrapper):
         # Observation, reward and ends of all steps, if somebody watches (and empties it).
         self.seen: list[tuple] | None = None
         self.last_step: tuple | None = None  # observation, action, and what came of them
-        self.left_at: int | None = None  # what its time limit had counted, see `leave`
+        self.left_at: dict[str, Any] | None = None  # what was there, see `leave`
         self.episode_return, self.episode_length = 0.0, 0
 
     @property
@@ -98,10 +102,15 @@ class Resumable(gym.Wrapper):
             if not all(map(math.isfinite, action.flat)):  # a tenth of the time of np.isfinite
                 raise ValueError(self._why_no_number())
         obs, result = self.last[0], self.env.step(action)
-        if not isinstance(result, tuple) or len(result) != 5 or not isinstance(result[4], dict):
+        if (
+            not (isinstance(result, tuple) and len(result) == 5 and isinstance(result[4], dict))
+            or result[2] is None
+            or result[3] is None
+        ):
             raise ValueError(
                 "The environment's step must give (observation, reward, terminated, truncated, "
-                f"info), the last of them a dict, as gymnasium's do, not {_kinds(result)}."
+                "info), True or False in the middle and a dict at the end, as gymnasium's do, not "
+                f"{_kinds(result)}."
             )
         self.last = self._checked(result[0]), *result[1:]
         self.last_step = obs, kept, self.last
@@ -114,11 +123,19 @@ class Resumable(gym.Wrapper):
 
     def leave(self) -> None:
         """Training stops here for now; `was_used` says later whether all is as it was."""
-        self.left_at = _steps_counted(self)
+        self.left_at = _state(self)
 
     def was_used(self) -> bool:
-        """Whether somebody else has acted in it since `leave`, as far as a time limit knows."""
-        return self.left_at is not None and self.left_at != _steps_counted(self)
+        """Whether somebody else has acted in it since `leave`, as far as can be seen."""
+        if self.left_at is None:
+            return False
+        now = _state(self)
+        # What can be seen only now or only then, such as a window, is no sign of a step.
+        return any(now.get(name, was) != was for name, was in self.left_at.items())
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy, pickled or not, was used by nobody, but can look different to `was_used`."""
+        return {**vars(self), "left_at": None}
 
     def _checked(self, obs: Any) -> np.ndarray:
         """A copy, since the environment may give the same array each time, and write into it."""
@@ -225,6 +242,17 @@ def _steps_counted(env: gym.Env) -> int | None:
     """The steps of this episode, as the outermost time limit has counted them; None without one."""
     limits = (wrapper for wrapper in wrappers_of(env) if isinstance(wrapper, TimeLimit))
     return next((limit._elapsed_steps for limit in limits), None)
+
+
+def _state(env: gym.Env) -> dict[str, Any]:
+    """What tells whether an environment was acted in: its steps, and digests of its attributes."""
+    state: dict[str, Any] = {"steps counted": _steps_counted(env)}
+    for name, value in vars(env.unwrapped).items():
+        digest = hashlib.blake2b()
+        with suppress(Exception):  # what cannot be pickled may refuse in any way
+            pickle.Pickler(SimpleNamespace(write=digest.update)).dump(value)  # without a copy
+            state[name] = digest.digest()
+    return state
 
 
 def _kinds(result: Any) -> str:
