@@ -95,6 +95,41 @@ def test_another_observation_is_one_sentence(kind, wrong):
     assert_one_sentence(error.value, kind)
 
 
+@pytest.mark.parametrize(
+    "given",
+    [np.float64([0.5, 3]), [0.5, 3.0], np.int64([0, 3])],
+    ids=["float64, out of bounds", "list", "whole numbers"],
+)
+@pytest.mark.parametrize("kind", ["Tuple", "Dict"])
+def test_parts_may_hold_what_a_box_alone_may(kind, given):
+    """What training takes `predict` and `evaluate` take as well."""
+    env = told(kind, discrete=True)
+    obs = {"where": given, "what": given, "more": 7} if kind == "Dict" else (np.int8(1), given)
+    env.unwrapped.both = [obs, obs]
+    agent = A2C(env, seed=0, hidden=4, n_envs=1, n_steps=4).learn(8)
+    part = np.float32(given)
+    flat = [*part, *part] if kind == "Dict" else [0, 1, *part]
+    for each in (obs, copied_twice(obs)):
+        rows, one = agent.as_batch("predict", each)
+        assert rows.tolist() == [flat] * (1 if one else 2)
+    np.testing.assert_array_equal(agent.envs.envs[0].obs, flat)
+
+
+def copied_twice(obs):
+    if isinstance(obs, dict):
+        return {name: [each, each] for name, each in obs.items()}
+    return tuple([each, each] for each in obs)
+
+
+@pytest.mark.parametrize("wrong", [4, 8, 5.5, np.nan, "left", None, [5, 6]], ids=str)
+def test_a_choice_that_there_is_not_is_one_sentence(wrong):
+    env = told("Discrete", discrete=True)
+    env.unwrapped.both = [wrong, wrong]
+    with pytest.raises(ValueError, match="The environment returned the observation") as error:
+        A2C(env, seed=0, hidden=4, n_envs=1).learn(8)
+    assert_one_sentence(error.value, str(wrong), "Discrete(3, start=5)", "mend one of them")
+
+
 def test_pictures_within_a_dict_are_refused():
     picture = spaces.Box(0, 255, (96, 96, 3), np.uint8)
 

@@ -4,7 +4,7 @@ What gymnasium's `flatten` makes of them: a `Discrete` or `MultiDiscrete` choice
 one, and the parts of a `Tuple` or `Dict` stand in a row.
 """
 
-from collections.abc import Mapping
+import functools
 from typing import Any
 
 import gymnasium as gym
@@ -12,6 +12,7 @@ import numpy as np
 from gymnasium import spaces
 
 LEAVES = (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
+REFUSALS = (ValueError, TypeError, LookupError, OverflowError)  # of what cannot be an observation
 
 
 def flat_space(space: spaces.Space) -> spaces.Box | None:
@@ -28,20 +29,60 @@ def flat_space(space: spaces.Space) -> spaces.Box | None:
 
 def flattened(env: gym.Env) -> gym.Env:
     """`env` itself if it shows a Box, otherwise in a wrapper that makes flat what it shows."""
-    is_box = isinstance(env.observation_space, spaces.Box)
-    return env if is_box else gym.wrappers.FlattenObservation(env)
+    space = env.observation_space
+    if isinstance(space, spaces.Box):
+        return env
+    shown = functools.partial(_flat_or_why_not, space)
+    return gym.wrappers.TransformObservation(env, shown, spaces.flatten_space(space))
 
 
 def flat_rows(space: spaces.Space, obs: Any) -> tuple[np.ndarray, bool] | None:
     """Observations as a batch (B, size), and whether `obs` was only one; None if it is neither."""
-    one = space.contains(obs)
+    if (row := _flat(space, obs)) is not None:
+        return row[None], True
     try:
-        rows = [obs] if one else _rows(obs)
-    except (TypeError, ValueError):
+        rows = [_flat(space, each) for each in _rows(space, obs)]
+    except REFUSALS:
         return None
-    if not all(space.contains(row) for row in rows):
+    fitting = [row for row in rows if row is not None]
+    return (np.stack(fitting), False) if len(fitting) == len(rows) > 0 else None
+
+
+def _flat_or_why_not(space: spaces.Space, obs: Any) -> np.ndarray:
+    row = _flat(space, obs)
+    if row is None:
+        shown, wanted = (" ".join(str(each).split()) for each in (obs, space))
+        raise ValueError(
+            f"The environment returned the observation {shown:.80}, which {wanted} cannot hold: "
+            "mend one of them."
+        )
+    return row
+
+
+def _flat(space: spaces.Space, obs: Any) -> np.ndarray | None:
+    """One observation (size,), or None if it is none."""
+    try:
+        return np.asarray(spaces.flatten(space, _as_held(space, obs)))
+    except REFUSALS:
         return None
-    return np.stack([np.asarray(spaces.flatten(space, row)) for row in rows]), one
+
+
+def _as_held(space: spaces.Space, obs: Any) -> Any:
+    """`obs` with arrays of the space's own kind, or an error: see `REFUSALS`.
+
+    As where a Box is all there is, numbers may be of another kind, in lists, or out of bounds.
+    """
+    if isinstance(space, spaces.Dict):
+        return {name: _as_held(part, obs[name]) for name, part in space.items()}
+    if isinstance(space, spaces.Tuple):
+        return tuple(_as_held(*pair) for pair in zip(space.spaces, obs, strict=True))
+    given = np.asarray(obs)
+    with np.errstate(invalid="ignore"):  # NaN is no choice, as is seen below
+        held = given.astype(space.dtype)
+    fits = isinstance(space, spaces.Box) or (space.contains(held) and (held == given).all())
+    if given.shape != space.shape or not fits:
+        raise ValueError(f"{obs!r} is no {space}")
+    return held
 
 
 def _is_flattened(space: spaces.Space) -> bool:
@@ -53,11 +94,12 @@ def _is_flattened(space: spaces.Space) -> bool:
     return isinstance(space, LEAVES) and not is_picture
 
 
-def _rows(obs: Any) -> list:
+def _rows(space: spaces.Space, obs: Any) -> list:
     """A batch, of which each part has a row for each observation, as single ones."""
-    if isinstance(obs, Mapping):
-        parts = zip(*map(_rows, obs.values()), strict=True)
-        return [dict(zip(obs, each, strict=True)) for each in parts]
-    if isinstance(obs, tuple):
-        return list(zip(*map(_rows, obs), strict=True))
+    if isinstance(space, spaces.Dict):
+        parts = zip(*(_rows(part, obs[name]) for name, part in space.items()), strict=True)
+        return [dict(zip(space, each, strict=True)) for each in parts]
+    if isinstance(space, spaces.Tuple):
+        pairs = zip(space.spaces, obs, strict=True)
+        return list(zip(*(_rows(part, each) for part, each in pairs), strict=True))
     return list(np.asarray(obs))
