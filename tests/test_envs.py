@@ -3,16 +3,20 @@
 import os
 import subprocess
 import sys
+import warnings
+from types import ModuleType
 
 import gymnasium as gym
 import numpy as np
 import pytest
 from environments import AnySpace, Constant, Counting, Log, Needy, Probe, make
 from gymnasium import spaces
+from gymnasium.wrappers import RecordVideo, TimeLimit
 from sentences import assert_one_sentence
 
 from helpers.agents import A2C, PPO, A2CByTheBook
-from helpers.envs.make import check_finite, make_env, make_vector_env
+from helpers.envs.make import check_finite, make_env, make_training_env, make_vector_env
+from helpers.envs.resumable import wrappers_of
 
 INTEGERS = spaces.Box(np.array([[-1, 0], [2, -3]]), np.array([[5, 6], [7, 8]]), dtype=np.int64)
 DICT = spaces.Dict({"image": INTEGERS, "speed": spaces.Box(-1, 1, (2,))})
@@ -120,6 +124,30 @@ def test_one_environment_that_cannot_be_copied_is_used_itself():
     assert make_vector_env(env, 1).envs[0].unwrapped is env
     with pytest.raises(ValueError, match="cannot be copied"):
         make_vector_env(env, 2)
+
+
+def test_only_one_environment_of_a_training_records_videos_and_no_other_copy(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "moviepy", ModuleType("moviepy"))  # it asks for it
+
+    def make_one():
+        drawn = gym.make("CartPole-v1", render_mode="rgb_array")
+        return TimeLimit(RecordVideo(drawn, str(tmp_path / "videos"), episode_trigger=bool), 7)
+
+    def records(env):
+        return any(isinstance(each, RecordVideo) for each in wrappers_of(env))
+
+    instance = make_one()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of gymnasium's, that videos are written over
+        assert not records(make_env(instance))
+        assert not records(make_env(make_one))
+    for env in (instance, make_one):
+        assert records(make_training_env(env))
+        copies = make_vector_env(env, 3).envs
+        assert [records(copy) for copy in copies] == [True, False, False]
+    made = make_env(instance)
+    made.reset(seed=0)
+    assert [made.step(0)[3] for _ in range(7)] == [False] * 6 + [True]
 
 
 # ---- what can be learned on ----------------------------------------------------------------------

@@ -6,6 +6,7 @@ import inspect
 import math
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 from gymnasium.envs.registration import WrapperSpec
-from gymnasium.wrappers import TimeLimit
+from gymnasium.wrappers import RecordVideo, TimeLimit
 
 from helpers.envs.flat import flat_space, flattened
 from helpers.envs.resumable import Resumable, ResumableVector, wrappers_of
@@ -66,11 +67,26 @@ def make_env(env: EnvLike, **kwargs) -> gym.Env:
     """A fresh environment like `env`: made from its id, by the function that makes it, or from the
     recipe (`spec`) that an instance carries, which is its id, its arguments and its wrappers.
 
-    What else was done to an instance, such as `env.unwrapped.g = 0`, the fresh one does not have.
+    What else was done to an instance, such as `env.unwrapped.g = 0`, the fresh one does not have,
+    nor a recorder (`gymnasium.wrappers.RecordVideo`): it would write over the videos of training.
     `kwargs` go to `gymnasium.make` or to the function (for example `render_mode="rgb_array"`).
     Raises `ValueError` with one sentence for an unknown id, a missing dependency, or an instance
     without a recipe.
     """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*Overwriting existing videos")  # it will not
+        return _without_recorders(_made(env, kwargs))
+
+
+def _without_recorders(env: gym.Env) -> gym.Env:
+    while isinstance(env, RecordVideo):
+        env = env.env
+    if isinstance(env, gym.Wrapper):
+        env.env = _without_recorders(env.env)
+    return env
+
+
+def _made(env: EnvLike, kwargs: dict[str, Any]) -> gym.Env:
     if isinstance(env, Missing):
         raise ValueError(env.reason)
     without_screen()
@@ -173,11 +189,13 @@ def make_training_env(env: EnvLike) -> Resumable:
 
     What it shows is a Box (`helpers.envs.flat`).
     """
-    return Resumable(flattened(env if isinstance(env, gym.Env) else make_env(env)))
+    return Resumable(flattened(env if isinstance(env, gym.Env) else _made(env, {})))
 
 
 def make_vector_env(env: EnvLike, n_envs: int) -> ResumableVector:
     """`n_envs` copies of `env` (or itself, if it is one) together, with next-step autoreset.
+
+    If there is a recorder of videos, the first of them has it.
 
     In that mode an episode's last observation is returned as it is; the step after it ignores the
     action, gives reward 0 and returns the first observation of the next episode: the *filler row*
@@ -185,10 +203,10 @@ def make_vector_env(env: EnvLike, n_envs: int) -> ResumableVector:
     """
     if n_envs < 1:
         raise ValueError(f"n_envs must be at least 1, got {n_envs}.")
-    if n_envs > 1 and isinstance(env, gym.Env):
-        env = functools.partial(make_env, env)
-    make = functools.partial(make_training_env, env)  # an agent with a lambda is not pickled
-    envs = ResumableVector([make] * n_envs, autoreset_mode=gym.vector.AutoresetMode.NEXT_STEP)
+    copy = functools.partial(make_env, env)  # an agent with a lambda is not pickled
+    first = functools.partial(_made, env, {}) if n_envs > 1 and isinstance(env, gym.Env) else env
+    makes = [functools.partial(make_training_env, each) for each in [first, *[copy] * (n_envs - 1)]]
+    envs = ResumableVector(makes, autoreset_mode=gym.vector.AutoresetMode.NEXT_STEP)
     if len({id(each.unwrapped) for each in envs.envs}) < n_envs:
         raise ValueError(
             "The function that makes the environment gave the same one again: it must make a new "
