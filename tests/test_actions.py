@@ -136,6 +136,21 @@ def test_actions_without_bounds_are_one_sentence(space):
 
 @pytest.mark.parametrize(
     "space",
+    [
+        spaces.Box(-largest, largest, (2,)),
+        spaces.Box(-largest, largest, (2,), np.float64),
+        spaces.Box(np.finfo(np.float16).min, np.finfo(np.float16).max, (2,), np.float16),
+    ],
+    ids=str,
+)
+def test_the_largest_numbers_are_no_bounds(space):
+    with pytest.raises(ValueError, match="needs bounds on every action") as error:
+        check_bounded("DDPG", space)
+    assert_one_sentence(error.value)
+
+
+@pytest.mark.parametrize(
+    "space",
     [spaces.Box(1, 1, (1,)), spaces.Box(np.float32([-1, 2]), np.float32([1, 2]))],
     ids=str,
 )

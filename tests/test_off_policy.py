@@ -1,5 +1,6 @@
 """The loop that DDPG and its successors share, on environments where every number is known."""
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ from environments import (
     some,
 )
 from gymnasium import spaces
+from sentences import assert_one_sentence
 from torch import nn
 from trials import Says, a_batch, an_agent, moved, parameters, snapshot, strong
 
@@ -24,6 +26,7 @@ from helpers.agents.networks import QNetwork
 from helpers.agents.noise import GaussianNoise, Noise, OUNoise, UniformNoise
 from helpers.agents.off_policy import OffPolicyAgent
 from helpers.envs.units import to_env_units
+from helpers.training.settings import SETTINGS
 
 KINDS = pytest.mark.parametrize("kind", [DDPG, TD3])
 
@@ -360,3 +363,56 @@ def test_the_networks_are_drawn_from_the_seed_alone():
     assert not any(moved(an_agent(DDPG, seed=3).critic, snapshot(agent.critic)))
     assert all(moved(other.critic, snapshot(agent.critic)))
     assert not torch.equal(agent.actor.hidden2.weight, agent.critic.hidden2.weight)
+
+
+# ---- bounds that say little ----------------------------------------------------------------------
+
+WALK = spaces.Box(np.float32([-2, -100, -100, -100]), np.float32([2, 100, 100, np.inf]))
+
+
+class Walk(AnySpace):
+    """Four numbers: between -2 and 2 where that is said, and of +-100; still; without bounds."""
+
+    def observe(self):
+        return np.float32([*self.np_random.choice([-2, 2], 2), 3, self.np_random.normal()])
+
+
+def warned(space=WALK, learning_starts=300, **settings):
+    env = make(Walk, observation_space=space, action_space=TORQUE)
+    agent = DDPG(env, seed=0, learning_starts=learning_starts, batch_size=4, hidden=4, **settings)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        agent.learn(learning_starts + 20)
+    return [str(each.message) for each in seen]
+
+
+def test_bounds_that_observations_do_not_use_are_one_warning():
+    [said] = warned()
+    assert_one_sentence(
+        said, "number 1 of", "from -2 to 2", "says -100 to 100", "normalize=('obs',)"
+    )
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"space": spaces.Box(-2, 2, (4,))},
+        {"space": spaces.Box(-np.inf, np.inf, (4,))},
+        {"normalize": ("obs",)},
+        {"learning_starts": 100},
+    ],
+    ids=["tight", "none", "normalized", "too early"],
+)
+def test_other_bounds_are_no_warning(settings):
+    assert warned(**settings) == []
+
+
+@pytest.mark.parametrize("key", [key for key in SETTINGS if "Pixel" not in key[1]], ids="-".join)
+def test_the_lessons_own_trainings_have_bounds_that_say_something(key):
+    agent = SETTINGS[key].make(0)
+    if not isinstance(agent, OffPolicyAgent):
+        pytest.skip("It keeps observations as they are.")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        agent.learn(1 if key[0] in ("ddpgfd", "bc") else agent.learning_starts)
+    assert agent.updates

@@ -43,6 +43,7 @@ from helpers.envs.make import (
     spaces_of,
 )
 from helpers.envs.resumable import DIVERGED, Resumable, Transition
+from helpers.envs.units import warn_of_loose_bounds
 
 Callback = Callable[["Agent"], bool | None]
 EPISODE = ("return", "length")  # what the history has of every episode; all else there are losses
@@ -330,6 +331,8 @@ class Agent(metaclass=Remembering):
 
     def normal_batch(self, batch: Any) -> Any:
         """A batch of a memory normalised, if the agent does that, and on its device."""
+        if vars(self).get("updates") == 1:  # the warm-up has just ended
+            warn_of_loose_bounds(self)
         batch = batch if self.normalizer is None else self.normalizer.batch(batch)
         if self.device.type == "cpu":
             return batch

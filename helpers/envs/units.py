@@ -1,9 +1,15 @@
 """Two units: [-1, 1], in which agents think, and those of the environment."""
 
+import warnings
+from typing import Any
+
 import gymnasium as gym
 import numpy as np
 
 from helpers.envs.make import one_line, picture_axes, picture_shape
+
+TIGHT = 0.05  # of the range that a space names; see `warn_of_loose_bounds`
+ENOUGH = 300  # observations; of fewer nobody knows how far they go
 
 
 def to_env_units(action: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -31,6 +37,31 @@ def observation_bounds(space: gym.spaces.Box) -> tuple[np.ndarray, np.ndarray]:
     low, high = space.low.ravel().astype(np.float64), space.high.ravel().astype(np.float64)
     meant = (high - low > 0) & (high - low < 1e6)
     return np.where(meant, low, -1.0), np.where(meant, high, 1.0)
+
+
+def warn_of_loose_bounds(agent: Any) -> None:
+    """Warn if a part of the observations in the agent's memory has moved, but within less than
+    `TIGHT` of the range that its space names: networks, which get that as -1 to 1, hardly see it.
+    """
+    units, memory = (getattr(agent, name, None) for name in ("units", "buffer"))
+    measured = agent.normalizer is not None and "obs" in agent.normalizer.parts
+    if units is None or memory is None or units.images or measured or len(memory) < ENOUGH:
+        return
+    space, low, high = agent.flat_space, units.obs_low, units.obs_high
+    named = (space.low.ravel() == low) & (space.high.ravel() == high)
+    scaled = memory.arrays.obs[: len(memory)]
+    least, most = scaled.min(axis=0), scaled.max(axis=0)
+    if not (loose := np.flatnonzero(named & (most > least) & (most - least < 2 * TIGHT))).size:
+        return
+    part = loose[0]
+    seen = to_env_units(np.array([least[part], most[part]]), low[part], high[part])
+    others = f" (and {loose.size - 1} others)" if loose.size > 1 else ""
+    warnings.warn(
+        f"Networks hardly see number {part} of the observations{others} move: it went from "
+        f"{seen[0]:.3g} to {seen[1]:.3g} so far, and its space says {low[part]:.3g} to "
+        f"{high[part]:.3g}, so name tighter bounds, or set normalize=('obs',).",
+        stacklevel=2,
+    )
 
 
 class Units:
@@ -73,10 +104,13 @@ class Units:
 
 def check_bounded(agent: str, space: gym.spaces.Box) -> None:
     """Raise `ValueError` unless every dimension of the action space has a finite, wide range."""
-    if not (np.isfinite(space.low).all() and np.isfinite(space.high).all()):
+    # From the lowest number to the highest no width can be computed: they mean "any number".
+    largest = min(np.finfo(space.dtype).max, np.finfo(np.float32).max) / 2  # type: ignore[type-var]
+    if not (np.abs([space.low, space.high]) < largest).all():
         raise ValueError(
             f"{agent} needs bounds on every action, this environment has {one_line(space)}: give "
-            "its action space finite bounds, for example with gymnasium.wrappers.TransformAction."
+            "its actions bounds such as -1 and 1, for example with gymnasium.wrappers."
+            "TransformAction."
         )
     if not (space.low < space.high).all():
         raise ValueError(f"{agent} needs low < high for every action, got {one_line(space)}.")
