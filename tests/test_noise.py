@@ -362,3 +362,18 @@ def test_zeros_for_sizes_are_refused_since_a_peers_noises_begin_with_a_mean(kind
         TD3("Pendulum-v1", noise=noise)
     assert_one_sentence(error.value, kind.__name__)
     assert TD3("Pendulum-v1", noise=kind(0.0)).noise == kind(0.0)  # the last of a row of sizes
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        GaussianNoise(np.nan), GaussianNoise(-0.3), GaussianNoise("0.1"), UniformNoise(-1),
+        GaussianNoise([0.1, -0.1]), OUNoise(theta=0), OUNoise(theta=[0, 0.1]), OUNoise(theta=3),
+        OUNoise(theta=-0.1), OUNoise(np.inf),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_size_that_cannot_be_is_one_sentence(noise):
+    with pytest.raises(ValueError, match="noise has a standard deviation of") as error:
+        as_noise(noise)
+    assert_one_sentence(error.value, "theta * dt between 0 and 2")

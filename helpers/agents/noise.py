@@ -214,13 +214,10 @@ def as_noise(
         raise ValueError(
             f"{name} must be a noise such as GaussianNoise(0.1), or None, got {noise!r}."
         )
-    if noise is not None and np.ndim(noise.std) and not np.any(noise.std):
-        raise ValueError(
-            f"{name} has a size of 0 for every action: {type(noise).__name__} begins with its "
-            "size, not with a mean, and None is no noise."
-        )
-    if noise is not None and action_size is not None:
-        _check_sizes(name, noise, action_size)
+    if noise is not None:
+        _check_std(name, noise)
+        if action_size is not None:
+            _check_sizes(name, noise, action_size)
     return copy.deepcopy(noise)
 
 
@@ -239,6 +236,25 @@ def _unplain(kind: str, value: Any) -> Any:
     if not all(type(number) is float and math.isfinite(number) for number in numbers):
         raise ValueError(f"A noise has numbers for parameters, {kind} got {value!r:.80}.")
     return value
+
+
+def _check_std(name: str, noise: Noise) -> None:
+    """Raise `ValueError` unless its standard deviation is a number that can be."""
+    try:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            std = np.asarray(noise.std)
+    except ZeroDivisionError:  # of Python's own numbers, where numpy gives infinity
+        std = np.asarray(np.inf)
+    if std.dtype.kind not in "fiu" or not (np.isfinite(std) & (std >= 0)).all():
+        raise ValueError(
+            f"{name} has a standard deviation of {std}, from {noise!r}: sizes are finite numbers "
+            "from 0 up, and an OUNoise needs a theta * dt between 0 and 2."
+        )
+    if std.ndim and not std.any():
+        raise ValueError(
+            f"{name} has a size of 0 for every action: {type(noise).__name__} begins with its "
+            "size, not with a mean, and None is no noise."
+        )
 
 
 def _check_sizes(name: str, noise: Noise, action_size: int) -> None:
