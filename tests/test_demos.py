@@ -233,6 +233,14 @@ def test_recording_refuses_what_cannot_be_recorded():
         record_demos(lambda obs: [0.0], "Pendulum-v17", 1)
 
 
+def test_an_environment_without_an_id_is_refused_before_anybody_plays():
+    played = []
+    with pytest.raises(ValueError, match="is not an environment id") as error:
+        record_demos(played.append, lambda: Shapes((1,), ACTION_SPACES[0]), 1)
+    assert_one_sentence(error.value, "gymnasium.register")
+    assert played == []
+
+
 # ---- round trips ---------------------------------------------------------------------------------
 
 

@@ -154,13 +154,13 @@ def record_demos(
     act, env, kept = as_function(policy), make_env(env_id), list[dict[str, np.ndarray]]()
     tries = episodes if min_return is None else TRIES * episodes
     try:
-        describe_spaces(env)  # refuses spaces that demonstrations cannot hold
+        name = _recordable(env, env_id, maker)
         for start in range(seed, seed + tries):
             episode = _play(act, env, start)
             if min_return is None or episode["reward"].sum() >= min_return:
                 kept.append(episode)
             if len(kept) == episodes:
-                demos = Demos.from_episodes(getattr(env.spec, "id", env_id), maker, kept)
+                demos = Demos.from_episodes(name, maker, kept)
                 check_spaces(demos, env)
                 return demos
     finally:
@@ -169,6 +169,16 @@ def record_demos(
         f"Only {len(kept)} of {tries} episodes had a return of {min_return:g} or more: ask for "
         "fewer episodes, lower min_return, or let a better policy demonstrate."
     )
+
+
+def _recordable(env: gym.Env, env_id: Any, maker: str) -> str:
+    """The id of `env`. Raises `ValueError`, before all is played, if demonstrations cannot hold
+    this or the spaces.
+    """
+    name = getattr(env.spec, "id", env_id)
+    _check_words(name, maker)
+    describe_spaces(env)
+    return name
 
 
 def _play(act, env: gym.Env, seed: int) -> dict[str, np.ndarray]:
@@ -191,7 +201,10 @@ def _play(act, env: gym.Env, seed: int) -> dict[str, np.ndarray]:
 
 def _check_words(env_id: str, maker: str) -> None:
     if not isinstance(env_id, str) or not ENV_ID.fullmatch(env_id):
-        raise ValueError(f"{str(env_id)[:60]!r} is not an environment id such as 'Pendulum-v1'.")
+        raise ValueError(
+            f"{str(env_id)[:60]!r} is not an environment id such as 'Pendulum-v1': give one of "
+            "gymnasium's, or register yours with gymnasium.register."
+        )
     # What a terminal or a page would obey instead of show is not printable.
     if not isinstance(maker, str) or not maker.isprintable() or not 0 < len(maker) <= MAX_MAKER:
         raise ValueError(
