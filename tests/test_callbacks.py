@@ -398,6 +398,24 @@ def test_tensorboard_forgets_what_a_training_did_after_its_checkpoint(tmp_path, 
     assert shown() == curves(other, evaluations)
 
 
+def test_each_training_has_logs_of_its_own(tmp_path):
+    pytest.importorskip("tensorboard")
+    logs = tmp_path / "logs"
+    both = TensorBoard(logs)
+
+    def files():
+        return [len(list(folder.glob("events*"))) for folder in (logs, logs / "_1", logs / "_2")]
+
+    agents = [DDPG("Short-v0", seed=seed, **tiny).learn(15, both) for seed in (0, 1)]
+    assert files() == [1, 1, 0]
+    agents[0].learn(15, both)
+    assert files() == [2, 1, 0]
+    agents[1].learn(15, TensorBoard(logs))  # goes on in the last one
+    assert files() == [2, 2, 0]
+    DDPG("Short-v0", seed=2, **tiny).learn(15, TensorBoard(logs))
+    assert files() == [2, 2, 1]
+
+
 def test_without_tensorboard_a_sentence_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
     with pytest.raises(ImportError, match="not installed") as error:

@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from helpers.agents import checkpoint
 from helpers.agents.base import Agent, Callback
@@ -256,8 +257,9 @@ class TensorBoard:
     """Writes the agent's history, and the given `evaluations`, for TensorBoard to show.
 
     `tensorboard --logdir runs` shows what is in `logdir`, say runs/td3, while training goes on. If
-    there are logs already, of this training before it was broken off, the whole history is written
-    once more, and TensorBoard forgets the old ones: no gap and nothing twice.
+    there are logs already, a training that begins gets a folder of its own in there, runs/td3/_1.
+    One that goes on takes the last of these for its own, from before it was broken off: the whole
+    history is written once more, and TensorBoard forgets the old one, no gap and nothing twice.
 
     Raises `ImportError` with one sentence if tensorboard is not installed.
     """
@@ -267,6 +269,7 @@ class TensorBoard:
         self._new_writer = _summary_writer()
         self._writer: Any = None
         self._agent: Agent | None = None
+        self._folders: WeakKeyDictionary[Agent, Path] = WeakKeyDictionary()
         self._written: dict[str, int] = {}
         self._due = 0.0
 
@@ -276,8 +279,10 @@ class TensorBoard:
         if self._writer:
             self._writer.close()
         self._agent, self._written = agent, {}
-        purge_step = 0 if self.logdir.exists() else None
-        self._writer = self._new_writer(self.logdir, purge_step=purge_step)
+        if agent not in self._folders:
+            self._folders[agent] = _run_folder(self.logdir, goes_on=agent.steps > 0)
+        folder = self._folders[agent]
+        self._writer = self._new_writer(folder, purge_step=0 if _has_logs(folder) else None)
 
     def __call__(self, agent: Agent) -> None:
         if time.monotonic() >= self._due:
@@ -298,6 +303,18 @@ class TensorBoard:
                 self._writer.add_scalar(name, value, step)
             self._written[name] = len(series)
         self._writer.flush()
+
+
+def _run_folder(logdir: Path, goes_on: bool) -> Path:
+    """The last folder of logs there, if this training `goes_on`; otherwise the next one."""
+    folders = [logdir]
+    while _has_logs(folders[-1]):
+        folders.append(logdir / f"_{len(folders)}")
+    return folders[-2:][0] if goes_on else folders[-1]
+
+
+def _has_logs(folder: Path) -> bool:
+    return any(folder.glob("events.out.tfevents.*"))
 
 
 def _summary_writer() -> Callable:
