@@ -114,7 +114,10 @@ METHODS = [
     Name("log_interval", "log_every", "a setting, in updates; A2C and PPO log them all"),
     Name("tb_log_name", "", "the callback `TensorBoard(folder)`"),
     Name("reset_num_timesteps", "", "`steps` goes on counting, since schedules go by it"),
-    Name("progress_bar", "", "the callback `LiveCurves()` of `helpers.show.plotting` shows one"),
+    Name("progress_bar", "",
+        "the callback `LiveCurves()` of `helpers.show.plotting` shows one in a notebook, "
+        f"`Print()` {CALLBACKS} prints lines anywhere",
+    ),
     Name("predict", "predict", "**it gives the action alone, no pair**, greedy unless told"),
     Name("observation", "obs", "of `predict` and `action_probability`", (SB3, SB2)),
     Name(
