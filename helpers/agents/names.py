@@ -114,7 +114,9 @@ METHODS = [
     Name("log_interval", "log_every", "a setting, in updates; A2C and PPO log them all"),
     Name("tb_log_name", "", "the callback `TensorBoard(folder)`"),
     Name("reset_num_timesteps", "", "`steps` goes on counting, since schedules go by it"),
-    Name("progress_bar", "",
+    Name(
+        "progress_bar",
+        "",
         "the callback `LiveCurves()` of `helpers.show.plotting` shows one in a notebook, "
         f"`Print()` {CALLBACKS} prints lines anywhere",
     ),
