@@ -8,6 +8,7 @@ from sentences import assert_one_sentence
 from wholes import AGENTS, everything, tiny
 
 from helpers.agents import A2C, DDPG, TD3
+from helpers.agents.networks import DeterministicActor
 from helpers.agents.off_policy import OffPolicyAgent
 
 EVERY = pytest.mark.parametrize("new", AGENTS.values(), ids=AGENTS.keys())
@@ -191,6 +192,30 @@ def test_what_does_not_fit_is_one_sentence_and_changes_nothing(name, wrong):
         agent.set_parameters(wrong(other.get_parameters()))
     assert_one_sentence(error.value)
     assert everything(agent) == before
+
+
+class Counted(DeterministicActor):
+    """It counts in whole numbers, as batch normalisation does."""
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.register_buffer("count", torch.tensor(7))
+
+
+class Counting(TD3):
+    actor_class = Counted
+
+
+def test_a_network_may_count_in_whole_numbers():
+    agent = Counting("Short-v0", seed=0, **tiny)
+    states = agent.get_parameters()
+    agent.actor.count.fill_(9)
+    agent.set_parameters(states)
+    assert agent.actor.count == 7
+    whole = {name: each.long() for name, each in states["actor"].items()}
+    with pytest.raises(ValueError, match="weight' of 'actor' must hold finite floats") as error:
+        agent.set_parameters(states | {"actor": whole})
+    assert_one_sentence(error.value)
 
 
 def test_messages_name_what_is_wrong():

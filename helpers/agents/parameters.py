@@ -1,7 +1,7 @@
 """What an agent has learned, as tensors: taken out, and put in."""
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import torch
@@ -53,7 +53,9 @@ def _check_state(name: str, part: Any, state: Any) -> None:
             f"{type(state).__name__}."
         )
     if not isinstance(part, torch.optim.Optimizer):
-        _check_tensors(name, {key: each.shape for key, each in part.state_dict().items()}, state)
+        here = part.state_dict()
+        whole = {key for key, each in here.items() if not each.is_floating_point()}  # they count
+        _check_tensors(name, {key: each.shape for key, each in here.items()}, state, whole)
         return
     moments = state.get("state")
     if not isinstance(moments, Mapping):
@@ -73,8 +75,16 @@ def _check_state(name: str, part: Any, state: Any) -> None:
         _check_tensors(name, expected, given)
 
 
-def _check_tensors(name: str, shapes: dict[str, torch.Size], given: Mapping[str, Any]) -> None:
-    """Raise `ValueError` unless `given` holds finite tensors of just these names and shapes."""
+def _check_tensors(
+    name: str,
+    shapes: dict[str, torch.Size],
+    given: Mapping[str, Any],
+    whole: Collection[str] = (),
+) -> None:
+    """Raise `ValueError` unless `given` holds finite tensors of just these names and shapes.
+
+    Of floats, or also of whole numbers where `whole` has the name.
+    """
     if missing := [key for key in shapes if key not in given]:
         raise ValueError(f"'{name}' lacks {missing[0]!r}: it belongs to another kind of network.")
     for key, tensor in given.items():
@@ -88,7 +98,8 @@ def _check_tensors(name: str, shapes: dict[str, torch.Size], given: Mapping[str,
                 f"{where} has the shape {tuple(tensor.shape)}, this agent's has "
                 f"{tuple(shapes[key])}: give the agent the same hidden and the same spaces."
             )
-        if not (tensor.is_floating_point() and tensor.isfinite().all()):
+        fits = tensor.is_floating_point() or key in whole
+        if not (fits and tensor.isfinite().all()):
             raise ValueError(
                 f"{where} must hold finite floats, not NaN, infinity or whole numbers."
             )
