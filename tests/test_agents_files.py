@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from environments import (
+    AnySpace,
     Constant,
     Guess,
     make,
@@ -191,7 +192,7 @@ def test_damaged_files_are_one_sentence_or_load(path, kind):
             damaged[at] = rng.integers(256)
         path.write_bytes(damaged)
         try:
-            kind.load(path)  # a changed weight is a weight
+            kind.load(path)  # what lies between the parts of the archive is nothing
         except ValueError as error:
             assert_one_sentence(error, str(path))
 
@@ -249,8 +250,8 @@ ENTRIES = [
 ]  # fmt: skip
 
 
-# Nobody looks at the spaces where there is an environment; without one an agent acts.
-UNUSED = {("described_spaces", "{'a': 1}"), ("env_id", "nonsense"), ("env_id", "None")}
+# The spaces in words are for people; without an environment an agent acts.
+UNUSED = {("spaces", "nonsense"), ("env_id", "nonsense"), ("env_id", "None")}
 
 
 @pytest.mark.parametrize("value", [..., "nonsense", None, 1.5, {"a": 1}], ids=str)
@@ -325,6 +326,55 @@ def test_other_bounds_are_one_sentence(path, kind):
     """An action of 1 would mean another torque."""
     env = gym.wrappers.RescaleAction(gym.make("Pendulum-v1"), np.float32(-1), np.float32(1))
     refused(path, load=kind.load, env=env)
+
+
+def bounded(*bounds):
+    """An environment of so many observed numbers, each with a bound of its own."""
+    high = np.array(bounds, np.float32)
+    return AnySpace(spaces.Box(-high, high), action_space=spaces.Discrete(2))
+
+
+def test_bounds_that_are_not_printed_are_compared_as_well(path):
+    here = np.ones(1500)
+    here[0] = 2
+    there = here.copy()
+    there[700] = 50
+    A2C(bounded(*here), n_envs=1, hidden=4, seed=0).save(path)
+    assert str(bounded(*here).observation_space) == str(bounded(*there).observation_space)
+    assert "in every number" in refused(path, env=bounded(*there))
+    assert A2C.load(path, env=bounded(*here)).steps == 0
+
+
+@pytest.mark.parametrize("options", [{"precision": 3}, {"threshold": 10**9}], ids=str)
+def test_how_numpy_prints_is_not_seen_in_a_file(path, options):
+    bounds = np.random.default_rng(0).uniform(1, 200, 3000)
+    with np.printoptions(**options):
+        A2C(bounded(*bounds), n_envs=1, hidden=4, seed=0).save(path)
+    for env in (None, bounded(*bounds)):
+        assert A2C.load(path, env=env).steps == 0
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        spaces.MultiBinary(3), spaces.Box(0, 1, (4,), np.bool_), spaces.Box(-1, 1, ()),
+        spaces.Dict({"a": spaces.Tuple((spaces.Discrete(3), spaces.Box(-1, 1, (1,))))}),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_an_agent_of_any_observations_acts_without_an_environment(path, space):
+    agent = A2C(AnySpace(space, action_space=spaces.Discrete(2)), n_envs=1, hidden=4, seed=0)
+    agent.save(path)
+    obs = space.sample()
+    assert A2C.load(path).predict(obs) == agent.predict(obs)
+
+
+def test_before_version_6_spaces_were_told_by_their_words(path):
+    changed(path, version=5, described_spaces={"observation": {}, "action": {}})
+    assert A2C.load(path).steps == 0
+    assert "Discrete(2)" in refused(path, env="Pendulum-v1")
+    changed(path, spaces="others")
+    refused(path)
 
 
 def needs_one(path):

@@ -146,6 +146,18 @@ def test_going_on_equals_never_having_stopped(name, normalize, tmp_path):
     assert everything(loaded.learn(40)) == everything(whole)
 
 
+@pytest.mark.parametrize("replay", [False, True])
+def test_loaded_with_another_number_of_environments_its_episodes_begin(replay, tmp_path):
+    agent = A2C("CartPole-v1", n_envs=8, normalize=BOTH, hidden=4, seed=0).learn(300)
+    agent.save(tmp_path / "a.pt", replay)
+    loaded = A2C.load(tmp_path / "a.pt", n_envs=2)
+    assert loaded.normalizer.returns.tolist() == [0, 0]
+    assert loaded.reward_factor == agent.reward_factor
+    assert loaded.learn(100).steps >= 400
+    same = A2C.load(tmp_path / "a.pt", n_envs=8)
+    assert same.normalizer.returns.tolist() == agent.normalizer.returns.tolist()
+
+
 @EVERY
 def test_off_is_as_before_and_has_nothing_in_its_file(name):
     agent = AGENTS[name]().learn(30)

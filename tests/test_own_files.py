@@ -128,6 +128,67 @@ def test_a_memory_that_no_file_can_hold_is_refused_when_it_is_saved(tmp_path):
     agent.save(tmp_path / "a.pt")
 
 
+@pytest.mark.parametrize(
+    ("given", "loaded"),
+    [
+        ({"far": np.float64(0.5), "near": (np.int64(1), True)}, {"far": 0.5, "near": (1, True)}),
+        ([np.float64(0.5), None], [0.5, None]),
+        ("a text", "a text"),
+    ],
+    ids=str,
+)
+def test_a_setting_of_numpys_numbers_is_loaded_as_pythons(given, loaded, tmp_path):
+    pendulum = partial(Tricky, "Pendulum-v1", seed=0, **tiny)
+    pendulum(trick=given, hidden=[np.int64(4), 4]).save(tmp_path / "a.pt")
+    again = Tricky.load(tmp_path / "a.pt")
+    assert (again.trick, again.hyperparameters["hidden"]) == (loaded, [4, 4])
+    assert repr(again.trick) == repr(loaded)
+
+
+def test_a_setting_with_something_else_within_is_asked_for(tmp_path):
+    given = {"weights": np.ones(2)}
+    Tricky("Pendulum-v1", trick=given, seed=0, **tiny).save(tmp_path / "a.pt")
+    with pytest.raises(ValueError, match=r"trick=dict\(\.\.\.\)") as error:
+        Tricky.load(tmp_path / "a.pt")
+    assert_one_sentence(error.value)
+    assert Tricky.load(tmp_path / "a.pt", trick=given).trick is given
+
+
+class Slow(TD3):
+    """The actor's first layer has a group of its own in the optimiser."""
+
+    def __init__(self, env, **shared):
+        super().__init__(env, **shared)
+        first, *others = self.actor.parameters()
+        groups = [{"params": [first], "lr": 1e-4}, {"params": others}]
+        self.actor_optimizer = torch.optim.Adam(groups, 1e-3)
+
+
+def test_an_optimiser_with_several_groups_is_loaded(tmp_path):
+    agent = Slow("Pendulum-v1", seed=0, **tiny).learn(20)
+    agent.actor_optimizer.param_groups[1]["lr"] = 3e-3
+    agent.save(tmp_path / "a.pt", replay=True)
+    loaded = Slow.load(tmp_path / "a.pt")
+    assert [group["lr"] for group in loaded.actor_optimizer.param_groups] == [1e-4, 3e-3]
+    assert everything(loaded.learn(10)) == everything(agent.learn(10))
+
+
+def by_sgd():
+    agent = pendulum()
+    agent.actor_optimizer = torch.optim.SGD(agent.actor.parameters(), 1e-3)
+    return agent
+
+
+@pytest.mark.parametrize("new", [by_sgd, partial(Slow, "Pendulum-v1", seed=0, **tiny)])
+def test_an_optimiser_of_another_kind_is_one_sentence(new, tmp_path):
+    new().learn(20).save(tmp_path / "a.pt")
+    content = torch.load(tmp_path / "a.pt")
+    torch.save(content | {"agent": "TD3"}, tmp_path / "a.pt")
+    with pytest.raises(ValueError, match="its actor_optimizer is of another class") as error:
+        TD3.load(tmp_path / "a.pt")
+    assert_one_sentence(error.value)
+
+
 # ---- settings given at load ----------------------------------------------------------------------
 
 

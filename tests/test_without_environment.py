@@ -1,6 +1,7 @@
 """An agent acts on a machine that has not what it was trained in."""
 
 import re
+from collections import OrderedDict
 from pathlib import Path
 
 import gymnasium as gym
@@ -74,10 +75,15 @@ SPACES = [
     spaces.Box(np.float32([-np.inf, 0, -0.1]), np.float32([np.inf, 2.5, 1e30])),
     spaces.Box(0, 255, (2, 8, 8), np.uint8),
     spaces.Box(-(2**62), 2**62, (2,), np.int64),
+    spaces.Box(0, 1, (4,), np.bool_),
+    spaces.Box(-1, 1, ()),
     spaces.Discrete(4, start=-2),
     spaces.MultiDiscrete([2, 3]),
+    spaces.MultiBinary(3),
     spaces.MultiBinary((2, 3)),
     spaces.Dict({"a": spaces.Discrete(2), "b": spaces.Box(0, 1, (2,))}),
+    spaces.Dict({"a": spaces.Tuple((spaces.Discrete(3), spaces.Box(-1, 1, (1,))))}),
+    spaces.Dict(OrderedDict(z=spaces.Discrete(2), a=spaces.Discrete(3))),
 ]
 
 
@@ -88,6 +94,19 @@ def test_a_space_comes_back_from_plain_values(space, tmp_path):
     assert again == space
     assert str(again) == str(space)
     assert again.dtype == space.dtype
+    assert describe_space(again) == describe_space(space)
+
+
+def test_a_table_of_parts_is_read_as_before_version_6():
+    parts = {"z": describe_space(spaces.Discrete(2)), "a": describe_space(spaces.Discrete(3))}
+    assert list(space_from({"kind": "Dict", "of": parts})) == ["z", "a"]
+
+
+def test_a_subclass_is_the_space_that_it_is_made_of():
+    class Few(spaces.Discrete):
+        pass
+
+    assert space_from(describe_space(Few(3))) == spaces.Discrete(3)
 
 
 def test_other_spaces_are_described_by_nothing():

@@ -17,6 +17,7 @@ from helpers.agents.hyperparameters import as_plain, check_own, same_kind, setti
 from helpers.agents.limits import LIMITS
 from helpers.agents.names import check_names
 from helpers.agents.noise import Noise
+from helpers.agents.normalize import Normalizer
 from helpers.demos.files import ENV_ID
 from helpers.envs.make import (
     EnvLike,
@@ -33,7 +34,7 @@ from helpers.memory.buffers import restore_memory, stored_memory
 
 Kind = TypeVar("Kind")
 
-FORMAT, VERSION = "actor-critic-course agent", 5
+FORMAT, VERSION = "actor-critic-course agent", 6
 # What a file holds beside these two, and of which kind it is; with `replay` "under_way" as well.
 ENTRIES = {
     "version": int,
@@ -53,17 +54,15 @@ ENTRIES = {
 
 def contents(agent: Any, replay: bool) -> dict:
     """All that the agent's file holds, as tensors and plain values; the tensors are not copies."""
+    here = agent.observation_space, agent.action_space
     content = {
         "format": FORMAT,
         "version": VERSION,
         "course": __version__,  # for people; nothing depends on it
         "agent": type(agent).__name__,
         "env_id": env_id(agent.env_source),
-        "spaces": in_words(agent.observation_space, agent.action_space),
-        "described_spaces": {
-            "observation": describe_space(agent.observation_space),
-            "action": describe_space(agent.action_space),
-        },
+        "spaces": shortly(in_words(*here)),  # for people
+        "described_spaces": describe_both(*here),
         "hyperparameters": plain_hyperparameters(agent),
         "steps": agent.steps,
         "counts": {name: getattr(agent, name) for name in agent.counted},
@@ -122,8 +121,21 @@ def restore(agent: Any, content: dict, changes: Mapping[str, Any]) -> None:
 
 
 def in_words(observation_space: spaces.Space, action_space: spaces.Space) -> str:
-    """Both spaces in words; equal words, equal spaces."""
+    """Both spaces in words, of which numpy may leave some out."""
     return f"observations {one_line(observation_space)} and actions {one_line(action_space)}"
+
+
+def describe_both(observation_space: spaces.Space, action_space: spaces.Space) -> dict:
+    """Both spaces in plain values; equal values, equal spaces."""
+    return {
+        "observation": describe_space(observation_space),
+        "action": describe_space(action_space),
+    }
+
+
+def shortly(words: str) -> str:
+    """As much as a sentence can hold."""
+    return textwrap.shorten(words, 140, placeholder=" ...")
 
 
 def plain_hyperparameters(agent: Any) -> dict:
@@ -145,10 +157,14 @@ def _restore_state(agent: Any, name: str, state: Any, changes: Mapping[str, Any]
     """Put the file's state into a network or optimiser; the latter keeps what `changes` gave it."""
     part = getattr(agent, name)
     if isinstance(part, torch.optim.Optimizer):
-        [there], [here] = state["param_groups"], part.state_dict()["param_groups"]
-        group = {**there, **{key: here[key] for key in _given(agent, name, changes)}}
-        state = {**state, "param_groups": [group]}
+        there, here = state["param_groups"], part.state_dict()["param_groups"]
+        _check_groups(name, there, here)
+        given = _given(agent, name, changes)
+        pairs = zip(there, here, strict=True)
+        groups = [{**old, **{key: new[key] for key in given}} for old, new in pairs]
+        state = {**state, "param_groups": groups}
     else:
+        state = part.fitting(state) if isinstance(part, Normalizer) else state
         for key, tensor in part.state_dict().items():
             if state[key].shape != tensor.shape:
                 shapes = f"{tuple(state[key].shape)} there, {tuple(tensor.shape)} here"
@@ -158,12 +174,29 @@ def _restore_state(agent: Any, name: str, state: Any, changes: Mapping[str, Any]
     distrust.check_tensors_finite(name, part.state_dict())
 
 
+def _check_groups(name: str, there: list[dict], here: list[dict]) -> None:
+    """Raise `ValueError` for the settings of an optimiser that was made in another way."""
+    # What torch has added since are switches.
+    numbers = [{key for key, each in group.items() if _is_number(each)} for group in here]
+    if len(there) != len(here) or any(
+        not needed <= group.keys() for needed, group in zip(numbers, there, strict=True)
+    ):
+        raise ValueError(
+            f"its {name} is of another class or has other groups of parameters: make it in the "
+            "constructor of a class of your own, which load then calls"
+        )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, tuple)) and not isinstance(value, bool)
+
+
 def _given(agent: Any, name: str, changes: Mapping[str, Any]) -> set[str]:
     """What an optimiser, by its name, was made with and not as in the file: "lr", "weight_decay".
 
     A learning rate, and a setting that stands in the optimiser under its own name.
     """
-    [group] = getattr(agent, name).param_groups
+    group = getattr(agent, name).param_groups[0]
     found = {key for key, value in changes.items() if key in group and group[key] == value}
     followed = (names for rate, (_, names) in agent.rates.items() if rate in changes)
     return found | {"lr"} if any(name in names for names in followed) else found
@@ -307,7 +340,7 @@ def _unpacked(path: Path) -> dict:
         distrust.check_archive(path)
         with warnings.catch_warnings(action="ignore"):  # torch on how foreign files were pickled
             content = torch.load(path, weights_only=True, map_location="cpu")
-        distrust.check_plain(content)
+        distrust.check_plain(content, path.stat().st_size)
     except PermissionError as error:
         raise OSError(f"{path} cannot be read ({error.strerror}).") from error
     except Exception as error:  # a damaged file may fail in any way
@@ -347,8 +380,8 @@ def agent_from(
     try:
         make: Any = kind
         agent = make(env, **settings)
-        spaces_here = in_words(agent.observation_space, agent.action_space)
-        if same_spaces := spaces_here == content["spaces"]:
+        here = agent.observation_space, agent.action_space
+        if same_spaces := _are_those(content, *here):
             restore(agent, content, changes)
     except Exception as error:  # what a damaged file holds may fail in any way
         reason = textwrap.shorten(str(error).rstrip("."), 300, placeholder=" ...")
@@ -357,11 +390,18 @@ def agent_from(
             f"{path} cannot be loaded as {kind.__name__}{other} ({reason})."
         ) from error
     if not same_spaces:
-        spaces_there = textwrap.shorten(content["spaces"], 300, placeholder=" ...")
         raise ValueError(
-            f"{path} was trained with {spaces_there}, this environment has {spaces_here}."
+            f"{path} was trained with {shortly(content['spaces'])}, this environment has "
+            f"{shortly(in_words(*here))}: pass an env whose spaces are equal in every number."
         )
     return agent
+
+
+def _are_those(content: dict, *here: spaces.Space) -> bool:
+    """Whether the agent in the file acts in these spaces."""
+    if content["version"] < 6:  # what was said of them may lack some part
+        return content["spaces"] == in_words(*here)
+    return content["described_spaces"] == describe_both(*here)
 
 
 def env_of(path: str | os.PathLike, content: dict) -> EnvLike:

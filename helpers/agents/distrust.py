@@ -12,10 +12,11 @@ from typing import Any
 
 import torch
 
-MAX_VALUES = 3_000_000  # lists and tables unfolded; a million steps of training make about 200,000
+from helpers.agents.limits import LIMITS
+
+MAX_VALUES = 3_000_000  # lists and tables unfolded, or one for each byte of the file
 MAX_DEPTH = 30
-MAX_TEXT = 10_000  # characters; spaces with bounds for every dimension are the longest
-MAX_BUFFER = 10_000_000  # steps
+MAX_TEXT = 10_000  # characters; before version 6 spaces were written out, bound for bound
 MAX_SMALL = 2**26  # bytes of weights: 64 MB
 MAX_LAYERS = 100
 
@@ -24,11 +25,17 @@ def check_archive(path: Path) -> None:
     """Raise `ValueError` unless it is a zip of the kind that torch writes, as large as it says.
 
     Members are not compressed and do not overlap, so that nothing unpacks to more than the file.
+    Their checksums, which torch does not look at, are right: no weight is another one.
     """
     if not path.is_file():  # reading from a pipe would wait for ever
         raise ValueError("it is not a file")
     with zipfile.ZipFile(path) as archive:
-        members = archive.infolist()
+        _check_members(archive.infolist(), path.stat().st_size)
+        if archive.testzip() is not None:
+            raise ValueError("it is damaged")
+
+
+def _check_members(members: list[zipfile.ZipInfo], size: int) -> None:
     names = [member.filename for member in members]
     roots = {name.partition("/")[0] for name in names}
     upwards = any(".." in name.split("/") for name in names)
@@ -36,17 +43,19 @@ def check_archive(path: Path) -> None:
         raise ValueError("its members have other names than torch gives")
     if any(member.compress_type != zipfile.ZIP_STORED for member in members):
         raise ValueError("it is compressed")
-    if sum(member.file_size for member in members) > path.stat().st_size:
+    if sum(member.file_size for member in members) > size:
         raise ValueError("it says that it is larger than it is")
 
 
-def check_plain(content: Any) -> None:
+def check_plain(content: Any, size: int = 0) -> None:
     """Raise `ValueError` for what is nested too deeply, too much, too long, or no plain value.
 
-    A few kilobytes can stand for billions of values, where a list holds another many times.
+    A few kilobytes can stand for billions of values, where a list holds another many times. A value
+    of its own takes a byte and more of the file, which has `size` of them.
     """
+    most = max(MAX_VALUES, size)
     for seen, (thing, depth) in enumerate(everything(content)):
-        if seen > MAX_VALUES or depth > MAX_DEPTH:
+        if seen > most or depth > MAX_DEPTH:
             raise ValueError("it holds too much, or itself")
         if isinstance(thing, str) and len(thing) > MAX_TEXT:
             raise ValueError("it holds a text that is too long")
@@ -81,12 +90,10 @@ def check_values(content: dict) -> None:
             raise ValueError("a history that is none")
     settings = content["hyperparameters"]
     for name, value in settings.items():
-        known = value is None or isinstance(value, (int, float, list, tuple, dict))
-        if not isinstance(name, str) or not known or value != value:
+        # A text only a setting of one's own can be.
+        unfit = isinstance(value, torch.Tensor) or (isinstance(value, str) and name in LIMITS)
+        if not isinstance(name, str) or unfit or value != value:
             raise ValueError("a setting that is not a number")
-    buffer_size = settings.get("buffer_size", 0)
-    if isinstance(buffer_size, (int, float)) and buffer_size > MAX_BUFFER:
-        raise ValueError(f"a buffer_size of more than {MAX_BUFFER:,} steps")
     _check_widths(settings.get("hidden", 0), content["state"])
 
 

@@ -191,7 +191,7 @@ def same_kind(one: Any, other: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers and texts of Python's own, and lists of them. Raises `TypeError` for anything else."""
+    """`value` of Python's own numbers, texts and lists. Raises `TypeError` if it is of others."""
     if isinstance(value, dict):
         return {_plain(key): _plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):

@@ -116,7 +116,7 @@ NOT_NEGATIVE = number(0, finite=True)
 LIMITS: Mapping[str, Limit] = {
     "actor_learning_rate": as_rate,
     "batch_size": SIZE,
-    "buffer_size": SIZE,
+    "buffer_size": number(1, 10**8, integer=True),  # a file may ask for what fills any memory
     "clip_range": number(above=0),
     "critic_learning_rate": as_rate,
     "critic_steps": SIZE,

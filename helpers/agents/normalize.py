@@ -66,6 +66,11 @@ class Normalizer(nn.Module):
         # Of the episode under way in each environment.
         self.register_buffer("returns", torch.zeros(n_envs, dtype=torch.float64))
 
+    def fitting(self, state: dict[str, Any]) -> dict[str, Any]:
+        """Another's state, without its episodes under way if they are not as many as here."""
+        same = len(state["returns"]) == len(self.returns)
+        return state if same else {**state, "returns": torch.zeros_like(self.returns)}
+
     def obs(self, obs: torch.Tensor) -> torch.Tensor:
         """Observations (..., obs_size) as the networks get them."""
         if "obs" not in self.parts:

@@ -1,6 +1,7 @@
 """Spaces in plain values, so that a file can say which observations and actions there were."""
 
 import math
+from collections import OrderedDict
 from typing import Any
 
 import numpy as np
@@ -10,18 +11,24 @@ MAX_NUMBERS = 10_000_000  # of one observation: a file may say what it likes
 
 
 def describe_space(space: spaces.Space) -> dict[str, Any]:
-    """`space` as numbers, words, lists and tables; {} if it is of a kind that is not known here."""
-    kind = type(space).__name__
+    """`space` as numbers, words, lists and tables; {} if it is of a kind that is not known here.
+
+    Spaces are the same, parts in the same order too, if what is said of them is equal.
+    """
     if isinstance(space, spaces.Box):
         return _describe_box(space)
     if isinstance(space, spaces.Discrete):
-        return {"kind": kind, "n": int(space.n), "start": int(space.start)}
+        return {"kind": "Discrete", "n": int(space.n), "start": int(space.start)}
     if isinstance(space, spaces.MultiDiscrete):
-        return {"kind": kind, "nvec": space.nvec.tolist(), "start": space.start.tolist()}
+        nvec, start = space.nvec.tolist(), space.start.tolist()
+        return {"kind": "MultiDiscrete", "nvec": nvec, "start": start}
     if isinstance(space, spaces.MultiBinary):
-        return {"kind": kind, "shape": list(space.shape)}
+        return {"kind": "MultiBinary", "shape": list(space.shape)}
+    if isinstance(space, spaces.Tuple):
+        return {"kind": "Tuple", "of": [describe_space(each) for each in space.spaces]}
     if isinstance(space, spaces.Dict):
-        return {"kind": kind, "of": {name: describe_space(each) for name, each in space.items()}}
+        parts = [[name, describe_space(each)] for name, each in space.items()]
+        return {"kind": "Dict", "of": parts}
     return {}
 
 
@@ -30,11 +37,11 @@ def space_from(plain: dict[str, Any]) -> spaces.Space:
     match plain:
         case {"kind": "Box", "shape": shape, "dtype": dtype, "low": low, "high": high}:
             kind = np.dtype(str(dtype))
-            if kind.kind not in "fiu" or not 0 <= math.prod(shape) <= MAX_NUMBERS:
+            if kind.kind not in "bfiu" or not 0 <= math.prod(shape) <= MAX_NUMBERS:
                 raise ValueError("a Box of no numbers, or of too many")
             bounds = (np.array(each, kind) for each in (low, high))
             low, high = (
-                np.broadcast_to(b, shape) if b.size == 1 else b.reshape(shape) for b in bounds
+                np.full(shape, b.item(), kind) if b.size == 1 else b.reshape(shape) for b in bounds
             )
             return spaces.Box(low, high, tuple(shape), kind.type)
         case {"kind": "Discrete", "n": n, "start": start}:
@@ -43,9 +50,12 @@ def space_from(plain: dict[str, Any]) -> spaces.Space:
             return spaces.MultiDiscrete(nvec, start=start)
         case {"kind": "MultiBinary", "shape": shape}:
             _check_size(shape)
-            return spaces.MultiBinary(shape)
-        case {"kind": "Dict", "of": parts}:
-            return spaces.Dict({name: space_from(each) for name, each in parts.items()})
+            return spaces.MultiBinary(shape[0] if len(shape) == 1 else shape)
+        case {"kind": "Tuple", "of": parts}:
+            return spaces.Tuple([space_from(each) for each in parts])
+        case {"kind": "Dict", "of": parts}:  # before version 6 of an agent's file, a table
+            named = OrderedDict(parts).items()  # gymnasium would sort what is no OrderedDict
+            return spaces.Dict(OrderedDict((name, space_from(each)) for name, each in named))
     raise ValueError("it describes no space")
 
 
