@@ -172,7 +172,7 @@ def test_targets_follow_what_batch_norm_has_measured():
 
 
 def test_a_network_that_takes_the_place_of_another_is_put_into_eval_mode_too():
-    agent = TD3("Short-v0", seed=0, **tiny)
+    agent = TD3("Short-v0", seed=0, **tiny | {"hidden": 16})
     agent.actor.hidden2 = nn.Sequential(agent.actor.hidden2, nn.Dropout(0.5))
     agent.learn(20)
     obs = np.random.default_rng(0).normal(size=(50, 3))
