@@ -36,8 +36,8 @@ class LeanAdam(torch.optim.Adam):
             self._moments = self._kept(parameters)
         means, squares, steps, counts = self._moments
         gradients = [parameter.grad for parameter in parameters]
-        if any(gradient is None for gradient in gradients):  # frozen: torch's class leaves them out
-            super().step()
+        if not all(parameter.requires_grad for parameter in parameters):
+            super().step()  # frozen ones have no gradient, and torch's class leaves them out
             return
         beta1, beta2 = group["betas"]
         # What torch's class does in the end: counts the step, and calls this kernel.
