@@ -135,9 +135,6 @@ CLAIMS = [
         "on seven MuJoCo tasks with three seeds each (table 1; scores on a scale",
         source=f"{PPO_2017}, section 6.1 and table 1: 21 runs each, normalised scores",
     ),
-    Claim(
-        "according to section 6.1 it comes from one task, HalfCheetah", source=f"{PPO_2017}, 6.1"
-    ),
     Claim("| no limit | -0.39 |", source=f"{PPO_2017}, table 1"),
     Claim("0.1, 0.2, 0.3 | 0.76, 0.82, 0.70 |", source=f"{PPO_2017}, table 1"),
     Claim(
