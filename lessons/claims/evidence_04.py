@@ -11,8 +11,9 @@ from helpers.agents.ddpgfd import DDPGfD
 from helpers.memory.buffers import n_step_return
 from helpers.training.results import load_results
 from helpers.training.settings import DEMOS, Setting
-from tools.claims import Evidence, Lab, higher, seconds_of
+from tools.claims import ROOT, Evidence, Lab, higher, seconds_of
 
+LESSON = ROOT / "lessons" / "04_ddpgfd.md"
 LAB = "helpers/labs/04_ddpgfd.md"
 TAUGHT, SPARSE = "DDPGfD as taught", "SparsePendulum-v0"
 PAPER = "Vecerik et al. 2017, arXiv 1707.08817"
@@ -73,24 +74,29 @@ def corridor(one: str, other: str, part: str) -> Evidence:
     return lambda: higher(sign * in_corridor(one, part), sign * in_corridor(other, part))
 
 
-def corridor_limit(rooms: int = 16, own: int = 2000, gamma: float = 0.95, n: int = 5) -> float:
+def cells(*slugs: str) -> dict[str, Any]:
+    """What the lesson's own cells of these names define."""
+    names: dict[str, Any] = {"np": np, "n_step_return": n_step_return}
+    for slug in slugs:
+        cell = re.search(rf":slug: {slug}\n(.*?)^```", LESSON.read_text("utf-8"), re.M | re.S)
+        exec(cell[1], names)  # type: ignore[index]
+    return names
+
+
+def corridor_limit() -> float:
     """The start's value where uniform draws with 5-step targets end, as a share of the true one.
 
-    The memory of seed 0 as the lesson's `corridor` makes it; updates in expectation, each entry of
-    the table by the mean of its transitions' errors, until none is left.
+    Of seed 0's memory. Updates in expectation: each entry of the table moves by the mean of its
+    transitions' errors, until none is left.
     """
-    rng = np.random.default_rng(0)
-    state, right, end = [*range(rooms)], [1] * rooms, [*[False] * (rooms - 1), True]
-    while len(state) < rooms + own:
-        length = min(int(rng.geometric(0.5)), rooms)
-        state += range(length)
-        right += [1] * (length - 1) + [0]
-        end += [False] * (length - 1) + [True]
-    places, cell = np.arange(len(state)), (np.array(state), np.array(right))
+    lesson = cells("corridor")
+    rooms, gamma = lesson["STATES"], lesson["GAMMA"]
+    state, right, end = lesson["corridor"](np.random.default_rng(0))
+    places, cell = np.arange(len(state)), (state, right)
     reward = 1.0 * ((cell[1] == 1) & (cell[0] == rooms - 1))
     following = np.where(end, rooms, cell[0] + 1)
-    window = np.minimum(places[:, None] + np.arange(n), len(state) - 1)
-    n_reward, k = n_step_return(reward[window], np.array(end)[window], gamma)
+    window = np.minimum(places[:, None] + np.arange(5), len(state) - 1)
+    n_reward, k = n_step_return(reward[window], end[window], gamma)
     n_following = following[places + k - 1]
     table, drawn = np.zeros((2, rooms + 1, 2))
     np.add.at(drawn, cell, 1)

@@ -5,7 +5,6 @@
 writes data/results/04_<name>.json. One core; the longest takes some minutes.
 """
 
-import re
 import sys
 from dataclasses import replace
 from itertools import product
@@ -19,12 +18,12 @@ from helpers.agents.cloning import bc_loss
 from helpers.agents.off_policy import as_stored
 from helpers.demos.files import Demos, load_demos
 from helpers.evaluation import evaluate
-from helpers.training.results import DATA, RESULTS, write_json
+from helpers.training.results import RESULTS, write_json
 from helpers.training.settings import DEMOS, get_setting
 from helpers.training.study import circumstances
+from lessons.claims.evidence_04 import cells
 from tools import demos as teachers
 
-LESSON = DATA.parent / "lessons" / "04_ddpgfd.md"
 SPARSE = "SparsePendulum-v0"
 
 
@@ -94,14 +93,7 @@ def silent() -> dict[str, Any]:
 
 def corridor(seeds: range = range(10)) -> dict[str, Any]:
     """The lesson's own cells `corridor` and `corridor-variants`, for ten seeds."""
-    text = LESSON.read_text(encoding="utf-8")
-    names: dict[str, Any] = {}
-    exec("import numpy as np", names)
-    from helpers.memory.buffers import n_step_return, sampling_probabilities
-
-    names |= {"n_step_return": n_step_return, "sampling_probabilities": sampling_probabilities}
-    for slug in ("corridor", "corridor-variants"):
-        exec(re.search(rf":slug: {slug}\n(.*?)^```", text, re.M | re.S)[1], names)
+    names = cells("corridor", "corridor-variants")
     results = {}
     for name, settings in names["variants"].items():
         runs = [names["replay"](seed, **settings) for seed in seeds]
