@@ -30,6 +30,7 @@ CELLS = {
     "video": 'Video(record(lambda obs: int(obs[2] > 0), "CartPole-v1"))',
     "drive": 'game = drive("CartPole-v1", seed=0)',
 }
+ERROR = "[data-mime-type*=error], [data-mime-type*=stderr]"
 STOP = "button[data-command='notebook:interrupt-kernel'], jp-button[data-command*='interrupt']"
 
 
@@ -61,7 +62,7 @@ def test_the_stop_button_keeps_the_agent_and_training_goes_on(front_end: Lab) ->
     page.locator(STOP).first.click()
     output.get_by_text(re.compile(r"stopped at \d+ %; call learn again to go on")).wait_for()
     front_end.idle()
-    assert output.locator("[data-mime-type*=error]").count() == 0
+    assert output.locator(ERROR).count() == 0
     assert "the agent keeps what it learned" in output.inner_text()
     after = start(front_end, "after")
     after.get_by_text(re.compile(r"^\s*300\s*$")).wait_for()
@@ -74,7 +75,7 @@ def test_outputs_show_and_play(front_end: Lab) -> None:
     )
     slider = start(front_end, "slider")
     slider.locator("img").wait_for()
-    assert front_end.page.locator("[data-mime-type*=stderr]").count() == 0
+    assert front_end.page.locator(ERROR).count() == 0
 
 
 # --- Without eyes, without a mouse --------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import re
+import signal
 import subprocess
 import sys
 import timeit
@@ -13,6 +14,8 @@ from collections import defaultdict
 import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.artist import Artist
+from matplotlib.figure import Figure
 from PIL import Image
 
 from helpers.show import plotting
@@ -275,6 +278,33 @@ def test_an_interrupted_training_says_how_to_go_on(page):
     text = page.of("text/html")[0][-1]["text/plain"]
     assert text.startswith("stopped at 43 %; call learn again to go on · 43 / 100 steps")
     assert "42 steps" not in page.of("image/png")[0][-1]["text/plain"]
+
+
+class StopButton(Artist):
+    """Presses the stop button in the middle of a picture."""
+
+    drawn = 0
+
+    def draw(self, renderer: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+        self.drawn += 1
+
+
+def draw_live(fig: Figure, monkeypatch: pytest.MonkeyPatch) -> None:
+    curves = LiveCurves()
+    monkeypatch.setattr(plotting, "Figure", lambda **_: fig)
+    Agent().learn(10, curves)
+
+
+@pytest.mark.parametrize("draw", [lambda fig, _: to_png(fig), draw_live])
+def test_the_stop_button_waits_for_the_picture(page, monkeypatch, draw):
+    before = signal.getsignal(signal.SIGINT)
+    fig, button = Figure(figsize=(6, 3)), StopButton()
+    fig.add_artist(button)
+    with pytest.raises(KeyboardInterrupt):
+        draw(fig, monkeypatch)
+    assert button.drawn == 1
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 @pytest.mark.parametrize(

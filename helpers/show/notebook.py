@@ -1,9 +1,12 @@
 """What a helper puts on a notebook's page: bundles on display handles, and progress bars."""
 
 import base64
+import signal
 import sys
+import threading
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from html import escape
 from typing import Any, TypeVar
@@ -12,6 +15,9 @@ T = TypeVar("T")
 
 UPDATES_PER_SECOND = 5  # of a bar or a picture: more is flicker, and messages cost training time
 SECONDS_BETWEEN_LINES = 5  # in a terminal
+
+# JupyterLab may have sliders answered in a thread of its own while a cell trains and draws.
+_one_at_a_time = threading.RLock()
 
 
 def in_kernel() -> bool:
@@ -65,6 +71,27 @@ def picture_widget() -> Any:
 
     texts = {name: Unicode("").tag(sync=True) for name in ("description", "tooltip")}
     return type("Picture", (Image,), texts)
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """Draw alone, and to the end: Ctrl-C and the stop button wait for the picture.
+
+    Inside matplotlib's compiled code they would come out as errors of another kind.
+    """
+    with _one_at_a_time:
+        before = signal.getsignal(signal.SIGINT)
+        if not callable(before) or threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        waiting: list[tuple[Any, ...]] = []
+        signal.signal(signal.SIGINT, lambda *heard: waiting.append(heard))
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+            if waiting:
+                before(*waiting[-1])
 
 
 def publish(data: dict[str, Any], metadata: dict[str, Any], handle: Any = None) -> Any:

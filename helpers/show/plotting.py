@@ -4,7 +4,6 @@ Everything is drawn with `matplotlib.figure.Figure`, never pyplot: there is no h
 figure, nothing to close, and no global setting is changed.
 """
 
-import threading
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -25,6 +24,7 @@ from helpers.show.notebook import (
     UPDATES_PER_SECOND,
     ProgressBar,
     current_cell,
+    drawing,
     in_kernel,
     png_bundle,
     progress,
@@ -57,9 +57,6 @@ SCALE = 1.5  # image pixels for each CSS pixel: sharp on a high-density screen, 
 WIDTH, HEIGHT = 7.6, 3.1  # inches: what a notebook cell holds beside its margins
 WINDOW = 50  # episodes in the moving average of the return
 DRAWING_SHARE, LONGEST_PAUSE = 0.02, 2.0  # of the time; seconds without a new picture
-
-# JupyterLab may have sliders answered in a thread of its own while a cell trains and draws.
-_drawing = threading.RLock()
 
 
 # --- Figures --------------------------------------------------------------------------------------
@@ -200,7 +197,7 @@ def _pixels(fig: Figure, scale: float) -> NDArray[np.uint8]:
     canvas, dpi = fig.canvas, fig.dpi
     if not isinstance(canvas, FigureCanvasAgg):
         canvas = FigureCanvasAgg(fig)
-    with _drawing:
+    with drawing():
         fig.dpi = dpi * scale
         try:
             canvas.draw()
@@ -289,8 +286,9 @@ class LiveCurves:
         if not in_kernel():
             return
         began = time.perf_counter()
-        self.figure.update(self.agent.history, self._first + self._total, exact=final)
-        png = self.figure.png(SCALE if final else 1)
+        with drawing():
+            self.figure.update(self.agent.history, self._first + self._total, exact=final)
+            png = self.figure.png(SCALE if final else 1)
         data, metadata = png_bundle(png, self._alt(), self.figure.width * DPI)
         self._handle = publish(data, metadata, self._handle)
         now = time.perf_counter()
@@ -360,7 +358,7 @@ class _CurvesFigure:
 
     def png(self, scale: float) -> bytes:
         canvas: Any = self.fig.canvas
-        with _drawing:
+        with drawing():
             self.fig.dpi = DPI * scale
             limits = [scale, *(tuple(panel.ax.viewLim.extents) for panel in self.panels)]
             if limits != self.kept[0]:
