@@ -125,14 +125,21 @@ def test_a_notebook_that_grows_too_much_is_named(course, tmp_path, capsys):
     assert "01_one.ipynb: more than 730 KB added." in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_an_exercise_edition_holds_all_files_of_the_lesson(lesson):
+    """So it is enough that this one runs on Colab, below."""
+    both = editions(ROOT, lesson, load_exercises(ROOT))
+    in_lesson, in_exercises = (set(needed(ROOT, lesson, notebook)) for notebook in both)
+    assert in_lesson <= in_exercises
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("edition", [0, 1], ids=["lesson", "exercises"])
 @pytest.mark.parametrize(
     "lesson",
     [pytest.param(lesson, marks=pytest.mark.xdist_group(f"packed {lesson}")) for lesson in LESSONS],
 )
-def test_a_packed_notebook_runs_on_colab_without_a_network(lesson, edition, tmp_path, colab_python):
-    notebook, _ = packed(lesson, edition)
+def test_a_packed_notebook_runs_on_colab_without_a_network(lesson, tmp_path, colab_python):
+    notebook, _ = packed(lesson, 1)
     for cell in notebook.cells:
         shorten(cell)
     folder = tmp_path / "empty é"
