@@ -102,13 +102,21 @@ def solve(cells, _):
         cell.source = source_of_reference(find(key).reference)
 
 
+def untouched_of(keys):
+    """Which answers a student who errs has left blank: every second of those that are right."""
+    return [key for key in sorted(keys) if key not in WRONG and key != BROKEN][1::2]
+
+
 def err(cells, _):
+    blanks = {key: cell.source for key, cell in answers(cells).items()}
     solve(cells, _)
     for key, cell in answers(cells).items():
         if key in WRONG:
             cell.source = apply(cell.source, mistake(key).spellings[0])
         if key == BROKEN:
             cell.source += "("
+        if key in untouched_of(blanks):
+            cell.source = blanks[key]
 
 
 @pytest.mark.parametrize(
@@ -118,7 +126,6 @@ def err(cells, _):
 def test_each_answer_earns_its_own_points(source, tmp_path, scripts, lesson):
     course = Course(source, tmp_path, scripts, lesson)
     course.submit("solved", solve)
-    course.submit("untouched", lambda cells, _: None)
     course.submit("wrong", err)
     grades = course.grades()
     points = {each.id: each.card.difficulty for each in exercises() if each.lesson == lesson}
@@ -127,13 +134,13 @@ def test_each_answer_earns_its_own_points(source, tmp_path, scripts, lesson):
     missed = [key for key in WRONG if key in points]
     assert missed
     assert grades["solved"] == full
-    assert grades["untouched"] == nothing
-    lost = {*missed, BROKEN} & set(points)
+    untouched = untouched_of(points)
+    lost = {*missed, *untouched, BROKEN} & set(points)
     assert grades["wrong"] == full | {key: nothing[key] for key in lost}
     for key in missed:
         assert mistake(key).message in course.feedback("wrong")
         assert mistake(key).message not in course.feedback("solved")
-    assert "not started yet" in course.feedback("untouched")
+    assert course.feedback("wrong").count("not started yet") == len(untouched)
 
 
 # What a student may try instead of writing `discounted_returns`. Code stands in a cell of its own.
