@@ -1,5 +1,6 @@
 """Lesson 00's and 01's exercises: what their Markdown files cannot say."""
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -34,6 +35,29 @@ def test_no_limit_of_the_std_passes(changed):
         return Normal(mean, changed(log_std).exp()).log_prob(actions).sum(-1)
 
     assert not grade("1.10", limited).passed
+
+
+def test_whole_numbers_are_told_beside_another_mistake():
+    def forwards(rewards, gamma):
+        returns, following = np.zeros_like(rewards), 0.0
+        for t in range(len(rewards)):
+            returns[t] = following = rewards[t] + gamma * following
+        return returns
+
+    result = grade("0.1", forwards)
+    assert result.diagnosis == "looks into the past"
+    assert "whole numbers" in result.message
+
+
+@pytest.mark.parametrize("place", [0, 2, 5])
+def test_dropout_has_its_name_wherever_it_stands(place):
+    def dropping(obs_size, n_outputs, hidden=64):
+        layers = list(make_actor(obs_size, n_outputs, hidden))
+        layers.insert(place, nn.Dropout(0.3))
+        return nn.Sequential(*layers)
+
+    assert grade("1.1", dropping).diagnosis == "dropout"
+    assert grade("1.5", lambda size, hidden=64: dropping(size, 1, hidden)).diagnosis == "dropout"
 
 
 def test_no_bound_of_the_outputs_passes():

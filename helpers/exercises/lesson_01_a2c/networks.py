@@ -20,15 +20,22 @@ def in_words(layer: nn.Linear) -> str:
 
 
 def seen_from_outside(network: nn.Module, obs: torch.Tensor) -> dict:
-    """The layers, as "4 -> 64, 64 -> 64, 64 -> 2", and what comes out with everybody's weights."""
+    """The layers, as "4 -> 64, 64 -> 64, 64 -> 2", and what comes out with everybody's weights.
+
+    Of a network with a layer of another kind nothing but this: wherever it stands, and however
+    strong it is, it is one mistake.
+    """
+    for layer in network.modules():
+        if isinstance(layer, EXTRAS):
+            return {"layer of another kind": type(layer).__name__}
     fill_parameters(network, obs)
-    layers = [in_words(layer) for layer in linear_layers(network, obs)]
-    extras = [type(layer).__name__ for layer in network.modules() if isinstance(layer, EXTRAS)]
+    ran = linear_layers(network, obs)
     output = network(obs)
     trainable = [each for each in network.parameters() if each.requires_grad]
     return {
-        "chain of linear layers": ", ".join(layers),
-        "extra layers for dropout or normalisation": ", ".join(extras) or "none",
+        "number of linear layers": len(ran),
+        "widths of the hidden layers": ", ".join(str(layer.out_features) for layer in ran[:-1]),
+        "chain of linear layers": ", ".join(map(in_words, ran)),
         "output": output,
         "number of parameters": sum(each.numel() for each in network.parameters()),
         "number of parameters that a gradient reaches": sum(

@@ -10,6 +10,7 @@ from helpers.agents.a2c import gae
 from helpers.agents.a2c_by_the_book import bootstrapped_returns
 from helpers.agents.on_policy import learnable_rows
 from helpers.checks.exercise import Case
+from helpers.exercises.lesson_00_start_here.returns import keeps_decimals
 from helpers.exercises.properties import no_mutation
 from helpers.exercises.text import exercise
 
@@ -23,7 +24,6 @@ def bootstrap_cases(rng: np.random.Generator) -> list[Case]:
         Case((np.array([1.0, 3.0, 2.0]), 0.0, 0.5), note="three steps, terminated"),
         Case((np.array([1.0, 2.0, 3.0]), 10.0, 0.0), note="gamma 0, the next reward only"),
         Case((np.array([1.0, 2.0, 3.0]), 10.0, 1.0), note="gamma 1, nothing is discounted"),
-        Case((np.array([1, 1, 1, 1]), 7.5, 0.9), note="whole numbers as rewards"),
         Case((-rng.uniform(0, 16, size=6), -55.5, 0.95), note="costs, and a bad future"),
         Case((rng.normal(size=100), 3.7, 0.99), note="a long episode"),
     ]
@@ -31,7 +31,7 @@ def bootstrap_cases(rng: np.random.Generator) -> list[Case]:
 
 BOOTSTRAPPED_RETURNS = exercise(
     __file__, "1.3", bootstrapped_returns, bootstrap_cases,
-    properties=no_mutation(bootstrap_cases),
+    properties=no_mutation(bootstrap_cases) | keeps_decimals(bootstrap_cases),
 )  # fmt: skip
 
 
@@ -116,10 +116,6 @@ def gae_cases(rng: np.random.Generator) -> list[Case]:
             one([1, 2, 0, 3], [4, 6, 8, 5, 7], terminated=1, truncated=1),
             note="terminated and truncated, both at step 1",
         ),
-        Case(
-            (np.array([[1], [2]]), *one([1, 2], [4, 5, 8], gamma=0.9)[1:]),
-            note="whole numbers as rewards",
-        ),
         Case(two_ends, note="one step of two environments, one terminated, one truncated"),
         Case(drawn(5, 3, 0.9, 0.0), note="lambda 0, where only the TD error counts"),
         Case(drawn(5, 3, 0.9, 1.0), note="lambda 1, where the critic is a baseline only"),
@@ -127,4 +123,7 @@ def gae_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-GAE = exercise(__file__, "1.8", gae, gae_cases, properties=no_mutation(gae_cases))
+GAE = exercise(
+    __file__, "1.8", gae, gae_cases,
+    properties=no_mutation(gae_cases) | keeps_decimals(gae_cases),
+)  # fmt: skip
