@@ -116,3 +116,44 @@ def test_linear_layers_are_listed_in_the_order_in_which_they_run():
     with pytest.raises(RuntimeError):
         linear_layers(network, torch.zeros(4, 9), 1)
     assert not any(module._forward_pre_hooks for module in network.modules())
+
+
+def test_layers_that_torch_does_not_know_are_told_from_wrong_sizes():
+    """Whichever of them they are, and wherever layers of another kind stand."""
+
+    class FirstInAList(QNetwork):
+        def __init__(self, obs_size, action_dim, hidden=64):
+            super().__init__(obs_size, action_dim, hidden)
+            self.first = [self.hidden1]
+            del self.hidden1
+
+        def forward(self, obs, action):
+            x = torch.relu(self.first[0](torch.cat([obs, action], dim=-1)))
+            return self.output(torch.relu(self.hidden2(x))).squeeze(-1)
+
+    class Normalised(QNetwork):
+        def __init__(self, obs_size, action_dim, hidden=64):
+            super().__init__(obs_size, action_dim, hidden)
+            self.norm = nn.LayerNorm(obs_size + action_dim)
+
+        def forward(self, obs, action):
+            x = self.norm(torch.cat([obs, action], dim=-1))
+            x = torch.relu(self.hidden2(torch.relu(self.hidden1(x))))
+            return self.output(x).squeeze(-1)
+
+    assert grade("2.3", FirstInAList).diagnosis == "some layers in a plain list"
+    assert grade("2.3", Normalised).diagnosis == "normalised layers"
+
+
+def test_the_first_sample_after_a_reset_is_pushed():
+    class Noise(OUNoise):
+        def reset(self):
+            self.value = None
+
+        def sample(self, shape, rng):
+            if self.value is None:
+                self.value = torch.zeros(shape).numpy()
+                return self.value
+            return super().sample(shape, rng)
+
+    assert grade("2.9", Noise).diagnosis == "no push after a reset"

@@ -70,6 +70,15 @@ def left_of(first: np.ndarray, later: np.ndarray) -> float:
     return float((first * later).sum()) / squares if squares and first.shape == later.shape else 0.0
 
 
+def kept(first: np.ndarray, later: np.ndarray) -> str:
+    """What a sample without a push shows of the first one."""
+    if not later.any():
+        return "nothing"
+    same_shape = first.shape == later.shape
+    in_proportion = same_shape and np.allclose(later, left_of(first, later) * first)
+    return "the value from before" if in_proportion else "other numbers"
+
+
 def observe_noise(function, sigma, theta, dt, shape):
     """A first sample of a new noise; then the pushes are switched off, to see it fade."""
     noise, rng = function(sigma=sigma, theta=theta, dt=dt), np.random.default_rng(5)
@@ -87,7 +96,7 @@ def observe_noise(function, sigma, theta, dt, shape):
         "type and shape of a sample": f"{kind_of(given)}, {first.shape}",
         "number of different values in a sample": len(np.unique(first)),
         "share left after 1, 2, 3 samples without pushes": [left_of(first, x) for x in later],
-        "share left after a reset": left_of(first, afterwards),
+        "what is left after a reset": kept(first, afterwards),
     }
     if first.size >= MANY:
         spread = first.std()
@@ -125,6 +134,13 @@ def pushes_differ(function, rng):
     return not np.allclose(seen[1] - seen[0], seen[2] - seen[1])
 
 
+def pushed_right_after_a_reset(function, rng):
+    noise, rng = function(sigma=0.3, theta=0.2, dt=1.0), np.random.default_rng(6)
+    noise.sample((3,), rng)
+    noise.reset()
+    return values(noise.sample((3,), rng)).any()
+
+
 def samples_stay(function, rng):
     noise, rng = function(sigma=0.3, theta=0.2, dt=1.0), np.random.default_rng(4)
     samples = [noise.sample((3,), rng) for _ in range(3)]
@@ -139,6 +155,7 @@ OU_NOISE = exercise(
     properties={
         **drawn_from(path),
         "the same push again": pushes_differ,
+        "no push after a reset": pushed_right_after_a_reset,
         "earlier samples change": samples_stay,
     },
 )  # fmt: skip

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 from torch import nn
+from torch.nn.modules.module import register_module_forward_pre_hook
 
 from helpers.agents.networks import DeterministicActor, QNetwork
 from helpers.checks.exercise import Case, Test
@@ -17,7 +18,7 @@ from helpers.exercises.properties import Tests
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import drawn
 
-SIZES = "sizes of the linear layers"
+SIZES, OTHERS = "sizes of the linear layers", "other layers with weights"
 SMALL = 0.015  # five times the paper's bound: other small starts are right, too
 TINY = 0.02  # torch's own start of a hidden layer with 16 inputs reaches 0.25
 
@@ -30,6 +31,8 @@ def seen_from_outside(network: nn.Module, *inputs: torch.Tensor) -> dict | None:
     if isinstance(network, nn.Module) and not list(network.parameters()):
         network(*inputs)  # where layers are names that are gone, this is an error of its own
         return {SIZES: "none that torch knows of", "output": None}
+    if unknown_to_torch(network, *inputs):
+        return {SIZES: "some that torch does not know of", "output": None}
     layers = layers_in_use(network, *inputs)
     fill_parameters(network, *inputs, first=layers)
     if layers:
@@ -38,7 +41,28 @@ def seen_from_outside(network: nn.Module, *inputs: torch.Tensor) -> dict | None:
     output = network(*inputs)
     if output is None:
         return None
-    return {SIZES: sizes, "output": steady(output, *(network(*inputs) for _ in range(8)))}
+    others = {type(x).__name__ for x in network.modules() if x is not network and has_others(x)}
+    seen = {SIZES: sizes, OTHERS: ", ".join(sorted(others)) or "none"}
+    # With a layer of another kind the numbers depend on where it stands, and say no more than it.
+    steadily = None if others else steady(output, *(network(*inputs) for _ in range(8)))
+    return seen | {"output": steadily}
+
+
+def has_others(module: nn.Module) -> bool:
+    """Whether it is no linear layer and has weights of its own."""
+    return not isinstance(module, nn.Linear) and any(True for _ in module.parameters(recurse=False))
+
+
+def unknown_to_torch(network: nn.Module, *inputs: torch.Tensor) -> bool:
+    """Whether linear layers run that are none of the network's: in a list, or made anew."""
+    ran: list[nn.Module] = []
+    hook = register_module_forward_pre_hook(lambda module, _: ran.append(module))
+    try:
+        with torch.no_grad():
+            network(*inputs)
+    finally:
+        hook.remove()
+    return any(isinstance(x, nn.Linear) and x not in {*network.modules()} for x in ran)
 
 
 def layers_in_use(network: nn.Module, *inputs: torch.Tensor) -> list[nn.Linear]:

@@ -74,7 +74,7 @@ def observe_buffer(function, capacity, obs_shape, action_shape, number_of_steps,
         return seen | {"type that `sample` returns": "none: `Batch` was given one part of six"}
     if not all(hasattr(batches[0], name) for name in PARTS) and batches[0] is not None:
         return seen | {"type that `sample` returns": type(batches[0]).__name__}
-    kinds = {f"type of the batch's {name}": kind_of(getattr(batches[0], name)) for name in PARTS}
+    kinds = {f"form of the batch's {name}": kind_of(getattr(batches[0], name)) for name in PARTS}
     rows = {name: all_rows([getattr(batch, name) for batch in batches]) for name in PARTS}
     numbers = numbers_of(rows["reward"])
     numbers = numbers.reshape(1 if len(numbers) % BATCHES else BATCHES, -1)

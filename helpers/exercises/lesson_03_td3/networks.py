@@ -18,6 +18,7 @@ from helpers.exercises.lesson_02_ddpg.networks import (
     critic_cases,
     largest,
     sort_columns,
+    unknown_to_torch,
 )
 from helpers.exercises.observing import fill_parameters, gradient, linear_layers, sizes_of
 from helpers.exercises.text import exercise
@@ -36,7 +37,7 @@ def observe_twin(function, obs, action, hidden):
         seen = seen_from_outside(network, obs, action)
     except RecursionError:  # its text depends on how deep it was
         seen = {FORM: "none: the recursion does not end"}
-    return seen and {part: seen.get(part) for part in PARTS}
+    return seen and {part: seen.get(part, "not looked at") for part in PARTS}
 
 
 PARTS = (
@@ -58,6 +59,8 @@ def seen_from_outside(network: Any, obs: torch.Tensor, action: torch.Tensor) -> 
     """Those of the PARTS that can be observed."""
     if isinstance(network, nn.Module) and not list(network.parameters()):
         return {FORM: f"not examined: {without_parameters(network, obs, action)}"}
+    if isinstance(network, nn.Module) and unknown_to_torch(network, obs, action):
+        return {FORM: "not examined: some layers are unknown to torch"}
     given = network(obs, action)
     if given is None:
         return None
