@@ -21,7 +21,7 @@ from helpers.agents import checkpoint, parameters
 from helpers.checks.exercise import Case
 from helpers.envs.make import make_training_env
 from helpers.evaluation import Evaluation
-from helpers.exercises.lesson_05_td3_in_practice.watched_env import ABROAD, HOME
+from helpers.exercises.lesson_05_td3_in_practice.watched_env import ABROAD, HOME, SEEDS
 from helpers.exercises.text import exercise
 from helpers.training.callbacks import Evaluate
 
@@ -78,7 +78,7 @@ class Improving:
 # --- What is looked at ----------------------------------------------------------------------------
 
 GOES_ON, ENDS = "training goes on", "`False`, so training ends"
-STEPS = "steps in the curve"
+STEPS, STARTS = "steps in the curve", "seeds of the starts"
 FORM, PAIR = "form of the curve's entries", "a pair of step and Evaluation"
 FIRST, MEANS = "returns of the first evaluation", "mean returns of the curve"
 KEPT, BACK = "content of `best_contents`", "weights after `restore_best`"
@@ -90,6 +90,7 @@ def observe_callback(function, every, settings, began, one_env, course, with_pat
     with a_path(with_path) as path:
         callback = function(every, **settings, **({"path": path} if path else {}))
         callback.start(agent, 100)
+        SEEDS.clear()
         answers, written, in_file, disturbed = set(), [], None, False
         for steps, level, spread in course:
             agent.steps, agent.updates = steps, 2 * steps + 1
@@ -157,13 +158,14 @@ def described(entry: Any) -> str:
 
 def noted(callback) -> dict:
     """The curve, as far as its entries are what they should be."""
-    seen: dict = {STEPS: "not known", FORM: "", MEANS: None, FIRST: None}
+    seen: dict = {FORM: "", STEPS: "not known", STARTS: "", MEANS: None, FIRST: None}
     if not isinstance(callback.curve, list):
         return seen | {FORM: f"the curve is of type {kind(callback.curve)}"}
     forms = sorted({described(entry) for entry in callback.curve})
     seen[FORM] = " or ".join(forms) or "there are none"
     if seen[FORM] == PAIR:
         seen[STEPS] = ", ".join(str(step) for step, _ in callback.curve)
+        seen[STARTS] = ", ".join(map(str, sorted(SEEDS)))
         seen[MEANS] = [result.mean for _, result in callback.curve]
         seen[FIRST] = callback.curve[0][1].returns
     return seen

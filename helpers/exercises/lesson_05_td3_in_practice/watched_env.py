@@ -13,6 +13,7 @@ ENV_ID, LONG_ID = "WatchedEpisodes-v0", "WatchedLongEpisodes-v0"
 HOME, ABROAD = "PaysByAction-v0", "PaysByActionLess-v0"
 MOST = 3000  # entries: more than any check needs, less than an endless loop writes
 MOST_STEPS = 1000  # of `PaysTheAction`: more than any check needs, less than 10,000 episodes
+SEEDS: set[int] = set()  # from which `PaysTheAction` started
 LOG: list[tuple[gym.Env, str, Any]] = []  # who, what ("reset", "step", "late", "close"), more
 
 
@@ -89,6 +90,7 @@ class PaysTheAction(gym.Env):
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
         self.start, self.left = seed or 0, 0
+        SEEDS.add(self.start)
         self.disturbed += 1
         if self.disturbed > MOST_STEPS:
             raise TooFarError("This would take too long.")

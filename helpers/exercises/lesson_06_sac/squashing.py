@@ -17,8 +17,14 @@ from helpers.exercises.toys import floats, leaf
 
 
 def observe_slope(function, u):
-    """The function gets a clone: in a lesson, too, u comes out of a computation."""
-    return with_gradients("output", function(u.clone()), {"u": u})
+    """The function gets a clone: in a lesson, too, u comes out of a computation.
+
+    Where the output no longer changes far out, at which number it stops says no more.
+    """
+    seen = with_gradients("output", function(u.clone()), {"u": u})
+    if u.abs().max() > 10 and not falls_far_out(function):
+        return dict.fromkeys(seen, "the same, however large u is")
+    return seen
 
 
 def slope_cases(rng: np.random.Generator) -> list[Case]:
@@ -34,7 +40,7 @@ def slope_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-def falls_far_out(function, rng):
+def falls_far_out(function):
     """Or does something else than stay at one number, which would be one's own mistake."""
     near, far = (float(function(floats([u])).sum()) for u in (20.0, 30.0))
     return not (near == far and -1000 < near < -1)
@@ -42,7 +48,7 @@ def falls_far_out(function, rng):
 
 LOG_TANH_SLOPE = exercise(
     __file__, "6.2", log_tanh_slope, slope_cases, observe_slope,
-    properties={"flat far out": falls_far_out} | no_mutation(slope_cases),
+    properties=no_mutation(slope_cases),
 )  # fmt: skip
 
 
