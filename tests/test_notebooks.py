@@ -148,8 +148,8 @@ def solve(notebook, lesson):
 # Cells that train what no bar asks for, with the course's own agents or for the pleasure of it, or
 # that record pictures. In nbval's run they are executed like all others.
 LIBRARY_TRAINS = {"03-ddpg", "04-ddpg-alone"}
-# What the same functions train besides. At full scale with `--all`: the mountain car by DDPG and
-# TD3, the Pendulum by PPO. The others learn the same with the same functions for minutes.
+# What the same functions train besides: at full scale with `--all`, or only when lessons are built,
+# where it takes a minute and another full training learns with the same functions.
 FURTHER_TASKS = {"01-train-by-the-book", "02-train-car", "03-train-car", "07-train-pendulum"}
 BUILDS_TRAIN = {"01-train-pendulum", "04-train-dense", "06-train-car"}
 LEFT_OUT = {"now-you", "patient-a", "pixels", "robot-live"}

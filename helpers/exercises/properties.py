@@ -41,6 +41,22 @@ def no_mutation(cases: Cases, ask: Callable[..., Any] = call) -> Tests:
     return {"changes its inputs": on_every_case(cases, leaves_inputs_alone)}
 
 
+def keeps_decimals(cases: Cases) -> Tests:
+    """Rewards, the first argument, that are whole numbers are treated as the same in floats.
+
+    A property and not a case: `np.zeros_like(rewards)` may stand beside any other mistake.
+    """
+
+    def holds(function: Callable, case: Case) -> bool:
+        def given(kind: type) -> Any:
+            rewards, *rest = deepcopy(case.args)
+            return snapshot(function(np.round(rewards).astype(kind), *rest))
+
+        return not differences(given(float), given(int))
+
+    return {"whole numbers": on_every_case(cases, holds)}
+
+
 def drawn_from(draw: Callable[[Callable, int], Any]) -> Tests:
     """What `draw(function, seed)` gives follows from the seed, and from nothing else."""
     return {

@@ -358,18 +358,17 @@ class _CurvesFigure:
 
     def png(self, scale: float) -> bytes:
         canvas: Any = self.fig.canvas
-        with drawing():
-            self.fig.dpi = DPI * scale
-            limits = [scale, *(tuple(panel.ax.viewLim.extents) for panel in self.panels)]
-            if limits != self.kept[0]:
-                canvas.draw()
-                self.kept = limits, canvas.copy_from_bbox(self.fig.bbox)
-            canvas.restore_region(self.kept[1])
-            for panel in self.panels:
-                for curve in panel.curves:
-                    panel.ax.draw_artist(curve)
-            pixels = np.asarray(canvas.buffer_rgba())[..., :3]
-            return _png(pixels, 1) if scale == 1 else _small_png(pixels, optimize=False)
+        self.fig.dpi = DPI * scale
+        limits = [scale, *(tuple(panel.ax.viewLim.extents) for panel in self.panels)]
+        if limits != self.kept[0]:
+            canvas.draw()
+            self.kept = limits, canvas.copy_from_bbox(self.fig.bbox)
+        canvas.restore_region(self.kept[1])
+        for panel in self.panels:
+            for curve in panel.curves:
+                panel.ax.draw_artist(curve)
+        pixels = np.asarray(canvas.buffer_rgba())[..., :3]
+        return _png(pixels, 1) if scale == 1 else _small_png(pixels, optimize=False)
 
 
 def _shrink(ax: Axes) -> None:

@@ -1,30 +1,11 @@
 """Lesson 00, Start here: one exercise to warm up, `discounted_returns`."""
 
-from copy import deepcopy
-
 import numpy as np
 
 from helpers.agents.returns import discounted_returns
-from helpers.checks.compare import differences, snapshot
 from helpers.checks.exercise import Case
-from helpers.exercises.properties import Cases, Tests, no_mutation, on_every_case
+from helpers.exercises.properties import keeps_decimals, no_mutation
 from helpers.exercises.text import exercise
-
-
-def keeps_decimals(cases: Cases) -> Tests:
-    """Rewards that are whole numbers are treated as the same numbers in floats.
-
-    A property and not a case: `np.zeros_like(rewards)` may stand beside any other mistake.
-    """
-
-    def holds(function, case):
-        def given(kind):
-            rewards, *rest = deepcopy(case.args)
-            return snapshot(function(np.round(rewards).astype(kind), *rest))
-
-        return not differences(given(float), given(int))
-
-    return {"whole numbers": on_every_case(cases, holds)}
 
 
 def return_cases(rng: np.random.Generator) -> list[Case]:

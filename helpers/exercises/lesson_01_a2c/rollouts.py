@@ -10,8 +10,7 @@ from helpers.agents.a2c import gae
 from helpers.agents.a2c_by_the_book import bootstrapped_returns
 from helpers.agents.on_policy import learnable_rows
 from helpers.checks.exercise import Case
-from helpers.exercises.lesson_00_start_here.returns import keeps_decimals
-from helpers.exercises.properties import no_mutation
+from helpers.exercises.properties import keeps_decimals, no_mutation
 from helpers.exercises.text import exercise
 
 # --- 1.3 bootstrapped_returns ---------------------------------------------------------------------
