@@ -91,6 +91,15 @@ def test_a_reader_lets_errors_pass(error):
     assert judge(READ_EPISODES, swallows).diagnosis == "error swallowed"
 
 
+@pytest.mark.parametrize(
+    ("new", "named"),
+    [("lengths * 2 - 1", "numbers of rewards"), ("lengths, gamma", "discounted sums")],
+)
+def test_the_parts_of_an_n_step_return_are_called_by_their_names(new, named):
+    wrong = edited(N_STEP_RETURN.reference, [Edit("(n), lengths", f"(n), {new}")], "a test")
+    assert named in judge(N_STEP_RETURN, wrong).message
+
+
 def test_the_example_of_rounding_is_true():
     careless, example = mistake(SUM_TREE, "not safe from rounding"), "0.3, 0, 0, 0, 0.7, 0, 0 and 0"
     priorities = [float(number) for number in example.replace(" and", ",").split(", ")]

@@ -7,6 +7,17 @@ from helpers.exercises.properties import no_mutation
 from helpers.exercises.text import exercise
 from helpers.memory.buffers import n_step_return
 
+# --- What is looked at ----------------------------------------------------------------------------
+
+
+def observe_n_step_return(function, rewards, ends, gamma):
+    """Both parts under their names; anything else than a pair stands for the sums alone."""
+    output = function(rewards, ends, gamma)
+    pair = isinstance(output, tuple | list) and len(output) == 2
+    sums, numbers = output if pair else (output, None)
+    return {"discounted sums": sums, "numbers of rewards": numbers}
+
+
 # --- Cases ----------------------------------------------------------------------------------------
 
 
@@ -39,5 +50,6 @@ def n_step_cases(rng: np.random.Generator) -> list[Case]:
 
 
 N_STEP_RETURN = exercise(
-    __file__, "4.9", n_step_return, n_step_cases, properties=no_mutation(n_step_cases)
-)
+    __file__, "4.9", n_step_return, n_step_cases, observe_n_step_return,
+    output=("discounted sums", "numbers of rewards"), properties=no_mutation(n_step_cases),
+)  # fmt: skip
