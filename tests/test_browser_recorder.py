@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import nbformat
@@ -100,8 +101,9 @@ def test_nothing_is_lost_when_the_cell_is_run_again_or_cleared(lab: Lab) -> None
     assert focused != "BUTTON", "the arrow keys would go to JupyterLab"
     game.get_by_role("button", name="New episode").click()
     game.get_by_text("1: ").wait_for()
+    game.get_by_text("Press Start").wait_for()  # the new episode's first picture is there, too
     game.get_by_role("button", name="Start").click()
-    changes(lab, image)
+    game.get_by_text(re.compile(r"step \d+, return")).wait_for()
     lab.run_cell(GAME)
     game.get_by_text("Stopped at step").wait_for()
     assert "1: " in game.inner_text()

@@ -296,15 +296,22 @@ def draw_live(fig: Figure, monkeypatch: pytest.MonkeyPatch) -> None:
     Agent().learn(10, curves)
 
 
+@pytest.fixture
+def heard():
+    """Ctrl-C is an error here, also where the tests run in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize("draw", [lambda fig, _: to_png(fig), draw_live])
-def test_the_stop_button_waits_for_the_picture(page, monkeypatch, draw):
-    before = signal.getsignal(signal.SIGINT)
+def test_the_stop_button_waits_for_the_picture(page, heard, monkeypatch, draw):
     fig, button = Figure(figsize=(6, 3)), StopButton()
     fig.add_artist(button)
     with pytest.raises(KeyboardInterrupt):
         draw(fig, monkeypatch)
     assert button.drawn == 1
-    assert signal.getsignal(signal.SIGINT) is before
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 @pytest.mark.parametrize(
