@@ -14,7 +14,8 @@ from helpers.checks import repair
 from helpers.checks.core import judge
 from helpers.checks.edits import Edit
 from helpers.checks.exercise import Card, Exercise, Mistake, Property
-from helpers.checks.mutants import mutants, words_of
+from helpers.checks.mutants import Mutant, mutants, words_of
+from helpers.checks.repair import _which
 from helpers.checks.source import source_of
 from helpers.exercises.properties import no_mutation
 
@@ -75,6 +76,24 @@ def in_a_loop(reward, value, next_value, over, gamma):
     return result
 
 
+def over_several_lines(reward, value, next_value, over, gamma):
+    return (
+        reward
+        + gamma**2 * next_value * (1 - over)
+        - value
+    )  # fmt: skip
+
+
+def the_second_of_two_numbers(reward, value, next_value, over, gamma):
+    return reward + gamma * 1 * next_value * (2 - over) - value
+
+
+def in_either_line(reward, value, next_value, over, gamma):
+    future = 2 * gamma * next_value * (1 - over)
+    later = future * 1
+    return reward + later - value
+
+
 def no_value(reward, value, next_value, over, gamma):
     return reward + gamma * next_value * (1 - over)
 
@@ -102,6 +121,26 @@ class TestOneLine:
         look = f"Look at `{line}`. A small change to this line alone makes it right: {kind}."
         assert look in result.message
         assert "`next_value`" not in result.message
+
+    def test_of_a_statement_of_several_lines_the_one_with_the_part_is_named(self):
+        message = told(over_several_lines).message
+        assert "Look at `+ gamma**2 * next_value * (1 - over)`." in message
+        assert "this line alone makes it right: leave out `**2`." in message
+
+    def test_of_two_like_parts_it_says_which(self):
+        line = "return reward + gamma * 1 * next_value * (2 - over) - value"
+        assert line in told(the_second_of_two_numbers).message
+        again = "return 2 * reward + gamma * next_value * (2 - over) - value"
+        source = SimpleNamespace(lines=[again])
+        parts = [each for each in ast.walk(ast.parse(again)) if isinstance(each, ast.Constant)]
+        said = [_which(source, Mutant(1, "", part), "2") for part in parts]
+        assert sorted(said) == ["the first `2`", "the second `2`"]
+
+    def test_where_one_of_a_few_lines_can_be_changed_all_are_named(self):
+        message = told(in_either_line).message
+        assert "One small change makes it right, in one of these places. `future = " in message
+        assert "`future = 2 * gamma * next_value * (1 - over)`: leave out `2 *`." in message
+        assert "`later = future * 1`: put another number in place of `1`." in message
 
     def test_known_mistakes_come_first(self):
         result = told(no_value)

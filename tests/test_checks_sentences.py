@@ -3,6 +3,7 @@
 import pytest
 import torch
 from test_checks import exercise_of
+from torch import nn
 
 from helpers.checks.core import judge
 
@@ -46,7 +47,38 @@ def mean_without_brackets(x, by):
     return torch.tensor(x).mean * by
 
 
+def a_module_as_a_function(x, by):
+    return nn.ReLU(torch.tensor(x)) * by + 1
+
+
+def a_module_without_a_call(x, by):
+    positive = nn.Softplus(torch.tensor(x))
+    return torch.relu(positive)
+
+
+def a_loss_as_a_function(x, by):
+    return nn.HuberLoss(torch.tensor(x), torch.tensor(x))
+
+
+def a_list_asked_by_name(x, by):
+    return x["reward"]
+
+
+def a_number_of_a_tensor(x, by):
+    return torch.maximum(torch.tensor(x), 0) * by
+
+
+def stops_later(x, by):
+    return [entry * by + 1.25 + 10 / (x[0] - 0.5) for entry in x]
+
+
 SENTENCES = {
+    a_module_as_a_function: "`nn.ReLU` is a module: it is made first and then called",
+    a_module_without_a_call: "`nn.Softplus` is a module: it is made first and then called",
+    a_loss_as_a_function: "`nn.HuberLoss` is a module: it is made first and then called",
+    a_list_asked_by_name: "the parts of a batch are attributes",
+    a_number_of_a_tensor: "`x.clamp(min=0)` compares a tensor with one",
+    stops_later: "On another case it stops with `ZeroDivisionError",
     returns_at_once: "`return result` stands in a loop, so the function ends in the loop's first",
     forgets_by: "Your version never uses `by`.",
     powers: "A power is `**` in Python",

@@ -95,6 +95,24 @@ def test_mistakes_of_any_function(wrong, diagnosis, says):
     assert result.version is double
 
 
+def test_a_factor_holds_for_each_case_by_itself():
+    """Beside a case of thousands, what differs in one of small numbers would look like rounding."""
+    exercise = exercise_of(double, lambda rng: [(np.array([3.0, 4.0, 5.0]),), (1e6 * np.ones(3),)])
+    assert judge(exercise, lambda x: 3 * x + 0.3 * np.arange(3)).diagnosis is None
+    assert "1.5 times what it should be, on every case." in judge(exercise, lambda x: 3 * x).message
+
+
+def test_a_factor_holds_where_a_part_is_right_and_is_not_said_of_cases_without_it():
+    def observe(function, x):
+        shown = {"loss": function(x)} if len(x) > 1 else {}
+        return shown | {"size": len(x)}
+
+    exercise = exercise_of(double, double_cases, observe=observe)
+    assert "times what it should be." in judge(exercise, lambda x: 3 * x).message
+    now_and_then = judge(exercise, lambda x: 3 * x if len(x) > 3 else 2 * x)
+    assert now_and_then.diagnosis is None
+
+
 @pytest.mark.parametrize(
     ("part", "says"),
     [

@@ -271,6 +271,18 @@ def test_another_agent_starts_new_curves(page):
     assert curves.figure.panels[0].x[-1] == 50
 
 
+def test_no_picture_is_drawn_when_the_last_one_is_near(page, clock):
+    curves, agent = LiveCurves(), Agent()
+    curves.start(agent, 1000)
+    for seconds, steps, pictures in (1.5, 500, 0), (0.1, 520, 0), (1.0, 530, 1), (9.0, 995, 1):
+        clock.now += seconds
+        agent.steps = steps
+        curves(agent)
+        assert len(page.of("image/png")) == pictures
+    curves.stop(agent)
+    assert [len(shown) for shown in page.of("image/png")] == [2]
+
+
 def test_an_interrupted_training_says_how_to_go_on(page):
     curves = LiveCurves()
     with pytest.raises(KeyboardInterrupt):

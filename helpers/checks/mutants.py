@@ -336,9 +336,7 @@ def _moved(body: list[ast.stmt], i: int, block: ast.stmt, inner: list[ast.stmt])
 
 
 _VALUE = (ast.Name, ast.Attribute, ast.Call, ast.BinOp, ast.Subscript)
-_SIGNS: dict[str, tuple[type, ...]] = {
-    "-x": _VALUE, "1 - x": _VALUE, "~x": _VALUE, "not x": (ast.Compare,),
-}  # fmt: skip
+_OPPOSITES: dict[str, tuple[type, ...]] = {"~x": _VALUE, "not x": (ast.Compare,)}
 _CALLS = (
     "x.detach()", "x.squeeze(-1)", "x.mean()", "x.sum()", "x.abs()", "x.copy()", "x.clone()",
 )  # fmt: skip
@@ -347,9 +345,11 @@ _DONE_TO_IT: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(_CALLS, (*_VALUE[:4], ast.UnaryOp)),
     **dict.fromkeys(("x ** 2", "x ** 0.5", "x ** -1", "x * 0.5", "x * 2"), _VALUE[:4]),
 }
-_with_another_sign, _with_one_thing_done = around(_SIGNS), around(_DONE_TO_IT)
+_with_another_sign, _up_to_one = around({"-x": _VALUE}), around({"1 - x": _VALUE})
+_turned_round, _with_one_thing_done = around(_OPPOSITES), around(_DONE_TO_IT)
 _LIKELY: tuple[Operator, ...] = (
-    other_names, other_operators, parts_alone, _with_another_sign, other_numbers, other_arguments,
+    other_names, other_operators, parts_alone, _with_another_sign, _up_to_one, _turned_round,
+    other_numbers, other_arguments,
 )  # fmt: skip
 _OTHERS: tuple[Operator, ...] = (ranges, _with_one_thing_done, terms_added)
 _TO_DO: dict[Operator, str] = {  # the first ones tell most
@@ -357,7 +357,9 @@ _TO_DO: dict[Operator, str] = {  # the first ones tell most
     other_numbers: "put another number in place of {}",
     other_names: "put something else in place of {}",
     other_operators: "take another operator, or another order, in {}",
-    _with_another_sign: "turn {} into its opposite",
+    _with_another_sign: "give {} the other sign",
+    _up_to_one: "take 1 minus {} in its place",
+    _turned_round: "turn {} into its opposite",
     other_arguments: "give other arguments in {}",
     ranges: "let {} begin elsewhere, or go backwards",
     _with_one_thing_done: "do one thing more to {}",

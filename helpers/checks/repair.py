@@ -87,27 +87,68 @@ def explain(
 
 
 def _told(source: Source, found: Found) -> tuple[str, str] | None:
-    if len(found.lines) == 1:
-        [(line, changes)] = found.lines.items()
-        look = f"Look at `{source.line(line)}`. A small change to this line alone makes it right"
-        return ONE, f"{look}{_to_do(source, changes)}."
+    places = [_advice(source, *each) for each in sorted(_by_statement(source, found.lines).items())]
+    match places:
+        case [(look, it, do)]:
+            return ONE, f"Look at {look}. A small change to {it} alone makes it right{do}."
+        case [_, _] | [_, _, _]:
+            each = " ".join(f"{look[0].upper()}{look[1:]}{do}." for look, _, do in places)
+            return ONE, f"One small change makes it right, in one of these places. {each}"
     pairs = found.but_a_property or found.but_an_entry
-    if found.lines or len(pairs) != 1:
+    messages = {message for message, _ in pairs}
+    left = _by_statement(source, {line: changes for (_, line), changes in pairs.items()})
+    if places or len(messages) != 1 or len(left) != 1:
         return None
-    [((message, line), changes)] = pairs.items()
-    look = f"look at `{source.line(line)}`, where a small change is needed as well"
-    return TWO, both(message, f"{look}{_to_do(source, changes)}.")
+    look, _, do = _advice(source, *left.popitem())
+    second = f"look at {look}, where a small change is needed as well{do}."
+    return TWO, both(messages.pop(), second)
 
 
-def _to_do(source: Source, changes: list[Mutant]) -> str:
-    """What kind of change it was: of those that tell most, the one of the smallest part."""
-    shown = [(change.kind, _part(source, change)) for change in changes]
-    shown = [each for each in shown if 0 < len(each[1]) <= LONGEST_PART]
-    if not shown:
-        return ""
-    known = {kind: rank for rank, kind in enumerate(KINDS)}
-    kind, part = min(shown, key=lambda each: (known.get(each[0], len(known)), len(each[1])))
-    return f": {kind.format(f'`{part}`')}"
+def _by_statement(source: Source, lines: dict[int, list[Mutant]]) -> dict[tuple, list[Mutant]]:
+    """The changes by first and last line of the statement in which they are."""
+    places: dict[tuple, list[Mutant]] = {}
+    for line, changes in lines.items():
+        places.setdefault(source.statement(line), []).extend(changes)
+    return places
+
+
+def _advice(source: Source, lines: tuple[int, int], changes: list[Mutant]) -> tuple[str, str, str]:
+    """Where to look, what that is, and what to do: of all changes to a statement the one of those
+    that tell most that has the smallest part.
+    """
+    first, last = lines
+    look, it, do = f"`{source.line(first)}`", "this line", ""
+    if last > first:
+        look, it = f"the statement that begins with {look}", "it"
+    parts = [(change, _part(source, change)) for change in changes]
+    shown = [each for each in parts if 0 < len(each[1]) <= LONGEST_PART]
+    if shown:
+        known = {kind: rank for rank, kind in enumerate(KINDS)}
+        change, text = min(
+            shown, key=lambda each: (known.get(each[0].kind, len(known)), len(each[1]))
+        )
+        do = f": {change.kind.format(_which(source, change, text))}"
+        if last > first and change.part and change.part.lineno == change.part.end_lineno:
+            look, it = f"`{source.line(change.part.lineno)}`", "this line"
+    return look, it, do
+
+
+_NTH = ("first", "second", "third", "fourth", "fifth")
+
+
+def _which(source: Source, change: Mutant, text: str) -> str:
+    """A part's text; where its line has several like it, also which of them is meant."""
+    part = change.part
+    if part is None or part.lineno != part.end_lineno:
+        return f"`{text}`"
+    line = source.lines[part.lineno - 1].split("  #")[0]
+    first, last = (len(line.encode()[:n].decode()) for n in (part.col_offset, part.end_col_offset))
+    begin, end = (r"(?<![\w.])" if text[0].isalnum() else "", r"(?!\w)" * text[-1].isalnum())
+    places = [found.start() for found in re.finditer(begin + re.escape(text) + end, line)]
+    inside = [n for n, start in enumerate(places) if first <= start < last]
+    if len(places) < 2 or len(inside) != 1 or inside[0] >= len(_NTH):
+        return f"`{text}`"
+    return f"the {_NTH[inside[0]]} `{text}`"
 
 
 def _part(source: Source, change: Mutant) -> str:
@@ -157,9 +198,7 @@ class _Search:
         """The two mistakes that together do just what was seen; None unless there is one pair."""
         reference = self.exercise.reference
         pairs: list[tuple[Mistake, Mistake]] = []
-        entries = self._likeliest()
-        places = sorted(itertools.combinations(range(len(entries)), 2), key=sum)
-        for one, other in ((entries[i], entries[j]) for i, j in places):
+        for one, other in self._likeliest():
             if self.used() > 0.5:
                 break
             try:
@@ -173,26 +212,38 @@ class _Search:
         said = {frozenset((one.message, other.message)) for one, other in pairs}
         return pairs[0] if len(said) == 1 else None
 
-    def _likeliest(self) -> list[Mistake]:
-        """The entries, first those that are wrong in the same parts and in the same way."""
-        scored: list[tuple[float, Mistake]] = []
+    def _likeliest(self) -> list[tuple[Mistake, Mistake]]:
+        """Pairs of entries: first those that together are wrong in most of the parts that are, and
+        in the same way; of these first those of two that are likely by themselves.
+        """
+        scored: list[tuple[Mistake, set, set]] = []
         for tried in mistaken(self.exercise):
             if not tried.entry.spellings or self.used() > 0.3:
                 continue
             known = [i for i in self.failing if i == self.failing[0] or tried.has(i)]
-            score = sum(self._agreement(i, tried.on(i)) for i in known)
-            scored.append((score, tried.entry))
-        return [entry for _, entry in sorted(scored, key=lambda each: -each[0])]
+            seen = [self._agreement(i, tried.on(i)) for i in known]
+            alike, wrong = (set().union(*each) for each in zip(*seen, strict=True))
+            scored.append((tried.entry, alike, wrong))
+        scored.sort(key=lambda each: (-len(each[1]), -len(each[2])))
+        pairs = list(itertools.combinations(enumerate(scored), 2))
 
-    def _agreement(self, case: int, did: Snapshot | Raised) -> float:
-        """The share of the parts that are wrong in which a mistake is wrong in just that way."""
+        def rank(pair: Any) -> tuple[int, int, int]:
+            (i, (_, alike, wrong)), (j, (_, its_alike, its_wrong)) = pair
+            return -len(alike | its_alike), -len(wrong | its_wrong), i + j
+
+        return [(one[0], other[0]) for (_, one), (_, other) in sorted(pairs, key=rank)]
+
+    def _agreement(self, case: int, did: Snapshot | Raised) -> tuple[set, set]:
+        """Of the parts that are wrong: those in which a mistake is wrong in just that way, and
+        those in which it is wrong at all.
+        """
         got, want = self.got.observations[case], self.want[case]
         if isinstance(did, Raised) or isinstance(got, Raised) or isinstance(want, Raised):
-            return 0.0
+            return set(), set()
         wrong = {d.where for d in unlike_here(self.exercise, want, got)}
-        its_own = {d.where for d in unlike_here(self.exercise, want, did)}
+        both_wrong = wrong & {d.where for d in unlike_here(self.exercise, want, did)}
         other = {d.where for d in unlike_here(self.exercise, did, got)}
-        return len((wrong & its_own) - other) / len(wrong) + 0.01 * bool(wrong & its_own)
+        return {(case, x) for x in both_wrong - other}, {(case, x) for x in both_wrong}
 
     # --- changes of the student's own source ---
 
@@ -228,7 +279,7 @@ class _Search:
         for second in _mutants(source.node, self.exercise.reference):
             if self.used() > 1:
                 break
-            if second.line != line:
+            if source.statement(second.line) != source.statement(line):
                 version = _made(module, surroundings, source.node.name)
                 if version and self._does(version, self.want):
                     return True
@@ -261,7 +312,7 @@ class _Search:
             if self.used() > 0.67:
                 break
             seen = tried.on(first)
-            if isinstance(seen, dict) and self._agreement(first, seen) < 0.02:
+            if isinstance(seen, dict) and not self._agreement(first, seen)[0]:
                 continue  # of the many parts that are looked at, not one shows this mistake
             if not isinstance(seen, Raised) and unlike_here(self.exercise, self.want[first], seen):
                 known.setdefault(_mark(seen), []).append(tried)

@@ -15,6 +15,7 @@ from helpers.checks.compare import (
     RTOL,
     Difference,
     Leaf,
+    Snapshot,
     close,
     leaves,
     snapshot,
@@ -22,6 +23,7 @@ from helpers.checks.compare import (
 from helpers.checks.display import short
 from helpers.checks.edits import source_of_reference
 from helpers.checks.exercise import Case, Exercise
+from helpers.checks.hints import hints
 from helpers.checks.repair import TWO, explain
 from helpers.checks.running import Outcome, Raised, expected
 from helpers.checks.source import source_of
@@ -65,44 +67,6 @@ _CUT = (
     "something cut its way, such as `.detach()`, `.item()`, `.numpy()`, `no_grad` or "
     "`torch.tensor(...)`, which copies numbers"
 )
-_YES_OR_NO = (
-    "Python's `min`, `max`, `if`, `and`, `or` and `not` ask for one yes or no; entry by entry go "
-    "`minimum`, `maximum`, `where`, `&`, `|` and `~`."
-)
-_CALL = "Brackets are missing: `x.mean` is the function itself, `x.mean()` calls it."
-_NONE = (
-    "Something is `None`: a name that was never set to anything else, what a function without "
-    "`return` gives, or what changes a thing in place (`append`, `sort`, `reverse`, `rng.shuffle`)."
-)
-_HINTS = {  # what an error says -> what that mostly means here
-    "modified by an inplace operation": "A loss goes through something that was changed after it "
-    "was computed: weights by another update (compute each loss right before its own), or a tensor "
-    "by `+=` and the like.",
-    "Can't call numpy() on Tensor that requires grad": "Where a gradient has to flow back, compute "
-    "with torch's functions; `.detach()` would cut it.",
-    "Boolean value of Tensor with more than one value": _YES_OR_NO,
-    "truth value of an array with more than one element": _YES_OR_NO,
-    "'builtin_function_or_method'": _CALL,
-    "'method'": _CALL,
-    "'method-wrapper'": _CALL,
-    "'NoneType'": _NONE,
-    "got NoneType": _NONE,
-    "bitwise_xor": "A power is `**` in Python; `^` is something else.",
-    "ufunc 'bitwise_xor'": "A power is `**` in Python; `^` is something else.",
-    "maximum recursion depth": "The function calls itself, and that call calls it again, without "
-    "end: was another function meant?",
-    "return_types": "With a `dim`, torch's `min`, `max` and `median` give values and their places: "
-    "take `.values`.",
-    "cannot be interpreted as an integer": "`/` gives a float even where nothing is left over; "
-    "`//` gives a whole number.",
-    "is not a Module subclass": "`nn.Sequential` holds modules, such as `nn.ReLU()` with its "
-    "brackets; `torch.relu` is a function.",
-    "mat1 and mat2 shapes cannot be multiplied": "The first shape is what was given, the second "
-    "what it was multiplied with: of a linear layer, how many numbers it takes and gives.",
-    "unexpected keyword argument 'dim'": "What torch calls `dim` is `axis` in numpy.",
-    "mean() got an unexpected keyword argument 'axis'": "numpy's functions are for arrays: of a "
-    "tensor take its own, `x.mean()`.",
-}
 
 
 def _other_arguments(c: Context) -> Diagnosis | None:
@@ -174,10 +138,8 @@ def _error(c: Context) -> Diagnosis | None:
     if error.line is None:
         message = f"What {c.name} returned could not be used: `{error}`."
         return Diagnosis("unusable output", message)
-    hints = dict.fromkeys(hint for words, hint in _HINTS.items() if words in error.text)
-    if "values to unpack" in error.text and error.source.startswith("for "):
-        hints["To go through two things side by side, `zip` them."] = None
-    return Diagnosis("error", " ".join([f"Your function stopped with {tell(error)}.", *hints]))
+    stopped = f"Your function stopped with {tell(error)}."
+    return Diagnosis("error", " ".join([stopped, *hints(error)]))
 
 
 def _another_at_each_call(c: Context) -> Diagnosis | None:
@@ -272,22 +234,28 @@ def _whole_numbers(c: Context) -> Diagnosis | None:
 def _factor(c: Context) -> Diagnosis | None:
     """Right up to one number that everything is multiplied with, on every case."""
     where = c.first.where
-    pairs = [(d.expected, d.got) for _, d in c.all_differences() if d.where == where]
     if any(d.kind != "value" or not d.got.numeric for _, d in c.all_differences()):
         return None
-    want = np.concatenate([np.ravel(w.value).astype(float) for w, _ in pairs])
-    have = np.concatenate([np.ravel(h.value).astype(float) for _, h in pairs])
+    pairs = [
+        (d.expected.value.astype(float), d.got.value.astype(float))
+        for _, d in c.all_differences()
+        if d.where == where
+    ]
+    want, have = (
+        np.concatenate([each.ravel() for each in row]) for row in zip(*pairs, strict=True)
+    )
     if not (np.isfinite(want).all() and np.isfinite(have).all()) or np.ptp(want) == 0:
         return None
     factor = float(want @ have / (want @ want))
     rtol, atol = min(c.exercise.rtol, RTOL), min(c.exercise.atol, ATOL)
-    if want.size < 3 or not close(factor * want, have, rtol, atol).all():
-        return None
-    if abs(factor - 1) < 0.01:
+    # Each case on its own scale: beside a case of large numbers, any small ones would agree.
+    alike = all(close(factor * its, yours, rtol, atol).all() for its, yours in pairs)
+    if want.size < 3 or not alike or abs(factor - 1) < 0.01:
         return None
     # It must hold where the output happens to be right, too: there it must be all zeros.
-    rest = [x for i, x in enumerate(expected(c.exercise).observations) if i not in c.failing]
-    if not where and any(leaf.numeric and np.any(leaf.value) for leaf in leaves(rest)):
+    parts = [_part(seen, where) for seen in expected(c.exercise).observations]
+    right = [part for i, part in enumerate(parts) if i not in c.failing]
+    if any(leaf.numeric and np.any(leaf.value) for leaf in leaves(right)):
         return None
     subject = _subject(c.first, "is")
     it, its, they = ("them", "their", "they") if _plural(c.first) else ("it", "its", "it")
@@ -297,7 +265,20 @@ def _factor(c: Context) -> Diagnosis | None:
     if abs(factor + 1) < 1e-3:
         return Diagnosis("sign", f"{subject} right, up to {its} sign.")
     times = f"{factor:.4g} times what {they} should be"
-    return Diagnosis("factor", f"{subject} {times}, on every case.")
+    on = "" if None in parts else ", on every case"
+    return Diagnosis("factor", f"{subject} {times}{on}.")
+
+
+def _part(seen: Snapshot | Raised, where: str) -> Snapshot | Raised | None:
+    """What stands there in a snapshot; None where it has no such part."""
+    if not where or not isinstance(seen, dict):
+        return None if where else seen
+    inside = (
+        _part(each, where[len(key) :].removeprefix(", "))
+        for key, each in seen.items()
+        if f"{where}, ".startswith(f"{key}, ")
+    )
+    return next(inside, None)
 
 
 def _explained(c: Context) -> Diagnosis | None:
@@ -319,11 +300,20 @@ def _differs(c: Context) -> Diagnosis:
         on += f": {case.note}" if failed == 1 else f", first on: {case.note}"
     ones = f"one{'s' * _plural(c.first)}"
     sentences = [f"{_subject(c.first, 'differs')} from the expected {ones} on {on}."]
-    sentences += _unused(c) + _whatever_the_values(c)
+    sentences += _unused(c) + _whatever_the_values(c) + _stops_elsewhere(c)
     small = _by_hand(c.exercise, case, c.first.expected)
     work_out = "Work the case below out by hand and compare."
     sentences.append(work_out if small else "Compare the case below.")
     return Diagnosis(None, " ".join(sentences))
+
+
+def _stops_elsewhere(c: Context) -> list[str]:
+    """A later case may stop with an error, which says more than a number."""
+    errors = ((i, d.got) for i, d in c.all_differences() if d.kind == "raised")
+    for case, error in errors:
+        on = c.exercise.inputs[case].note or "another case"
+        return [" ".join([f"On {on} it stops with {tell(error)}.", *hints(error)])]
+    return []
 
 
 def _unused(c: Context) -> list[str]:

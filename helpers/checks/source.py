@@ -23,9 +23,26 @@ class Source:
         """The line with this number, without its indentation and its comment."""
         return self.lines[number - 1].split("  #")[0].strip()
 
+    def statement(self, number: int) -> tuple[int, int]:
+        """First and last line of the statement that this line belongs to: of a loop, an `if` or a
+        definition only the lines above its body.
+        """
+        around = [
+            (each.lineno, _end_of_head(each))
+            for each in ast.walk(self.node)
+            if isinstance(each, ast.stmt) and each.lineno <= number <= _end_of_head(each)
+        ]
+        return max(around, default=(number, number))
+
     def text(self, node: ast.expr) -> str:
         """An expression as it was written; its lines in one."""
         return " ".join((ast.get_source_segment("\n".join(self.lines), node) or "").split())
+
+
+def _end_of_head(statement: ast.stmt) -> int:
+    body = getattr(statement, "body", None)
+    above = body[0].lineno - 1 if body else statement.end_lineno or statement.lineno
+    return max(statement.lineno, above)
 
 
 def source_of(candidate: Callable) -> Source | None:

@@ -33,16 +33,9 @@ from helpers.show.notebook import (
 from helpers.training.statistics import bootstrap_interval, interquartile_mean
 
 __all__ = [
-    "LiveCurves",
-    "band",
-    "label",
-    "legend_above",
-    "margins",
-    "new_figure",
-    "progress",
-    "show",
+    "LiveCurves", "band", "label", "legend_above", "margins", "new_figure", "progress", "show",
     "to_png",
-]
+]  # fmt: skip
 
 # The colour-blind-safe palette of Okabe and Ito (2008), most distinct first.
 BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
@@ -263,11 +256,13 @@ class LiveCurves:
 
     def __call__(self, agent: Any) -> None:
         """Called by `learn` after every update: almost always only a look at the clock."""
-        if time.perf_counter() < self.due:
+        if (now := time.perf_counter()) < self.due:
             return
         assert self._progress is not None  # since `start`
-        self._progress.update(agent.steps - self._first, self._note())
-        if time.perf_counter() >= self._picture_due:
+        done = agent.steps - self._first
+        self._progress.update(done, self._note())
+        # Not when the last picture is near.
+        if now >= self._picture_due and self._progress.left(done) > LONGEST_PAUSE:
             self._draw()
         self.due = time.perf_counter() + 1 / UPDATES_PER_SECOND
 
@@ -315,6 +310,8 @@ class _CurvesFigure:
         self.panels: list[_EpisodePanel | _UpdatePanel] = []
         for key, rect in zip(keys, self._rects(len(keys), 0.62 if title else 0.36), strict=True):
             ax = style(self.fig.add_axes(rect))
+            for axis in (ax.xaxis, ax.yaxis):  # with no look for room the label is drawn sooner
+                axis.set_label_coords(0.5, -0.28 / (rect[3] * self.height))
             if key in ("return", "length"):
                 own_bar = bar if key == "return" else None
                 self.panels.append(_EpisodePanel(ax, key, own_bar, window))

@@ -1,0 +1,99 @@
+"""What an error mostly means, where a student meets it."""
+
+import re
+
+import torch
+from torch import nn
+
+from helpers.checks.running import Raised
+
+_YES_OR_NO = (
+    "Python's `min`, `max`, `if`, `and`, `or` and `not` ask for one yes or no; entry by entry go "
+    "`minimum`, `maximum`, `where`, `&`, `|` and `~`."
+)
+_CALL = "Brackets are missing: `x.mean` is the function itself, `x.mean()` calls it."
+_NONE = (
+    "Something is `None`: a name that was never set to anything else, what a function without "
+    "`return` gives, or what changes a thing in place (`append`, `sort`, `reverse`, `rng.shuffle`)."
+)
+_ONE_NUMBER = (
+    "`float`, `int` and the functions of `math` take one number; for a whole tensor or array there "
+    "are torch's and numpy's."
+)
+_NO_TENSOR = (
+    "torch's functions take tensors: for a plain number there is `math`, and `x.clamp(min=0)` "
+    "compares a tensor with one."
+)
+_HINTS = {  # what an error says -> what that mostly means here
+    "modified by an inplace operation": "A loss goes through something that was changed after it "
+    "was computed: weights by another update (compute each loss right before its own), or a tensor "
+    "by `+=` and the like.",
+    "Can't call numpy() on Tensor that requires grad": "Where a gradient has to flow back, compute "
+    "with torch's functions; `.detach()` would cut it.",
+    "Boolean value of Tensor with more than one value": _YES_OR_NO,
+    "truth value of an array with more than one element": _YES_OR_NO,
+    "'builtin_function_or_method'": _CALL,
+    "'method'": _CALL,
+    "'method-wrapper'": _CALL,
+    "'NoneType'": _NONE,
+    "got NoneType": _NONE,
+    "bitwise_xor": "A power is `**` in Python; `^` is something else.",
+    "ufunc 'bitwise_xor'": "A power is `**` in Python; `^` is something else.",
+    "maximum recursion depth": "The function calls itself, and that call calls it again, without "
+    "end: was another function meant?",
+    "return_types": "With a `dim`, torch's `min`, `max` and `median` give values and their places: "
+    "take `.values`.",
+    "cannot be interpreted as an integer": "`/` gives a float even where nothing is left over; "
+    "`//` gives a whole number.",
+    "is not a Module subclass": "`nn.Sequential` holds modules, such as `nn.ReLU()` with its "
+    "brackets; `torch.relu` is a function.",
+    "mat1 and mat2 shapes cannot be multiplied": "The first shape is what was given, the second "
+    "what it was multiplied with: of a linear layer, how many numbers it takes and gives.",
+    "unexpected keyword argument 'dim'": "What torch calls `dim` is `axis` in numpy.",
+    "mean() got an unexpected keyword argument 'axis'": "numpy's functions are for arrays: of a "
+    "tensor take its own, `x.mean()`.",
+    "integers or slices, not str": "A name in the brackets is for a dict; the parts of a batch "
+    "are attributes, as in `batch.reward`.",
+    "integers or slices, not tuple": "A list or a tuple takes one whole number in its brackets; an "
+    "array or a tensor takes several.",
+    "can be converted to an index": "`range`, and a list in its brackets, take one whole number: "
+    "for the length there is `len`, and an array or a tensor takes another one as its index.",
+    "can be converted to Python scalars": _ONE_NUMBER,
+    "converted to a Python scalar": _ONE_NUMBER,
+    "must be Tensor, not int": _NO_TENSOR,
+    "must be Tensor, not float": _NO_TENSOR,
+    "must be Tensor, not list": "`torch.stack` makes a tensor of a list of tensors, `torch.tensor` "
+    "of a list of numbers.",
+    "must be Tensor, not numpy": "`torch.as_tensor` makes a tensor of an array.",
+    "must be tuple of Tensors, not Tensor": "The tensors stand in one list: `torch.stack([a, b])`.",
+}
+_NAME = r"([A-Z]\w+)"
+_NO_TENSOR_BUT = re.compile(rf"must be Tensor, not {_NAME}|'{_NAME}' and|and '{_NAME}'")
+_HAS_NO = re.compile(rf"'{_NAME}' object has no attribute '(\w+)'")
+_CALLED = re.compile(rf"\bnn\.{_NAME}\((?!\))")
+_MADE_OF_A_TENSOR = ("Boolean value of Tensor", "__init__() takes", "<class 'torch.Tensor'>")
+
+
+def hints(error: Raised) -> list[str]:
+    """Sentences for what an error says, and for the line on which it came up."""
+    if name := _module_not_called(error):
+        return [
+            f"`nn.{name}` is a module: it is made first and then called, as in `nn.Tanh()(x)`. "
+            "`torch.nn.functional` has functions that are called at once."
+        ]
+    found = dict.fromkeys(hint for words, hint in _HINTS.items() if words in error.text)
+    if "values to unpack" in error.text and error.source.startswith("for "):
+        found["To go through two things side by side, `zip` them."] = None
+    return list(found)
+
+
+def _module_not_called(error: Raised) -> str | None:
+    """A layer, an activation or a loss of `torch.nn` that is used as if it were a function."""
+    names = [name for found in _NO_TENSOR_BUT.findall(error.text) for name in found]
+    names += [name for name, what in _HAS_NO.findall(error.text) if hasattr(torch.Tensor, what)]
+    if any(words in error.text for words in _MADE_OF_A_TENSOR):
+        names += _CALLED.findall(error.source)
+    kinds = ((name, getattr(nn, name, None)) for name in names)
+    return next(
+        (n for n, kind in kinds if isinstance(kind, type) and issubclass(kind, nn.Module)), None
+    )
