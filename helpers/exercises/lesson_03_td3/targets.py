@@ -41,9 +41,16 @@ def estimate_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
+def one_of_equals(function, rng: np.random.Generator) -> bool:
+    """A property and not a case: it is right to take the first of two, or the last."""
+    values = np.asarray(function(np.array([[2.0, 2.0, 1.0]]), np.array([[3.0, 4.5, 8.0]])))
+    return values.shape == (1,) and values[0] in (3.0, 4.5)
+
+
 DOUBLE_ESTIMATE = exercise(
-    __file__, "3.1", double_estimate, estimate_cases, properties=no_mutation(estimate_cases)
-)
+    __file__, "3.1", double_estimate, estimate_cases,
+    properties={"both of two equal ones": one_of_equals} | no_mutation(estimate_cases),
+)  # fmt: skip
 
 
 # --- 3.3 clipped_double_q_target ------------------------------------------------------------------

@@ -73,6 +73,7 @@ def learning_cases(rng: np.random.Generator) -> list[Case]:
         drawn(8, "stops within an epoch", n_epochs=6, batch_size=2, target_kl=0.02),
         drawn(5, "called twice", updates=2, entropy_coef=0.1),
         drawn(6, "a Gaussian policy", discrete=False, n_epochs=2, entropy_coef=0.1),
+        drawn(7, "a row is left over", n_epochs=2, batch_size=3),
     ]
 
 

@@ -40,6 +40,7 @@ def log_prob_cases(rng: np.random.Generator) -> list[Case]:
         Case(moved(32, 1.0), note="a policy that has moved far"),
         Case((leaf([-120.0, -0.1]), leaf([-119.0, -0.2])), note="an all but impossible action"),
         Case((leaf([3.0, 1.5]), leaf([2.5, 2.0])), note="densities above 1, of a narrow Gaussian"),
+        Case((leaf([-0.5, -1.0]), leaf([-7.0, -0.8])), note="a rare action that is now likely"),
     ]
 
 
@@ -89,6 +90,7 @@ def surrogate_cases(rng: np.random.Generator) -> list[Case]:
         one(0.5, 2.0, "a good action that has become rarer"),
         one(1.5, -2.0, "a bad action that has become likelier"),
         one(0.5, -2.0, "a bad action that is rarer already"),
+        one(9.0, -2.0, "a bad action that has become far likelier"),
         Case((leaf([1.5, 0.5, 1.25]), leaf([1.0, -3.0, 2.0]), 0.3), note="three, wider range"),
         Case(drawn(5, 0.1), note="a narrow range"),
         Case(drawn(32, 0.2)),
