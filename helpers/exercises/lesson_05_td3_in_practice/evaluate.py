@@ -79,6 +79,7 @@ class Improving:
 
 GOES_ON, ENDS = "training goes on", "`False`, so training ends"
 STEPS, STARTS = "steps in the curve", "seeds of the starts"
+OTHERS = "other ones at each evaluation"
 FORM, PAIR = "form of the curve's entries", "a pair of step and Evaluation"
 FIRST, MEANS = "returns of the first evaluation", "mean returns of the curve"
 KEPT, BACK = "content of `best_contents`", "weights after `restore_best`"
@@ -113,12 +114,21 @@ def observe_callback(function, every, settings, began, one_env, course, with_pat
         "content of the file": content_of(in_file, agent),
         "weights in the file": weights_in(in_file),
     }
+    if seen[STARTS] == OTHERS:  # which is the best, they say
+        seen |= dict.fromkeys((MEANS, FIRST, "step of the best", BACK, "weights in the file"))
+        seen["steps at which the file is written"] = ""
     points = len(callback.curve) if hasattr(callback.curve, "__len__") else 0
-    result = callback.evaluate(agent)
+    with a_path(with_path) as path:
+        if path:  # a new best
+            callback.path = path
+            agent.become(9.0, 4.0)
+        result = callback.evaluate(agent)
+        found = "written" if path and path.exists() else "none"
     more = len(callback.curve) - points if hasattr(callback.curve, "__len__") else 0
     return seen | {
         "result of `evaluate`": kind(result),
         "number of points that `evaluate` adds": more,
+        "file of `evaluate` called by hand": found,
     }
 
 
@@ -166,6 +176,8 @@ def noted(callback) -> dict:
     if seen[FORM] == PAIR:
         seen[STEPS] = ", ".join(str(step) for step, _ in callback.curve)
         seen[STARTS] = ", ".join(map(str, sorted(SEEDS)))
+        if len(SEEDS) > max(len(result.returns) for _, result in callback.curve):
+            seen[STARTS] = OTHERS
         seen[MEANS] = [result.mean for _, result in callback.curve]
         seen[FIRST] = callback.curve[0][1].returns
     return seen

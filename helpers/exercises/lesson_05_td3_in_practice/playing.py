@@ -63,6 +63,8 @@ def observe_episodes(function, env, episodes, seed):
     if not stopped and seen[FORM] == PAIR:
         returns, seen["lengths"] = result
         seen["returns"] = returns if own else None  # actions of chance may pay anything
+    if far_off(episodes_of(played)):  # and other starts may be anything
+        seen |= {"seeds of the episodes": "far-off numbers", "returns": None, "lengths": None}
     return seen
 
 
@@ -124,6 +126,11 @@ def episodes_of(log: list) -> list[tuple]:
         elif what == "step" and found:
             found[-1][1].append(more)
     return [(seed, steps) for seed, steps in found if steps]
+
+
+def far_off(episodes: list[tuple]) -> bool:
+    """Whether the seeds are numbers that were drawn, rather than counted from the given one."""
+    return bool(episodes) and all((seed or 0) > 1000 for seed, _ in episodes)
 
 
 def course(log: list, stopped: bool) -> str:
