@@ -87,9 +87,7 @@ def observe_update(function, networks, temperature, batch, rate=0.1, **settings)
         states.append(weights(agent))
     alone = shared_streams() == before
     seen: dict[str, Any] = {"source of the random numbers": "`self.rng`"}
-    seen |= {
-        f"{name} after each update": [state[name] for state in states] for name in states[0]
-    }
+    seen |= {f"{name} after each update": [state[name] for state in states] for name in states[0]}
     seen["return value"] = described(returned[0], RETURNED)
     for name in RETURNED:
         seen[f"`{name}` of each update"] = [loss_called(name, losses) for losses in returned]
