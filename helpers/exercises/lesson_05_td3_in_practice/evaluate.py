@@ -230,7 +230,7 @@ def callback_cases(rng: np.random.Generator) -> list[Case]:
     levels, spreads = (0.5, -3, -1.5, 1, 2.5, 1.5, 3), (-1.5, 0.5, 5, 2, 4, -3, -0.25)
     mixed = [(n, *pair) for n, pair in enumerate(zip(levels, spreads, strict=True), 1)]
     worse = [(10, -300.0, 5.0), (20, -500.0, 0.0), (30, -400.0, 50.0), (31, 9.0, 0.0)]
-    single = [(step, 1.0 + step / 128, 0.25) for step in range(1, 22)]
+    single = [(step, 1.0 + step / 4096, 0.25) for step in range(1, 22)]
     several = [(7 * n, float(n % 4), 0.5) for n in range(1, 9)]
     waiting = [(0, 9.0, 0.0), (10, 1.0, 0.0), (10, 3.0, 0.0), (15, 5.0, 0.0), (20, 2.0, 0.0)]
     late = [(27, 1.0, 0.0), (29, 2.0, 0.0), (30, 3.0, 1.0), (33, 4.0, 1.0)]
