@@ -68,7 +68,7 @@ def form_of(obs: Any) -> str:
 
 def end_of(terminated: Any, truncated: Any) -> str:
     if not all(isinstance(flag, bool | np.bool_ | int) for flag in (terminated, truncated)):
-        return "no flags"
+        return f"of type {type(terminated).__name__} and {type(truncated).__name__}"
     names = ["terminated"] * bool(terminated) + ["truncated"] * bool(truncated)
     return " and ".join(names) or "goes on"
 
