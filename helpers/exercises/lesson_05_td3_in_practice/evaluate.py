@@ -79,6 +79,7 @@ class Improving:
 
 GOES_ON, ENDS = "training goes on", "`False`, so training ends"
 STEPS, STARTS = "steps in the curve", "seeds of the starts"
+OTHERS = "other ones at each evaluation"
 FORM, PAIR = "form of the curve's entries", "a pair of step and Evaluation"
 FIRST, MEANS = "returns of the first evaluation", "mean returns of the curve"
 KEPT, BACK = "content of `best_contents`", "weights after `restore_best`"
@@ -113,12 +114,21 @@ def observe_callback(function, every, settings, began, one_env, course, with_pat
         "content of the file": content_of(in_file, agent),
         "weights in the file": weights_in(in_file),
     }
+    if seen[STARTS] == OTHERS:  # which is the best, they say
+        seen |= dict.fromkeys((MEANS, FIRST, "step of the best", BACK, "weights in the file"))
+        seen["steps at which the file is written"] = ""
     points = len(callback.curve) if hasattr(callback.curve, "__len__") else 0
-    result = callback.evaluate(agent)
+    with a_path(with_path) as path:
+        if path:  # a new best
+            callback.path = path
+            agent.become(9.0, 4.0)
+        result = callback.evaluate(agent)
+        found = "written" if path and path.exists() else "none"
     more = len(callback.curve) - points if hasattr(callback.curve, "__len__") else 0
     return seen | {
         "result of `evaluate`": kind(result),
         "number of points that `evaluate` adds": more,
+        "file of `evaluate` called by hand": found,
     }
 
 
@@ -166,6 +176,8 @@ def noted(callback) -> dict:
     if seen[FORM] == PAIR:
         seen[STEPS] = ", ".join(str(step) for step, _ in callback.curve)
         seen[STARTS] = ", ".join(map(str, sorted(SEEDS)))
+        if len(SEEDS) > max(len(result.returns) for _, result in callback.curve):
+            seen[STARTS] = OTHERS
         seen[MEANS] = [result.mean for _, result in callback.curve]
         seen[FIRST] = callback.curve[0][1].returns
     return seen
@@ -218,7 +230,7 @@ def callback_cases(rng: np.random.Generator) -> list[Case]:
     levels, spreads = (0.5, -3, -1.5, 1, 2.5, 1.5, 3), (-1.5, 0.5, 5, 2, 4, -3, -0.25)
     mixed = [(n, *pair) for n, pair in enumerate(zip(levels, spreads, strict=True), 1)]
     worse = [(10, -300.0, 5.0), (20, -500.0, 0.0), (30, -400.0, 50.0), (31, 9.0, 0.0)]
-    single = [(step, 1.0 + step / 128, 0.25) for step in range(1, 22)]
+    single = [(step, 1.0 + step / 4096, 0.25) for step in range(1, 22)]
     several = [(7 * n, float(n % 4), 0.5) for n in range(1, 9)]
     waiting = [(0, 9.0, 0.0), (10, 1.0, 0.0), (10, 3.0, 0.0), (15, 5.0, 0.0), (20, 2.0, 0.0)]
     late = [(27, 1.0, 0.0), (29, 2.0, 0.0), (30, 3.0, 1.0), (33, 4.0, 1.0)]

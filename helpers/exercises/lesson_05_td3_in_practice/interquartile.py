@@ -27,6 +27,7 @@ def runs_cases(rng: np.random.Generator) -> list[Case]:
         Case((drawn(10),), note="ten runs"),
         Case((drawn(17),), note="seventeen runs"),
         Case((np.array([12, 3, 50, 8, 1]),), note="whole numbers"),
+        Case((np.array([16777217.0, -1e8, 1e8, -16777216.0]),), note="large numbers, four runs"),
         Case((drawn(5, 3),), note="five runs, three points each"),
         Case((drawn(3, 8), 1), note="the runs along axis 1"),
         Case((drawn(2, 6, 3), 1), note="three axes, the runs along the middle one"),

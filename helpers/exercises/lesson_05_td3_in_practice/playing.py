@@ -3,7 +3,7 @@
 It is given an environment that writes down what is done to it, and so to its copies.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -63,6 +63,8 @@ def observe_episodes(function, env, episodes, seed):
     if not stopped and seen[FORM] == PAIR:
         returns, seen["lengths"] = result
         seen["returns"] = returns if own else None  # actions of chance may pay anything
+    if far_off(episodes_of(played)):  # and other starts may be anything
+        seen |= {"seeds of the episodes": "far-off numbers", "returns": None, "lengths": None}
     return seen
 
 
@@ -90,10 +92,9 @@ class Policy:
             self.asked.add(f"something of type {type(obs).__name__}")
             return np.zeros(1)
         numbers = obs.astype(float)
-        newest = next((env for env, what, _ in reversed(LOG) if what in ("reset", "step")), None)
         if numbers.shape != (2,):
             self.asked.add(f"something of shape {numbers.shape}")
-        elif newest and abs(numbers - newest.seen).max() < 1e-5:
+        elif any(abs(numbers - env.seen).max() < 1e-5 for env in in_play()):
             self.asked.add("the newest one")
         else:
             self.asked.add("an older one")
@@ -103,6 +104,15 @@ class Policy:
 
     def about(self) -> str:
         return ", ".join(sorted(self.asked)) or "none"
+
+
+def in_play() -> Iterator[Any]:
+    """The environments that were reset or stepped, first the one that was so last."""
+    known: set[int] = set()
+    for env, what, _ in reversed(LOG):
+        if what in ("reset", "step") and id(env) not in known:
+            known.add(id(env))
+            yield env
 
 
 def done_to(mine: gym.Env, log: list) -> str:
@@ -115,15 +125,22 @@ def done_to(mine: gym.Env, log: list) -> str:
 def episodes_of(log: list) -> list[tuple]:
     """(seed of the last reset before it, its steps), for all that had a step.
 
-    A step is what was done, and whether it was the last.
+    A step is what was done, and whether it was the last. Several may be played side by side.
     """
     found: list[tuple] = []
-    for _, what, more in log:
+    under_way: dict[int, list] = {}
+    for env, what, more in log:
         if what == "reset":
-            found.append((more, []))
-        elif what == "step" and found:
-            found[-1][1].append(more)
+            under_way[id(env)] = []
+            found.append((more, under_way[id(env)]))
+        elif what == "step" and id(env) in under_way:
+            under_way[id(env)].append(more)
     return [(seed, steps) for seed, steps in found if steps]
+
+
+def far_off(episodes: list[tuple]) -> bool:
+    """Whether the seeds are numbers that were drawn, rather than counted from the given one."""
+    return bool(episodes) and all((seed or 0) > 1000 for seed, _ in episodes)
 
 
 def course(log: list, stopped: bool) -> str:
@@ -136,7 +153,8 @@ def course(log: list, stopped: bool) -> str:
 
 def own_actions(policy: Policy, log: list) -> bool:
     """Whether what was done is what the policy said, in its order."""
-    done = [action for _, steps in episodes_of(log) for action, _ in steps]
+    begun = {id(env) for env, what, _ in log if what == "reset"}
+    done = [more[0] for env, what, more in log if what == "step" and id(env) in begun]
     said = iter(policy.said)  # it may have been asked more often
     return all(any(abs(action - word) < 1e-4 for word in said) for action in done)
 

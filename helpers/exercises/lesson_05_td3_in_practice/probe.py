@@ -11,6 +11,20 @@ from helpers.exercises.text import exercise
 from helpers.training.probes import TwoStepProbe
 
 AN_OBSERVATION = "an array (1,) of float32"
+SEEN: dict[str, Any] = {
+    "number of things that `reset` gives": "2",
+    "number of things that `step` gives": "5",
+}
+SEEN |= dict.fromkeys(
+    (
+        "form of an observation",
+        "observations",
+        "form of a reward",
+        "rewards",
+        "flags of the steps",
+        "type of the information",
+    )
+)
 
 
 def observe_probe(function, course, actions):
@@ -27,7 +41,7 @@ def observe_probe(function, course, actions):
         if given is None:
             return None
         if not isinstance(given, tuple | list) or len(given) != size:
-            return {f"number of things that `{name}` gives": parts(given)}
+            return SEEN | {f"number of things that `{name}` gives": parts(given)}
         shown.append(given[0])
         infos.append("a dict" if isinstance(given[-1], dict) else type(given[-1]).__name__)
         if not reset:
@@ -39,7 +53,7 @@ def observe_probe(function, course, actions):
         float(obs[0]) if form == AN_OBSERVATION else 0.0
         for obs, form in zip(shown, forms, strict=True)
     ]
-    return {
+    return SEEN | {
         "form of an observation": kinds(forms),
         "observations": numbers,
         "form of a reward": kinds(
@@ -68,7 +82,7 @@ def form_of(obs: Any) -> str:
 
 def end_of(terminated: Any, truncated: Any) -> str:
     if not all(isinstance(flag, bool | np.bool_ | int) for flag in (terminated, truncated)):
-        return "no flags"
+        return f"of type {type(terminated).__name__} and {type(truncated).__name__}"
     names = ["terminated"] * bool(terminated) + ["truncated"] * bool(truncated)
     return " and ".join(names) or "goes on"
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from helpers.agents.cloning import early_stopping
 from helpers.checks.exercise import Case
+from helpers.exercises.properties import no_mutation
 from helpers.exercises.text import exercise
 
 
@@ -44,4 +45,6 @@ def loss_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-EARLY_STOPPING = exercise(__file__, "5.7", early_stopping, loss_cases, observe_stop)
+EARLY_STOPPING = exercise(
+    __file__, "5.7", early_stopping, loss_cases, observe_stop, properties=no_mutation(loss_cases)
+)

@@ -33,7 +33,7 @@ def observe_actor(function, obs, action_dim, hidden, scale):
         return {HIDDEN: "none that torch knows of"}
     seen = {HIDDEN: sizes_of(body), FORM: described(given)}
     if seen[FORM] != "two tensors":
-        return seen
+        return seen | {"mean": None, "log_std": None}
     fill_heads(heads, given, scale)
     mean, log_std = network(obs)
     again = [network(obs) for _ in range(4)]
@@ -46,6 +46,8 @@ def observe_actor(function, obs, action_dim, hidden, scale):
 def described(given) -> str:
     if isinstance(given, torch.Tensor):
         return "one tensor"
+    if isinstance(given, torch.distributions.Distribution):
+        return "a distribution"
     tensors = isinstance(given, tuple | list) and all(isinstance(x, torch.Tensor) for x in given)
     return {2: "two tensors"}.get(len(given), f"{len(given)} tensors") if tensors else "no tensors"
 

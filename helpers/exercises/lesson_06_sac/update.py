@@ -81,16 +81,20 @@ def observe_update(function, networks, temperature, batch, rate=0.1, **settings)
     """The weights after each of two updates, what is returned, and what else has changed."""
     agent = agent_with(function, networks, temperature, rate, settings)
     trial, states, returned = Updates(agent, batch), [], []
+    before = shared_streams()
     for _ in range(2):
         returned.append(trial.learn())
         states.append(weights(agent))
-    seen: dict[str, Any] = {
-        f"{name} after each update": [state[name] for state in states] for name in states[0]
-    }
+    alone = shared_streams() == before
+    seen: dict[str, Any] = {"source of the random numbers": "`self.rng`"}
+    seen |= {f"{name} after each update": [state[name] for state in states] for name in states[0]}
     seen["return value"] = described(returned[0], RETURNED)
     for name in RETURNED:
         seen[f"`{name}` of each update"] = [loss_called(name, losses) for losses in returned]
-    return seen | trial.changes()
+    seen |= trial.changes()
+    if not alone:  # then all numbers are others
+        return dict.fromkeys(seen) | {"source of the random numbers": "shared by the process"}
+    return seen
 
 
 def weights(agent: SAC) -> dict[str, np.ndarray]:
