@@ -64,6 +64,7 @@ def entropy_cases(rng: np.random.Generator) -> list[Case]:
         Case((leaf([[100.0, 101.0], [102.0, 101.5]]),), note="large logits"),
         Case((leaf([[200.0, 0.0, -200.0], [-150.0, 150.0, 0.0]]),), note="a policy all sure"),
         Case((leaf([[10.0, 0.0], [0.0, 9.0]]),), note="small probabilities"),
+        Case((leaf([[200.0, 199.0], [0.0, 1.5]]),), note="one row far above"),
     ]
 
 
