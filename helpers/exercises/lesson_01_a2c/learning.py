@@ -70,7 +70,7 @@ def observe_learning(function, policy, critic, *batch, **settings):
 
 
 def learning_cases(rng: np.random.Generator) -> list[Case]:
-    def case(rows: int, note: str, discrete: bool = True, **settings) -> Case:
+    def case(rows: int, note: str, discrete: bool = True, scale: float = 1.0, **settings) -> Case:
         """Of B transitions; advantages with a mean and a scale that are not 0 and 1."""
         tensor = partial(drawn, rng)
         obs = tensor(rows, OBS_SIZE)
@@ -84,7 +84,8 @@ def learning_cases(rng: np.random.Generator) -> list[Case]:
             actions = tensor(rows, 2)
             nn.init.constant_(policy.log_std, -0.4)
         fill_parameters(policy.actor, obs)
-        batch = policy, critic, obs, actions, 2 + 3 * tensor(rows), 5 + 2 * tensor(rows)
+        advantages = scale * (2 + 3 * tensor(rows))
+        batch = policy, critic, obs, actions, advantages, 5 + 2 * tensor(rows)
         usual = {"entropy_coef": 0.2, "critic_steps": 1, "max_grad_norm": 100.0}
         return Case(batch, usual | settings, note)
 
@@ -94,7 +95,9 @@ def learning_cases(rng: np.random.Generator) -> list[Case]:
         case(6, "three updates of the critic", critic_steps=3),
         case(6, "a gradient that has to be clipped", critic_steps=2, max_grad_norm=0.05),
         case(5, "called twice", updates=2),
-        case(5, "a Gaussian policy", discrete=False, critic_steps=2),
+        case(
+            5, "a Gaussian policy with small advantages", discrete=False, scale=0.1, critic_steps=2
+        ),
     ]
 
 
