@@ -89,15 +89,14 @@ def learning_cases(rng: np.random.Generator) -> list[Case]:
         usual = {"entropy_coef": 0.2, "critic_steps": 1, "max_grad_norm": 100.0}
         return Case(batch, usual | settings, note)
 
+    gaussian = "a Gaussian policy with small advantages"
     return [
         case(4, "no entropy bonus", entropy_coef=0.0),
         case(4, "with an entropy bonus"),
         case(6, "three updates of the critic", critic_steps=3),
         case(6, "a gradient that has to be clipped", critic_steps=2, max_grad_norm=0.05),
         case(5, "called twice", updates=2),
-        case(
-            5, "a Gaussian policy with small advantages", discrete=False, scale=0.1, critic_steps=2
-        ),
+        case(5, gaussian, False, 0.1, critic_steps=2, max_grad_norm=0.3),
     ]
 
 
@@ -118,10 +117,17 @@ def returns_no_graph(function, case):
     return not any(leaf.grad for leaf in leaves(snapshot(returned)))
 
 
+def leaves_the_log_alone(function, case):
+    """Steps are counted, and numbers are logged, by those who call it."""
+    agent, _ = learn(function, *case.args, **case.kwargs)
+    return agent.steps == 0 and not any(agent.history.values())
+
+
 A2C_LEARNING = exercise(
     __file__, "1.11", A2C, learning_cases, observe_learning,
     properties={
         "changes its inputs": on_every_case(one_case, leaves_its_batch_alone),
         "a graph in the log": on_every_case(one_case, returns_no_graph),
+        "counts or logs as well": on_every_case(one_case, leaves_the_log_alone),
     },
 )  # fmt: skip

@@ -6,7 +6,7 @@ from torch import nn
 
 from helpers.agents.networks import make_actor, make_critic
 from helpers.checks.exercise import Case
-from helpers.exercises.observing import fill_parameters, gradient, linear_layers
+from helpers.exercises.observing import fill_parameters, gradient, linear_layers, raises
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import drawn
 
@@ -28,6 +28,12 @@ def seen_from_outside(network: nn.Module, obs: torch.Tensor) -> dict:
     for layer in network.modules():
         if isinstance(layer, EXTRAS):
             return {"layer of another kind": type(layer).__name__}
+    layers = [layer for layer in network.modules() if isinstance(layer, nn.Linear)]
+    takes = [layer.in_features for layer in layers]
+    given = [obs.shape[-1], *(layer.out_features for layer in layers[:-1])]
+    if raises(RuntimeError, network, obs) and sorted(takes) != sorted(given):
+        chain = ", ".join(map(in_words, layers))
+        raise ValueError(f"an observation of {given[0]} numbers cannot pass the layers {chain}")
     fill_parameters(network, obs)
     ran = linear_layers(network, obs)
     output = network(obs)
