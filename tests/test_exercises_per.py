@@ -34,6 +34,7 @@ def answers(*exercises):
     ("exercise", "old", "new", "diagnosis"),
     [
         (READ_EPISODES, "array[start:stop]", "array[start:stop].tolist()", "no arrays"),
+        (READ_EPISODES, "array[start:stop]", "array[start:stop] * 1.0", "other kinds"),
         (SEGMENT_TREE, "nodes // 2", "nodes // 2; values *= 1.5", "changes its inputs"),
         (SEGMENT_TREE, "= values", "= np.maximum(values, 1e-6)", "priorities changed"),
         (SEGMENT_TREE, "= values", "= values.astype(np.float32)", "priorities changed"),

@@ -212,6 +212,16 @@ def gives_arrays(function, rng):
     return True
 
 
+def keeps_kinds(function, rng):
+    """Flags stay flags, and choices whole numbers. How many digits a number has does not matter."""
+    for case in reader_cases(rng):
+        kinds = {name: part.dtype.kind for name, part in zip(ARRAYS, case.args[1:], strict=True)}
+        _, episodes = in_a_file(function, saved(*case.args))
+        if any(np.asarray(e[name]).dtype.kind != kinds[name] for e in episodes for name in kinds):
+            return False
+    return True
+
+
 READ_EPISODES = exercise(
     __file__, "4.1", read_episodes, reader_cases, observe_reader,
     properties={
@@ -220,5 +230,6 @@ READ_EPISODES = exercise(
         "runs the text in the file": runs_no_text,
         "leaves the file open": closes_the_file,
         "no arrays": gives_arrays,
+        "other kinds": keeps_kinds,
     },
 )  # fmt: skip

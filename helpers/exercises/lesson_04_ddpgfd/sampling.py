@@ -69,7 +69,7 @@ def schedule_cases(rng: np.random.Generator) -> list[tuple | Case]:
         Case((11, 10, 0.4, 1.0), note="one step after the end"),
         Case((9, 10, 0.4, 1.0), note="one step before the end"),
         (3, 7, 0.4, 1.0),
-        Case((1000, 10, 0.4, 1.0), note="long after the end"),
+        Case((100, 10, 0.4, 1.0), note="long after the end"),
         Case((2, 8, 1.0, 0.2), note="a schedule that falls"),
         Case((13, 8, 1.0, 0.2), note="a schedule that falls, after its end"),
         Case((5, 20, 2.0, 6.0), note="numbers above 1"),

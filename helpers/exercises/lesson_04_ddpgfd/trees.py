@@ -75,6 +75,7 @@ def set_cases(rng: np.random.Generator) -> list[Case]:
         case(np.add, five, [4], [2.0], "the last place"),
         case(np.add, 5, [0, 1, 2, 3, 4], five, "all places at once"),
         case(np.add, five, [3, 0, 1], [6.0, 2.0, 9.0], "places in no order"),
+        case(np.add, five, [0, 2], [3.0, 7.0], "one of two priorities is as before"),
         case(np.add, five, [2, 3, 2, 2], [9.0, 4.0, 1.0, 5.0], "a place that comes three times"),
         case(np.minimum, five, [1, 3], [2.0, 6.0], "a minimum that grows"),
         case(np.minimum, five, [1, 0], [0.5, 2.0], "a minimum that falls"),
