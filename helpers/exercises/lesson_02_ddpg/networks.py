@@ -37,7 +37,7 @@ def seen_from_outside(network: nn.Module, *inputs: torch.Tensor) -> dict | None:
     fill_parameters(network, *inputs, first=layers)
     if layers:
         sort_columns(network, layers[0], *inputs)
-    sizes = ", ".join(f"{layer.weight.shape[1]} -> {layer.weight.shape[0]}" for layer in layers)
+    sizes = ", ".join(map(size_of, layers))
     output = network(*inputs)
     if output is None:
         return None
@@ -46,6 +46,11 @@ def seen_from_outside(network: nn.Module, *inputs: torch.Tensor) -> dict | None:
     # With a layer of another kind the numbers depend on where it stands, and say no more than it.
     steadily = None if others else steady(output, *(network(*inputs) for _ in range(8)))
     return seen | {"output": steadily}
+
+
+def size_of(layer: nn.Linear) -> str:
+    size = f"{layer.weight.shape[1]} -> {layer.weight.shape[0]}"
+    return size if layer.bias is not None else f"{size} without a bias"
 
 
 def has_others(module: nn.Module) -> bool:

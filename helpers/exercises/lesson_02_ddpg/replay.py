@@ -220,7 +220,7 @@ def another_seed_other_batches(function, rng):
 def batches_stay(function, rng):
     """A batch is a copy: neither later transitions nor later batches change it."""
     buffer = filled_buffer(function, 3, count=5, capacity=5)
-    batches = [buffer.sample(4) for _ in range(3)]
+    batches = [buffer.sample(size) for size in (4, 4, 1)]
     before = [[np.asarray(part).copy() for part in batch] for batch in batches]
     added(buffer, steps(25, (3,), (1,)))
     buffer.sample(4)
@@ -253,6 +253,24 @@ def misfits_are_refused(function, rng):
     """Numpy would stretch a single number over a whole row."""
     buffer, one, three = function(4, (3,), (1,), 9), np.ones(1), np.ones(3)
     return raises(Exception, buffer.add, one, one, 1.0, three, False, False)
+
+
+def misfits_leave_no_trace(function, rng):
+    """Whether they are refused at all is another question."""
+    buffer, one, three = function(1, (3,), (1,), 9), np.ones(1), np.ones(3)
+    added(buffer, steps(1, (3,), (1,)))
+    before = [np.asarray(part).copy() for part in buffer.sample(1)]
+    if not raises(Exception, buffer.add, three, one, 1.0, one, False, False):
+        return True
+    return all(map(np.array_equal, before, buffer.sample(1)))
+
+
+def all_have_the_same_chance(function, rng):
+    """Six standard deviations; the first of three places at half the chance is eight away."""
+    buffer = filled_buffer(function, 8, count=3)
+    draws = 600
+    often = Counter(np.concatenate([np.ravel(buffer.sample(3).reward) for _ in range(draws // 3)]))
+    return all(abs(count - draws / 3) < 6 * sqrt(draws * 2 / 9) for count in often.values())
 
 
 def stops_at_one_too_many(function, rng):
@@ -301,6 +319,8 @@ REPLAY_BUFFER = exercise(
         "no batch larger than the memory": batches_may_be_larger,
         "an empty buffer gives a batch": empty_is_refused,
         "stores what does not fit": misfits_are_refused,
+        "writes before it checks": misfits_leave_no_trace,
+        "not the same chance for all": all_have_the_same_chance,
         "batches change later": batches_stay,
         "batches share the memory": batches_may_be_changed,
         "keeps the caller's arrays": keeps_copies,
