@@ -1,6 +1,7 @@
 """What every agent promises: predict, learn, stop and go on, the same seed twice, save and load."""
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
@@ -215,6 +216,20 @@ def test_global_random_states_are_left_alone(new, tmp_path):
     agent.save(tmp_path / "agent.pt")
     type(agent).load(tmp_path / "agent.pt").learn(30)
     assert states() == before
+
+
+def test_agents_made_in_threads_start_as_those_made_alone():
+    """Torch's random state is shared by all threads."""
+
+    def start(seed):
+        return AGENTS["ppo"](seed=seed).get_parameters()["policy"]
+
+    seeds = [*range(4)] * 10
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(start, seeds))
+    alone = {seed: start(seed) for seed in set(seeds)}
+    for seed, state in zip(seeds, together, strict=True):
+        assert all(torch.equal(state[name], alone[seed][name]) for name in state)
 
 
 @EVERY

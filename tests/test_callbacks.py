@@ -280,6 +280,15 @@ def test_checkpoints_that_cannot_be_are_one_sentence(settings):
     assert_one_sentence(error.value)
 
 
+def test_a_folder_is_no_file_for_a_checkpoint(tmp_path):
+    for path in (tmp_path, f"{tmp_path}/new/"):
+        with pytest.raises(IsADirectoryError, match="agent.pt") as error:
+            Checkpoint(path, minutes=5)
+        assert_one_sentence(error.value, "is a folder")
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        TD3("Short-v0", seed=0, **tiny).save(tmp_path)
+
+
 def test_a_checkpoint_without_a_time_says_how_it_is_written():
     with pytest.raises(ValueError, match=r"Checkpoint\(path, steps=10_000\)"):
         Checkpoint("a.pt")

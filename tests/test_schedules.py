@@ -180,13 +180,24 @@ def test_a_function_of_the_steps_is_taken(rate):
     assert as_rate("rate", rate) is rate
 
 
-def test_a_rate_that_falls_below_0_ends_training_in_a_sentence():
-    """Adam would go uphill with it."""
+def test_a_rate_that_falls_below_0_is_0():
+    """Adam would go uphill with it, and an error would come after the training, before `save`."""
     falling = {"actor_learning_rate": lambda step: 1e-3 * (1 - step / 15)}
     agent = TD3("Short-v0", seed=0, **tiny, **falling)
-    with pytest.raises(ValueError, match=r"actor_learning_rate is -.* at step 16") as error:
+    with pytest.warns(UserWarning, match="actor_learning_rate has fallen below 0") as warned:
         agent.learn(30)
-    assert_one_sentence(error.value, "LinearSchedule")
+    assert_one_sentence(warned[0].message, "LinearSchedule")
+    assert agent.steps == 30
+    assert agent.actor_optimizer.param_groups[0]["lr"] == 0
+
+
+def test_a_rate_that_becomes_nan_ends_training_in_a_sentence():
+    agent = TD3(
+        "Short-v0", seed=0, **tiny, actor_learning_rate=lambda s: 1e-3 if s < 9 else math.nan
+    )
+    with pytest.raises(ValueError, match="actor_learning_rate is NaN at step") as error:
+        agent.learn(30)
+    assert_one_sentence(error.value, "schedule")
 
 
 # ---- agents obey ---------------------------------------------------------------------------------

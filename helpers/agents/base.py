@@ -2,6 +2,7 @@
 
 import math
 import os
+import threading
 from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,7 +31,7 @@ from helpers.agents.limits import (
 from helpers.agents.modes import one_train_step, settle
 from helpers.agents.names import explained, missing_attribute
 from helpers.agents.normalize import Normalizer
-from helpers.agents.schedules import Rate, as_rate, rate_at
+from helpers.agents.schedules import Rate, as_rate, rate_at, rate_now
 from helpers.agents.threads import one_thread
 from helpers.envs.flat import flat_rows
 from helpers.envs.make import (
@@ -46,6 +47,7 @@ from helpers.envs.resumable import DIVERGED, Resumable, Transition
 from helpers.envs.units import warn_of_loose_bounds
 
 Callback = Callable[["Agent"], bool | None]
+SEEDING = threading.RLock()  # held while networks are made, see `Agent.seeded`
 EPISODE = ("return", "length")  # what the history has of every episode; all else there are losses
 
 
@@ -283,13 +285,7 @@ class Agent(metaclass=Remembering):
         """Set the learning rates that change to what they are at this step."""
         for name, (rate, optimizers) in self.rates.items():
             if callable(rate):
-                now = rate(self.steps)
-                if not now >= 0:
-                    raise ValueError(
-                        f"{name} is {now} at step {self.steps:,}: let it end at 0 or above, as "
-                        "LinearSchedule(start, end, steps) does."
-                    )
-                set_learning_rate(getattr(self, optimizers[0]), now)
+                set_learning_rate(getattr(self, optimizers[0]), rate_now(name, rate, self.steps))
 
     @contextmanager
     def seeded(self) -> Iterator[None]:
@@ -297,7 +293,8 @@ class Agent(metaclass=Remembering):
 
         They are then moved to the agent's device.
         """
-        with torch.random.fork_rng(devices=[]):
+        # All threads share torch's random state: agents made side by side wait for each other.
+        with SEEDING, torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
             yield
         for part in vars(self).values():

@@ -275,12 +275,21 @@ def _is_back(agent: Any, trace: Any) -> bool:
 # ---- files ---------------------------------------------------------------------------------------
 
 
+def file_path(path: str | os.PathLike) -> Path:
+    """The path of a file that can be written. Raises `IsADirectoryError` for that of a folder."""
+    if Path(path).is_dir() or os.fspath(path).endswith(("/", os.sep)):
+        raise IsADirectoryError(
+            f"{path} is a folder: name a file in it, such as {Path(path) / 'agent.pt'}."
+        )
+    return Path(path)
+
+
 def write(path: str | os.PathLike, content: dict) -> None:
     """Write the content to a file that appears whole or not at all, whatever happens meanwhile.
 
     Raises `OSError` if there is no room or no right to write; the old file is then still there.
     """
-    path = Path(path)
+    path = file_path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(path.name + ".unfinished")
     try:

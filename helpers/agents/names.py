@@ -161,7 +161,7 @@ METHODS = [
     Name("ep_info_buffer", "history", '`history["return"]` holds every episode'),
     Name("actor_target", "target_actor"),
     Name("critic_target", "target_critic"),
-    Name("ep_success_buffer", "", "a callback finds what it counts in `agent.last`"),
+    Name("ep_success_buffer", "", "count in a wrapper: `agent.last` has the last step only"),
     Name("start_time", "", "the callback `Print(every=1000)` says how fast it is"),
     Name("log_ent_coef", "temperature", "of SAC: `agent.temperature()`"),
     Name("ent_coef_optimizer", "temperature_optimizer", "of SAC"),

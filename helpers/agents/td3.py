@@ -36,7 +36,7 @@ def smoothed_target_action(
     # 2. Gaussian noise of standard deviation `target_noise`, for every sample and every dimension
     # its own.
     noise = torch.as_tensor(rng.standard_normal(action.shape, dtype=np.float32)) * target_noise
-    # 3. Noise beyond `noise_clip` is cut off: the action should stay near the actor's.
+    # 3. The noise is clipped at `noise_clip`: the action should stay near the actor's.
     noise = noise.clamp(-noise_clip, noise_clip).to(action.device)
     # 4. The sum must still be a possible action.
     return (action + noise).clamp(-1, 1)
@@ -77,8 +77,8 @@ def actor_loss_by_q1(actor: nn.Module, critic: nn.Module, obs: torch.Tensor) -> 
 class TD3(OffPolicyAgent):
     """Twin delayed DDPG: two critics and the lower of them, delayed actor, smoothed targets.
 
-    Noise of standard deviation `target_noise`, cut at `noise_clip`, smooths the target action; the
-    actor and all target networks move at every `policy_delay`-th update. What else can be set,
+    Noise of standard deviation `target_noise`, clipped at `noise_clip`, smooths the target action;
+    the actor and all target networks move at every `policy_delay`-th update. What else can be set,
     `shared`, is explained at `OffPolicyAgent`.
     """
 

@@ -23,6 +23,10 @@ FALLBACK = "Later cells use the course's version until yours passes."
 NOT_YOURS = (
     "This is the course's version, which brings no points: write yours into the exercise's cell."
 )
+NO_ANSWER = (
+    "No answer is there. The exercise's cell stopped with an error, a missing colon perhaps or an "
+    "import that is gone, or it is empty: run it, and mend what it says."
+)
 
 
 class CheckFailed(AssertionError):
@@ -96,13 +100,15 @@ def checker(exercise_id: str, namespace: dict[str, Any]) -> Callable[[str, Calla
     """
     exercise = find(exercise_id)
     _renew(namespace)
-    namespace.setdefault(exercise.name, exercise.reference)  # the answer's cell may have failed
+    missing = exercise.name not in namespace  # the answer's cell may have failed
+    namespace.setdefault(exercise.name, exercise.reference)
 
     def check(_: str, candidate: Callable) -> Callable:
         with redirect_stderr(io.StringIO()):  # nbgrader takes a warning for a failure
             result = judge(exercise, candidate)
         if result.passed and str(getattr(candidate, "__module__", "")).startswith("helpers."):
-            result = _failed(exercise, "not yours", NOT_YOURS)
+            why = ("no answer", NO_ANSWER) if missing else ("not yours", NOT_YOURS)
+            result = _failed(exercise, *why)
         if not result.passed:
             namespace[exercise.name] = exercise.reference
             raise CheckFailed(as_text(result, footer=False))

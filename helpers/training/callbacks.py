@@ -189,7 +189,7 @@ class Checkpoint:
             )
         if minutes is not None and not minutes > 0:
             raise ValueError(f"minutes must be above 0, got {minutes}.")
-        self.path, self.replay, self.minutes = Path(path), replay, minutes
+        self.path, self.replay, self.minutes = checkpoint.file_path(path), replay, minutes
         self.milestones = None if steps is None else Milestones(steps, "steps")
         self._due = 0.0
 

@@ -117,15 +117,20 @@ def observe_callback(function, every, settings, began, one_env, course, with_pat
     if seen[STARTS] == OTHERS:  # which is the best, they say
         seen |= dict.fromkeys((MEANS, FIRST, "step of the best", BACK, "weights in the file"))
         seen["steps at which the file is written"] = ""
+    return seen | called_by_hand(callback, agent, with_path)
+
+
+def called_by_hand(callback, agent, with_path):
+    """What `evaluate` does where no training calls it, with a new best if it has a path."""
     points = len(callback.curve) if hasattr(callback.curve, "__len__") else 0
     with a_path(with_path) as path:
-        if path:  # a new best
+        if path:
             callback.path = path
             agent.become(9.0, 4.0)
         result = callback.evaluate(agent)
         found = "written" if path and path.exists() else "none"
     more = len(callback.curve) - points if hasattr(callback.curve, "__len__") else 0
-    return seen | {
+    return {
         "result of `evaluate`": kind(result),
         "number of points that `evaluate` adds": more,
         "file of `evaluate` called by hand": found,

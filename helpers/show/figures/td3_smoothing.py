@@ -34,12 +34,12 @@ def plot_smoothing(
 
     Q(a) of one imagined state is a broad hill, which is there, and a peak, which is not. The
     smoothed Q(a) is the mean of Q over the actions that TD3's targets use around a: Gaussian noise,
-    cut at the clip, added, and the sum cut to [-1, 1]. Below, the noise on the same scale: its
-    density, and as stems the parts that the cut gathers at either end.
+    clipped, added, and the sum clipped to [-1, 1]. Below, the noise on the same scale: its
+    density, and as stems the parts that clipping gathers at either end.
 
     Args:
         target_noise: standard deviation of the noise.
-        noise_clip: where it is cut.
+        noise_clip: where it is clipped.
         peak: the height of the false peak.
         width: its width; at this distance from the top 37 % of the height are left.
     """
@@ -167,7 +167,7 @@ def _smoothing_sentence(
     what = f"smoothing leaves {peak}{100 * left:.0f} % of the hill"
     if left < 0.5 or still:
         wrong = f", and leads to {place}" if still else ""
-        # Too little leaves the top at the false peak; noise that is cut makes copies beside it.
+        # Too little leaves the top at the false peak; clipped noise makes copies beside it.
         little = left >= 0.5 and abs(a[best] - a[raw]) < 0.1
         return f"Too {'little' if little else 'much'}: {what}{wrong}."
     away = "away from the peak" if misled else "both lead to the hill"

@@ -36,7 +36,7 @@ STEPS = (
         "smoothed_target_action",
     ),
     Step(
-        "Smoothing: every sample and every dimension gets noise of its own, cut at the clip.",
+        "Smoothing: every sample and every dimension gets noise of its own, clipped.",
         r"$\varepsilon = \mathrm{clip}(\tilde\sigma\,\mathcal{N}(0, I), -c, c)$",
         "smoothed_target_action",
     ),
