@@ -141,6 +141,13 @@ def pushed_right_after_a_reset(function, rng):
     return values(noise.sample((3,), rng)).any()
 
 
+def settings_stay(function, rng):
+    noise, rng = function(sigma=0.3, theta=0.2, dt=0.5), np.random.default_rng(7)
+    for _ in range(3):
+        noise.sample((3,), rng)
+    return (noise.sigma, noise.theta, noise.dt) == (0.3, 0.2, 0.5)
+
+
 def samples_stay(function, rng):
     noise, rng = function(sigma=0.3, theta=0.2, dt=1.0), np.random.default_rng(4)
     samples = [noise.sample((3,), rng) for _ in range(3)]
@@ -156,6 +163,7 @@ OU_NOISE = exercise(
         **drawn_from(path),
         "the same push again": pushes_differ,
         "no push after a reset": pushed_right_after_a_reset,
+        "changes its settings": settings_stay,
         "earlier samples change": samples_stay,
     },
 )  # fmt: skip
