@@ -282,7 +282,7 @@ def test_checkpoints_that_cannot_be_are_one_sentence(settings):
 
 def test_a_folder_is_no_file_for_a_checkpoint(tmp_path):
     for path in (tmp_path, f"{tmp_path}/new/"):
-        with pytest.raises(IsADirectoryError, match="agent.pt") as error:
+        with pytest.raises(IsADirectoryError, match="name a file in it") as error:
             Checkpoint(path, minutes=5)
         assert_one_sentence(error.value, "is a folder")
     with pytest.raises(IsADirectoryError, match="is a folder"):
