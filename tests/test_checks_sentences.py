@@ -1,5 +1,6 @@
 """What a check says of mistakes and errors that any function may have."""
 
+import numpy as np
 import pytest
 import torch
 from test_checks import exercise_of
@@ -94,6 +95,33 @@ SENTENCES = {
 def test_what_any_function_may_need_to_be_told(wrong, says):
     result = judge(exercise_of(scaled, scaled_cases), wrong)
     assert says in result.message, result.message
+
+
+def every_row_meets_every_other(x, by):
+    x = np.array(x)
+    return (x[:, None] * by + 1) * np.ones(len(x))
+
+
+def a_table_of_something_else(x, by):
+    return np.outer(x, x) * by
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"), [(every_row_meets_every_other, True), (a_table_of_something_else, False)]
+)
+def test_rows_that_were_broadcast_have_met_themselves(wrong, said):
+    exercise = exercise_of(scaled, lambda rng: [([1.5, 2.5, -0.7], 3.0), ([0.3, 4.1], 2.0)])
+    message = judge(exercise, wrong).message
+    assert "shape" in message
+    assert ("were broadcast against each other" in message) == said
+
+
+def takes_what_comes(*given):
+    return [3 * entry**2 - 0.3 for entry in given[0]]
+
+
+def test_arguments_under_another_name_are_not_asked_for():
+    assert "never uses" not in judge(exercise_of(scaled, scaled_cases), takes_what_comes).message
 
 
 class Scaler:

@@ -39,8 +39,8 @@ _HINTS = {  # what an error says -> what that mostly means here
     "got NoneType": _NONE,
     "bitwise_xor": "A power is `**` in Python; `^` is something else.",
     "ufunc 'bitwise_xor'": "A power is `**` in Python; `^` is something else.",
-    "maximum recursion depth": "The function calls itself, and that call calls it again, without "
-    "end: was another function meant?",
+    "maximum recursion depth": "The function calls itself deeper than Python allows. Was another "
+    "function meant? If not, let it stop, or write a loop.",
     "return_types": "With a `dim`, torch's `min`, `max` and `median` give values and their places: "
     "take `.values`.",
     "cannot be interpreted as an integer": "`/` gives a float even where nothing is left over; "

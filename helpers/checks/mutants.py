@@ -198,17 +198,21 @@ def parts_alone(node: ast.expr, words: Words) -> Iterator[ast.expr]:
 
 
 def other_numbers(node: ast.expr, words: Words) -> Iterator[ast.expr]:
-    """Off by one, the other sign, the usual other value; True for False."""
+    """Off by one, the other sign, the usual other value."""
     value = node.value if isinstance(node, ast.Constant) else None
-    if isinstance(value, bool):
-        yield ast.Constant(not value)
-    elif isinstance(value, int | float):
+    if isinstance(value, int | float) and not isinstance(value, bool):
         others = (value + 1, value - 1, -value, 0, 1, -1, 2, 0.5, 2 * value, 1 - value)
         for other in dict.fromkeys(others):
             if other != value:
                 yield ast.Constant(other)
     elif value is None and isinstance(node, ast.Constant):
         yield from (ast.Constant(0), ast.Constant(-1))
+
+
+def other_switches(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """False for True, True for False."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        yield ast.Constant(not node.value)
 
 
 def other_arguments(node: ast.expr, words: Words) -> Iterator[ast.expr]:
@@ -349,7 +353,7 @@ _with_another_sign, _up_to_one = around({"-x": _VALUE}), around({"1 - x": _VALUE
 _turned_round, _with_one_thing_done = around(_OPPOSITES), around(_DONE_TO_IT)
 _LIKELY: tuple[Operator, ...] = (
     other_names, other_operators, parts_alone, _with_another_sign, _up_to_one, _turned_round,
-    other_numbers, other_arguments,
+    other_numbers, other_switches, other_arguments,
 )  # fmt: skip
 _OTHERS: tuple[Operator, ...] = (ranges, _with_one_thing_done, terms_added)
 _TO_DO: dict[Operator, str] = {  # the first ones tell most
@@ -360,6 +364,7 @@ _TO_DO: dict[Operator, str] = {  # the first ones tell most
     _with_another_sign: "give {} the other sign",
     _up_to_one: "take 1 minus {} in its place",
     _turned_round: "turn {} into its opposite",
+    other_switches: "take the opposite of {}",
     other_arguments: "give other arguments in {}",
     ranges: "let {} begin elsewhere, or go backwards",
     _with_one_thing_done: "do one thing more to {}",

@@ -181,7 +181,7 @@ def _not_a_number(c: Context) -> Diagnosis | None:
         return None
     message = (
         f"{_subject(c.first, 'contains')} NaN, not a number: look for 0 divided by 0, 0 times "
-        "infinity, the logarithm of a negative number, or infinity minus infinity."
+        "infinity, the logarithm of a negative number, or infinity minus or divided by infinity."
     )
     if "gradient" in c.first.where:
         message += " (Of what `torch.where` drops, the gradient is computed all the same.)"
@@ -204,13 +204,20 @@ def _shape(c: Context) -> Diagnosis | None:
         return Diagnosis("several outputs", message, case)
     if not only_shape:
         message = f"{_subject(shown, 'has')} the shape `{have}` where `{want}` is expected."
-        if want and have == want + want[-1:]:
+        if _is_broadcast(shown.expected.value, shown.got.value):
             message += " Two shapes that did not match were broadcast against each other."
         return Diagnosis("shape", message, case)
     message = f"The numbers are right, but the shape is `{have}` instead of `{want}`."
     if len(c.failing) < len(c.found) and have == tuple(n for n in want if n != 1):
         message += " It happens where an axis has length 1: `squeeze()` drops that one, too."
     return Diagnosis("shape", message, case)
+
+
+def _is_broadcast(want: np.ndarray, have: np.ndarray) -> bool:
+    """Whether every row met every other: then each has met itself, on the diagonal."""
+    if not want.shape or have.shape != want.shape + want.shape[-1:]:
+        return False
+    return np.allclose(np.diagonal(have, axis1=-2, axis2=-1), want, rtol=1e-4, atol=1e-6)
 
 
 def _whole_numbers(c: Context) -> Diagnosis | None:
@@ -324,7 +331,9 @@ def _unused(c: Context) -> list[str]:
     given = ast.parse(source_of_reference(c.exercise.reference))
     made = _attributes(given, ast.Store) - _attributes(source.node, ast.Store)
     used = _read(source.node) | made | _called(given)
-    never = [f"`{name}`" for name in sorted(_read(given) - used)]
+    arguments = {each.arg for each in ast.walk(source.node) if isinstance(each, ast.arg)}
+    asked = {name for name in _read(given) if "." in name or name in arguments}
+    never = [f"`{name}`" for name in sorted(asked - used)]
     if not never:
         return []
     *most, last = never
