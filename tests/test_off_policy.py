@@ -154,6 +154,21 @@ def test_what_goes_over_the_bounds_is_clipped_in_the_environment_and_in_the_buff
     assert stored(agent)[-1][1].tolist() == pytest.approx([scaled] * 2)
 
 
+class Wild(Recorder):
+    """An `explore` of one's own, which forgets the bounds."""
+
+    def explore(self, obs):
+        return np.array([5.0, -5.0], np.float32)
+
+
+def test_what_an_explore_of_ones_own_gives_is_clipped_in_both_too():
+    env, log = counting()
+    agent = Wild(env, says=0.0, seed=0).learn(3)
+    _, action, *_ = log[-1]
+    assert action == pytest.approx([LOPSIDED.high[0], LOPSIDED.low[1]])
+    assert stored(agent)[-1][1].tolist() == [1, -1]
+
+
 def test_two_agents_never_share_a_noise():
     noise = OUNoise()
     first, second = (

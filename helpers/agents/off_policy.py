@@ -79,7 +79,7 @@ class OffPolicyAgent(ActorCriticAgent):
         if env is None or obs is None:
             env, obs = self.new_episode()
         self.obs = None  # if this is stopped halfway, a new episode starts
-        action = self.explore(obs)
+        action = np.clip(self.explore(obs), -1, 1)
         next_obs, reward, terminated, truncated, _ = env.step(self.units.env_action(action))
         check_finite(np.asarray(reward), np.asarray(next_obs), self.steps)
         next_obs, reward = self.units.scaled_obs(next_obs), float(reward) * self.reward_scale
@@ -91,7 +91,8 @@ class OffPolicyAgent(ActorCriticAgent):
             self.obs = next_obs
 
     def explore(self, obs: np.ndarray) -> np.ndarray:
-        """The action for training, (action_size,) in [-1, 1], for one flat observation."""
+        """The action for training, (action_size,), for one flat observation: noise may lead it
+        beyond [-1, 1], where `collect` clips it."""
         # Without an update yet, an agent that was saved in its warm-up begins that anew.
         if self.steps < self.learning_starts or self.updates == 0:
             action = self.warm_up_noise.at(self.steps).sample((self.action_size,), self.rng)
@@ -100,7 +101,7 @@ class OffPolicyAgent(ActorCriticAgent):
                 action = self.draw(self.normal(torch.from_numpy(obs)), self.rng).cpu().numpy()
             if self.noise is not None:
                 action = action + self.noise.at(self.steps).sample(action.shape, self.rng)
-        return np.clip(action, -1, 1)
+        return action
 
     def act(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
         """Exploring, each call stands alone: even a noise with memory adds independent draws."""
