@@ -1,8 +1,13 @@
 """The loop that DDPG and its successors share, on environments where every number is known."""
 
+import re
+import textwrap
 import warnings
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
+import gymnasium as gym
 import numpy as np
 import pytest
 import torch
@@ -28,6 +33,7 @@ from helpers.agents.off_policy import OffPolicyAgent
 from helpers.envs.units import to_env_units
 from helpers.training.settings import SETTINGS
 
+README = Path(__file__).resolve().parent.parent / "README.md"
 KINDS = pytest.mark.parametrize("kind", [DDPG, TD3])
 
 
@@ -167,6 +173,23 @@ def test_what_an_explore_of_ones_own_gives_is_clipped_in_both_too():
     _, action, *_ = log[-1]
     assert action == pytest.approx([LOPSIDED.high[0], LOPSIDED.low[1]])
     assert stored(agent)[-1][1].tolist() == [1, -1]
+
+
+def test_a_loop_of_ones_own_as_in_the_readme_stores_what_learn_stores():
+    [lines] = re.findall(r"^( +u = agent.units\n.*)$", README.read_text(encoding="utf-8"), re.M)
+    make = partial(TD3, "Pendulum-v1", seed=0, learning_starts=9, reward_scale=0.1)
+    taught, agent = make().learn(5), make()
+    env = gym.make("Pendulum-v1")
+    obs, _ = env.reset(seed=0)
+    for scaled in taught.buffer.arrays.action[:5]:
+        action = agent.units.env_action(scaled)
+        names = "next_obs", "reward", "terminated", "truncated"
+        step = dict(zip(names, env.step(action), strict=False))
+        exec(textwrap.dedent(lines), {"agent": agent, "obs": obs, "action": action, **step})
+        obs = step["next_obs"]
+    for mine, its in zip(agent.buffer.arrays, taught.buffer.arrays, strict=True):
+        np.testing.assert_allclose(mine[:6], its[:6], atol=1e-6)
+    assert len(agent.buffer) == len(taught.buffer) == 5
 
 
 def test_two_agents_never_share_a_noise():
