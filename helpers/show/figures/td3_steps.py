@@ -134,7 +134,7 @@ BOXES = (
     Box("target critics", 5.85, 1.22, 1.9, 1.06, BLUE, (7, 15), dashed=True, group=True),
     Box("Q₁′", 5.4, 1.42, 0.78, 0.46, BLUE, (7, 15), dashed=True),
     Box("Q₂′", 6.3, 1.42, 0.78, 0.46, BLUE, (7, 15), dashed=True),
-    Box("noise ε,\nclipped at ± c", 4.2, 1.76, 0.96, 0.5, ORANGE, (5, 6)),
+    Box("noise ε,\nwithin ± c", 4.2, 1.76, 0.96, 0.5, ORANGE, (5, 6)),
     Box("min", 7.45, 1.22, 0.6, 0.46, GREEN, (8,)),
     Box("target y", 8.75, 1.22, 1.1, 0.56, GREEN, (9, 11)),
     Box("loss", 8.75, 3.0, 1.1, 0.56, GREEN, (11, 12)),
