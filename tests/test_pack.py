@@ -122,7 +122,8 @@ def test_a_notebook_that_grows_too_much_is_named(course, tmp_path, capsys):
     noise = np.random.default_rng(0).bytes(800_000)
     (course / "data" / "results" / "01_noise.json").write_bytes(noise)
     assert main([str(tmp_path / "packed")], course) == 1
-    assert "01_one.ipynb: more than 730 KB added." in capsys.readouterr().err
+    limit = f"more than {MAX_ADDED // 1000} KB added."
+    assert f"01_one.ipynb: {limit}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
