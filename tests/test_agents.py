@@ -338,6 +338,12 @@ def test_history_has_the_return_and_length_of_every_episode(new):
         assert 0.6 * agent.steps < sum(value for _, value in lengths) <= agent.steps
 
 
+def test_what_the_history_does_not_have_is_empty_and_stays_out():
+    agent = A2C("CartPole-v1", seed=0)
+    assert agent.history["return"] == agent.history["nope"] == []
+    assert not agent.history
+
+
 @KINDS
 def test_history_counts_an_episode_as_the_environment_does(kind, monkeypatch):
     log = Log()

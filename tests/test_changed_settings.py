@@ -3,6 +3,7 @@
 import copy
 import inspect
 import re
+import warnings
 
 import gymnasium as gym
 import numpy as np
@@ -125,6 +126,16 @@ def test_a_name_of_others_is_not_passed_over(kind, name, words):
     with pytest.raises(AttributeError, match="^" + re.escape(words)) as error:
         setattr(kind("Pendulum-v1"), name, 1)
     assert_one_sentence(error.value)
+
+
+def test_what_looks_like_a_misspelt_setting_is_warned_of():
+    agent = TD3("Pendulum-v1")
+    with pytest.warns(UserWarning, match="nothing reads it: write agent.learning_starts"):
+        agent.learning_strats = 5
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        agent.learning_strats = 6  # it is there now
+        agent.notes = agent.tag = "mine"
 
 
 def test_the_dictionary_of_settings_can_only_be_read():

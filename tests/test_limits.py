@@ -5,9 +5,11 @@ import math
 
 import numpy as np
 import pytest
+import torch
 from sentences import assert_one_sentence
 
 import helpers.agents
+from helpers.agents import TD3
 from helpers.agents.base import Agent
 from helpers.agents.limits import LIMITS, check_counts, check_limits
 from helpers.agents.noise import GaussianNoise, UniformNoise
@@ -87,3 +89,13 @@ def test_every_number_that_an_agent_takes_is_in_the_table():
         for parameter in inspect.signature(owner.__init__).parameters.values():
             if parameter.kind is not parameter.VAR_KEYWORD:
                 assert parameter.name in LIMITS.keys() | elsewhere, (owner, parameter)
+
+
+def test_networks_of_another_precision_are_refused():
+    torch.set_default_dtype(torch.float64)
+    try:
+        with pytest.raises(ValueError, match="learn in float32") as error:
+            TD3("Pendulum-v1")
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert_one_sentence(error.value, "float32", "torch.float64")

@@ -26,7 +26,7 @@ from sentences import assert_one_sentence
 from torch import nn
 from trials import Says, a_batch, an_agent, moved, parameters, snapshot, strong
 
-from helpers.agents import DDPG, TD3
+from helpers.agents import DDPG, SAC, TD3
 from helpers.agents.networks import QNetwork
 from helpers.agents.noise import GaussianNoise, Noise, OUNoise, UniformNoise
 from helpers.agents.off_policy import OffPolicyAgent
@@ -175,21 +175,53 @@ def test_what_an_explore_of_ones_own_gives_is_clipped_in_both_too():
     assert stored(agent)[-1][1].tolist() == [1, -1]
 
 
-def test_a_loop_of_ones_own_as_in_the_readme_stores_what_learn_stores():
-    [lines] = re.findall(r"^( +u = agent.units\n.*)$", README.read_text(encoding="utf-8"), re.M)
-    make = partial(TD3, "Pendulum-v1", seed=0, learning_starts=9, reward_scale=0.1)
-    taught, agent = make().learn(5), make()
+@pytest.mark.parametrize("normalize", [(), ("rewards",)])
+def test_a_loop_of_ones_own_stores_what_learn_stores(normalize):
+    make = partial(TD3, "Pendulum-v1", seed=0, reward_scale=0.1, normalize=normalize)
+    taught, agent = make().learn(250), make()
     env = gym.make("Pendulum-v1")
     obs, _ = env.reset(seed=0)
-    for scaled in taught.buffer.arrays.action[:5]:
+    for scaled in taught.buffer.arrays.action[:250]:
         action = agent.units.env_action(scaled)
-        names = "next_obs", "reward", "terminated", "truncated"
-        step = dict(zip(names, env.step(action), strict=False))
-        exec(textwrap.dedent(lines), {"agent": agent, "obs": obs, "action": action, **step})
-        obs = step["next_obs"]
+        next_obs, reward, terminated, truncated, _ = env.step(action)
+        agent.store(obs, action, reward, next_obs, terminated, truncated)
+        obs = env.reset()[0] if terminated or truncated else next_obs
     for mine, its in zip(agent.buffer.arrays, taught.buffer.arrays, strict=True):
-        np.testing.assert_allclose(mine[:6], its[:6], atol=1e-6)
-    assert len(agent.buffer) == len(taught.buffer) == 5
+        np.testing.assert_allclose(mine[:251], its[:251], atol=1e-4)  # actions are rounded
+    assert len(agent.buffer) == len(taught.buffer) == 250 == agent.steps
+    assert agent.reward_factor == pytest.approx(taught.reward_factor, rel=1e-2)
+
+
+def test_the_loop_in_the_readme_learns():
+    [lines] = re.findall(
+        r"^( +action = agent.predict\(obs, deterministic=False\)\n(?: {4}.*\n)+)",
+        README.read_text(encoding="utf-8"), re.M,
+    )  # fmt: skip
+    agent = TD3("Pendulum-v1", seed=0, learning_starts=20)
+    env = gym.make("Pendulum-v1")
+    names = {"agent": agent, "env": env, "obs": env.reset(seed=0)[0]}
+    for _ in range(30):
+        exec(textwrap.dedent(lines), names)
+        names["obs"] = names["next_obs"]
+    assert (agent.steps, agent.updates) == (30, 11)
+
+
+def test_what_is_no_step_is_not_stored():
+    agent = SAC("Pendulum-v1", normalize=("obs",))
+    obs, two = np.zeros(3, np.float32), np.zeros((2, 3), np.float32)
+    for args, told in [
+        ((two, [0.0], 0.0, obs), "one step at a time"),
+        ((obs, [0.0, 1.0], 0.0, obs), r"an action of shape (1,)"),
+        ((obs, [0.0], [0.0], obs), "one step at a time"),
+        ((obs, [0.0], 0.0, np.zeros(4)), "shape (4,)"),
+        ((obs, [0.0], float("nan"), obs), "nan"),
+        ((obs, [0.0], 0.0, obs + np.inf), "inf"),
+    ]:
+        with pytest.raises(ValueError, match=r"store|environment returned") as error:
+            agent.store(*args, False, False)
+        assert_one_sentence(error.value, told)
+    assert len(agent.buffer) == agent.steps == 0
+    assert agent.normalizer.of_obs.count == 0
 
 
 def test_two_agents_never_share_a_noise():

@@ -91,6 +91,20 @@ def test_a_class_of_ones_own_is_kept_where_the_lessons_would_be_replaced():
     assert type(agent.actor) is DeterministicActor
 
 
+def test_a_network_in_anothers_place_is_one_sentence():
+    agent = DDPG("Pendulum-v1", seed=0, learning_starts=1)
+    agent.learn(2).actor = nn.Sequential(nn.Linear(3, 1), nn.Tanh())
+    with pytest.raises(ValueError, match="in another's place") as error:
+        agent.learn(1)
+    assert_one_sentence(error.value, "actor_optimizer", "agent.actor.load_state_dict", "a class")
+    agent.actor_optimizer = torch.optim.Adam(agent.actor.parameters())
+    agent.learn(1)
+    agent.critic = nn.Sequential(agent.critic)  # around the one that is trained
+    agent.critic.forward = lambda obs, action: agent.critic[0](obs, action)
+    agent.learn(1)
+    assert agent.updates == 4
+
+
 class Column(nn.Module):
     """A critic as Stable-Baselines3 has it: values (B, 1), of which a loss would make (B, B)."""
 

@@ -4,11 +4,10 @@ import math
 import os
 import threading
 from abc import abstractmethod
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -16,6 +15,7 @@ from gymnasium import spaces
 from torch import nn
 
 from helpers.agents import checkpoint, parameters, probabilities
+from helpers.agents.history import EPISODE, History, Last
 from helpers.agents.hyperparameters import MakesAgents, Remembering, change
 from helpers.agents.limits import (
     as_array,
@@ -43,22 +43,11 @@ from helpers.envs.make import (
     one_line,
     spaces_of,
 )
-from helpers.envs.resumable import DIVERGED, Resumable, Transition
+from helpers.envs.resumable import DIVERGED, Resumable
 from helpers.envs.units import warn_of_loose_bounds
 
 Callback = Callable[["Agent"], bool | None]
 SEEDING = threading.RLock()  # held while networks are made, see `Agent.seeded`
-EPISODE = ("return", "length")  # what the history has of every episode; all else there are losses
-
-
-class Last(NamedTuple):
-    """What training did last: a transition for each environment that it acts in (A2C and PPO have
-    many, the others one, behaviour cloning none), in the environment's units, observations made
-    flat where they are no Box; and name -> loss.
-    """
-
-    transitions: list[Transition]
-    losses: dict[str, float]
 
 
 class Agent(metaclass=Remembering):
@@ -134,7 +123,7 @@ class Agent(metaclass=Remembering):
             vars(self)["saved"] = (*self.saved, "normalizer")
             vars(self)["settled"] = (*self.settled, "gamma")
         self.steps = 0
-        self.history: dict[str, list[tuple[int, float]]] = defaultdict(list)
+        self.history = History()
         self.rates: dict[str, tuple[Rate, tuple[str, ...]]] = {}  # see `follow`
         self.losses: dict[str, torch.Tensor] = {}  # of the last updates, where not all are logged
         self.env: Resumable | None = None
@@ -201,6 +190,7 @@ class Agent(metaclass=Remembering):
             with one_thread():
                 self.watch()
                 settle(self)  # also what was put in place of a network since
+                parameters.check_trained(self)
                 while self.steps < goal:
                     one_train_step(self)
                     self.watch()
@@ -348,14 +338,17 @@ class Agent(metaclass=Remembering):
     def watch(self) -> None:
         """Let the normaliser, if there is one, learn from what training has seen since."""
         if self.normalizer is not None:
-            self.normalizer.learn_from(self.training_envs(), self.measured)
+            envs = self.training_envs()
+            self.normalizer.learn_from([env.seen or [] for env in envs], self.measured)
+            for env in envs:
+                env.seen = []
 
     def log(self, **values: float) -> None:
         """Append values to the history at the present step. Raises `ValueError` for a NaN loss."""
         for name, value in values.items():
             if math.isnan(value) and name not in EPISODE:
                 raise ValueError(f"{name} is NaN after step {self.steps:,}: {DIVERGED}")
-            self.history[name].append((self.steps, float(value)))
+            self.history.add(name, self.steps, value)
 
     def log_episode(self, env: Resumable) -> None:
         """Append return and length of the episode that has ended there."""

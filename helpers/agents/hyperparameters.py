@@ -1,7 +1,9 @@
 """The settings of an agent: found out from its constructors, changed later, written to a file."""
 
+import difflib
 import inspect
 import re
+import warnings
 from abc import ABCMeta
 from collections.abc import Iterator, Mapping
 from numbers import Real
@@ -75,6 +77,12 @@ def change(agent: Any, name: str, value: Any) -> None:
                 raise AttributeError("agent.set_env(env) gives it another environment to learn in.")
         elif not hasattr(kind, name) and (name in LIMITS or is_elsewhere(name, agent)):
             raise AttributeError(unknown(kind.__name__, name, list(settings), LIMITS))
+        elif near := difflib.get_close_matches(name, {*settings} - {name}, n=1, cutoff=0.85):
+            warnings.warn(
+                f"agent.{name} is new, and nothing reads it: write agent.{near[0]}, if that is "
+                "meant.",
+                stacklevel=3,
+            )
         object.__setattr__(agent, name, value)
         return
     value = _as_remembered(value)

@@ -262,6 +262,11 @@ def check_environment(kind: Any, observation_space: Any, action_space: Any) -> N
 
     `kind` says it in `action_kinds`, `needs_bounds` and `takes_images`.
     """
+    if (dtype := torch.get_default_dtype()) != torch.float32:
+        raise ValueError(
+            f"Agents learn in float32, and torch makes networks of {dtype} now: call "
+            "torch.set_default_dtype(torch.float32) first."
+        )
     box = observation_box(observation_space)
     check_action_space(kind.__name__, action_space, kind.action_kinds)
     if kind.needs_bounds:

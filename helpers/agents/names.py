@@ -155,7 +155,7 @@ METHODS = [
     Name("dump_logs", "", "`history` is there, and callbacks read it"),
     Name("iteration", "", "`history` counts environment steps"),
     Name("num_timesteps", "steps"),
-    Name("replay_buffer", "buffer"),
+    Name("replay_buffer", "buffer", "`store` of the agent adds a step"),
     Name("rollout_buffer", "", "a rollout is what `collect` of A2C and PPO gives"),
     Name("n_rollout_steps", "n_steps", "a setting of A2C and PPO"),
     Name("ep_info_buffer", "history", '`history["return"]` holds every episode'),

@@ -12,8 +12,6 @@ import numpy as np
 import torch
 from torch import nn
 
-from helpers.envs.resumable import Resumable
-
 PARTS = ("obs", "rewards")
 LARGEST = 10.0  # normalised numbers are cut off here, as Stable-Baselines3's VecNormalize does
 EPS = 1e-8
@@ -90,21 +88,18 @@ class Normalizer(nn.Module):
             new[name] = getattr(batch, name) * self.reward_factor
         return batch._replace(**new)
 
-    def learn_from(self, envs: Sequence[Resumable], flat: Any) -> None:
-        """Take into account what was seen in these environments since the last time.
+    def learn_from(self, seen: Sequence[list[tuple]], flat: Any) -> None:
+        """Take into account what was seen in each environment since the last time.
 
         `flat` makes observations (N, *shape) flat. What a new environment shows before it is
         watched, its first step or rollout, is left out.
         """
-        seen = [env.seen for env in envs if env.seen]
-        if seen:
-            self.of_obs.add(flat(np.array([obs for each in seen for obs, *_ in each])))
-        returns = [self._go_on(i, env.seen) for i, env in enumerate(envs) if env.seen]
-        if any(returns):
-            sums = torch.tensor([value for each in returns for value in each])
-            self.of_returns.add(sums[:, None])
-        for env in envs:
-            env.seen = []
+        obs = [obs for each in seen for obs, *_ in each]
+        if obs:
+            self.of_obs.add(flat(np.array(obs)))
+        sums = [value for i, each in enumerate(seen) for value in self._go_on(i, each)]
+        if sums:
+            self.of_returns.add(torch.tensor(sums)[:, None])
 
     def _go_on(self, number: int, seen: list[tuple]) -> list[float]:
         """The discounted sums of rewards after each of these steps of one environment."""

@@ -8,6 +8,7 @@ import torch
 
 from helpers.agents.actor_critic import ActorCriticAgent
 from helpers.agents.faster import fast_update
+from helpers.agents.limits import as_array
 from helpers.agents.noise import GaussianNoise, Noise, UniformNoise, as_noise
 from helpers.demos.files import Demos, check_spaces
 from helpers.envs.make import EnvLike, check_finite
@@ -90,17 +91,20 @@ class OffPolicyAgent(ActorCriticAgent):
         else:
             self.obs = next_obs
 
+    def store(self, obs, action, reward, next_obs, terminated, truncated) -> None:
+        """Store and count a step that a loop of one's own took, in the environment's units."""
+        self.buffer.add(*as_step(self, obs, action, reward, next_obs, terminated, truncated))
+        self.steps += 1
+
     def explore(self, obs: np.ndarray) -> np.ndarray:
-        """The action for training, (action_size,), for one flat observation: noise may lead it
-        beyond [-1, 1], where `collect` clips it."""
+        """The action for training, (action_size,), for one flat observation; `collect` clips it."""
         # Without an update yet, an agent that was saved in its warm-up begins that anew.
         if self.steps < self.learning_starts or self.updates == 0:
-            action = self.warm_up_noise.at(self.steps).sample((self.action_size,), self.rng)
-        else:
-            with torch.no_grad():
-                action = self.draw(self.normal(torch.from_numpy(obs)), self.rng).cpu().numpy()
-            if self.noise is not None:
-                action = action + self.noise.at(self.steps).sample(action.shape, self.rng)
+            return self.warm_up_noise.at(self.steps).sample((self.action_size,), self.rng)
+        with torch.no_grad():
+            action = self.draw(self.normal(torch.from_numpy(obs)), self.rng).cpu().numpy()
+        if self.noise is not None:
+            action = action + self.noise.at(self.steps).sample(action.shape, self.rng)
         return action
 
     def act(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
@@ -122,6 +126,28 @@ class OffPolicyAgent(ActorCriticAgent):
 
     def go_on(self, env: Resumable) -> None:
         self.obs = self.units.scaled_obs(env.obs)
+
+
+def as_step(agent: OffPolicyAgent, *step: Any) -> tuple[Any, ...]:
+    """The six parts of one step as `agent` keeps its own. They are measured, if it normalises.
+
+    Raises `ValueError` unless they can be a step in the agent's environment.
+    """
+    rows, units = [agent.as_batch("store", obs) for obs in (step[0], step[3])], agent.units
+    action, reward, ends = as_array("store", step[1]), as_array("store", step[2]), step[4:]
+    shape = agent.action_space.shape
+    if action.shape != shape or reward.shape or not all(one for _, one in rows):
+        raise ValueError(
+            f"store takes one step at a time: an action of shape {shape} and a reward that is a "
+            f"number, with the observations before and after; got {action.shape} and "
+            f"{reward.shape}."
+        )
+    obs, next_obs = (row[0] for row, _ in rows)
+    check_finite(np.append(action, reward), np.array([obs, next_obs]), agent.steps)
+    if agent.normalizer is not None:
+        agent.normalizer.learn_from([[(next_obs, reward, *ends)]], agent.measured)
+    scaled = units.scaled_obs(obs), units.scaled_action(action)
+    return *scaled, float(reward) * agent.reward_scale, units.scaled_obs(next_obs), *ends
 
 
 def as_stored(agent: OffPolicyAgent, demos: Demos) -> tuple[np.ndarray, ...]:

@@ -1,12 +1,14 @@
-"""What an agent has learned, as tensors: taken out, and put in."""
+"""What an agent has learned, as tensors: taken out, put in, and held to be trained."""
 
 import copy
 from collections.abc import Collection, Mapping
 from typing import Any
 
 import torch
+from torch import nn
 
 from helpers.agents.faster import plain_shapes
+from helpers.agents.modes import TARGET
 
 
 def get_parameters(agent: Any) -> dict[str, dict[str, Any]]:
@@ -43,6 +45,33 @@ def set_parameters(agent: Any, parameters: Mapping[str, Mapping], exact: bool) -
         if isinstance(part, torch.optim.Optimizer):
             new["param_groups"] = part.state_dict()["param_groups"]
         part.load_state_dict(new)
+
+
+def check_trained(agent: Any) -> None:
+    """Raise `ValueError` if a network was put in another's place, whose optimiser trains on."""
+    parts = vars(agent).items()
+    weights = {
+        name: set(map(id, part.parameters())) for name, part in parts if isinstance(part, nn.Module)
+    }
+    trained = {
+        name: {id(weight) for group in part.param_groups for weight in group["params"]}
+        for name, part in parts
+        if isinstance(part, torch.optim.Optimizer)
+    }
+    held, learning = set().union(*weights.values()), set().union(*trained.values())
+    left = [name for name, own in trained.items() if own and not own & held]
+    idle = [
+        name
+        for name, own in weights.items()
+        if own and not own & learning and not name.startswith(TARGET)
+    ]
+    if left and idle:
+        raise ValueError(
+            f"{left[0]} trains weights that no network of the agent has, and nothing trains "
+            f"agent.{idle[0]}, which was put in another's place: copy weights instead, "
+            f"agent.{idle[0]}.load_state_dict(net.state_dict()), or name a class of your own when "
+            "the agent is made."
+        )
 
 
 def _check_state(name: str, part: Any, state: Any) -> None:

@@ -221,7 +221,8 @@ def observation_box(space: spaces.Space) -> spaces.Box:
     if box is None:
         raise ValueError(
             "The agents take Box observations (arrays of numbers) and what can be made one, this "
-            f"environment has {one_line(space)}: wrap it in gymnasium.wrappers.FlattenObservation."
+            f"environment has {one_line(space)}: make an array of one length of it, for example "
+            "in gymnasium.wrappers.TransformObservation."
         )
     return box
 

@@ -158,7 +158,7 @@ class Print:
             return
         before, self._mark = self._mark, (time.monotonic(), agent.steps)
         seconds, steps = (now - then for now, then in zip(self._mark, before, strict=True))
-        returns = [value for _, value in agent.history.get("return", [])]
+        returns = [value for _, value in agent.history["return"]]
         parts = [f"step {agent.steps:,}", f"{len(returns):,} episodes"]
         if returns:
             latest = returns[-self.episodes :]
@@ -237,8 +237,7 @@ class StopAtReturn:
         self._seen = 0
 
     def __call__(self, agent: Agent) -> bool | None:
-        # Not by [...], which would give a history without episodes an empty entry.
-        episodes = agent.history.get("return", [])
+        episodes = agent.history["return"]
         curve: Sequence[tuple] = self.evaluations.curve if self.evaluations else episodes
         if len(curve) == self._seen:  # almost always
             return None
