@@ -76,6 +76,14 @@ def in_a_loop(reward, value, next_value, over, gamma):
     return result
 
 
+def written_out(reward, value, next_value, over, gamma):
+    return reward + 0.9 * next_value * (1 - over) - value
+
+
+def cut_off(reward, value, next_value, over, gamma):
+    return np.clip(reward + gamma * next_value * (1 - over) - value, -1, 1)
+
+
 def over_several_lines(reward, value, next_value, over, gamma):
     return (
         reward
@@ -113,6 +121,16 @@ class TestOneLine:
                 "result.append(reward[i] + ahead + value[i])",
                 "take another operator, or another order, in `reward[i] + ahead + value[i]`",
             ),
+            (
+                written_out,
+                "return reward + 0.9 * next_value * (1 - over) - value",
+                "put a name in place of the number `0.9`",
+            ),
+            (
+                cut_off,
+                "return np.clip(reward + gamma * next_value * (1 - over) - value, -1, 1)",
+                "leave out `np.clip(...)`",
+            ),
         ],
     )
     def test_the_line_is_named_and_the_kind_of_change_not_the_change(self, candidate, line, kind):
@@ -133,7 +151,7 @@ class TestOneLine:
         again = "return 2 * reward + gamma * next_value * (2 - over) - value"
         source = SimpleNamespace(lines=[again])
         parts = [each for each in ast.walk(ast.parse(again)) if isinstance(each, ast.Constant)]
-        said = [_which(source, Mutant(1, "", part), "2") for part in parts]
+        said = [_which(source, Mutant(1, "", 0, part), "2") for part in parts]
         assert sorted(said) == ["the first `2`", "the second `2`"]
 
     def test_where_one_of_a_few_lines_can_be_changed_all_are_named(self):

@@ -17,7 +17,10 @@ KIN = [
     {"any", "all"},
     {"std", "var"}, {"log", "exp", "log1p"}, {"sqrt", "square"}, {"floor", "ceil", "round"},
     {"cumsum", "cumprod"}, {"randn", "rand"}, {"randn_like", "rand_like"}, {"stack", "cat"},
-    {"normal", "uniform", "standard_normal", "random"}, {"tanh", "sigmoid", "relu", "softplus"},
+    {"normal", "uniform", "standard_normal", "random"},
+    {"tanh", "sigmoid", "relu", "softplus", "abs", "elu", "gelu", "silu", "leaky_relu", "softsign"},
+    {"Tanh", "Sigmoid", "ReLU", "Softplus", "ELU", "GELU", "SiLU", "LeakyReLU", "Softsign",
+     "Hardtanh", "Softmax"},
     {"softmax", "log_softmax"}, {"add", "sub", "mul"}, {"left", "right"}, {"append", "insert"},
     {"terminated", "truncated"}, {"obs", "next_obs"}, {"low", "high"},
     {"integers", "choice"}, {"concatenate", "stack"}, {"keepdim", "keepdims"},
@@ -28,10 +31,14 @@ _COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 
 @dataclass(frozen=True)
 class Words:
-    """What may be put in a name's place: names, and attributes of a name (`batch`, `self`)."""
+    """What may be put in a name's place: names, and attributes of a name (`batch`, `self`).
+
+    `unread`: `gamma` or `self.tau`, what the course's version reads and this one never does.
+    """
 
     names: Sequence[str]
     attributes: dict[str, set[str]] = field(default_factory=dict)
+    unread: Sequence[str] = ()
 
 
 Operator = Callable[[ast.expr, Words], Iterator[ast.expr]]
@@ -42,11 +49,12 @@ class Mutant:
     """Where the change stands, and what kind of change it is: a sentence with `{}` for the part.
 
     `part` is the expression that is changed, None for a whole statement, and `kept` what is left of
-    it; `drops`: something was only left out.
+    it; `drops`: something was only left out. `rank`: 0 for the likeliest kinds, and so on.
     """
 
     line: int
     kind: str
+    rank: int
     part: ast.expr | None = None
     kept: ast.expr | None = None
     drops: bool = False
@@ -70,9 +78,11 @@ def words_of(*nodes: ast.AST) -> Words:
 def mutants(root: ast.AST, words: Words) -> Iterator[Mutant]:
     """Every small change of `root`: in place, one after the other, likelier kinds first."""
     grown = _grown(root)
-    for operators, statements in ((_LIKELY, _left_out_or_exchanged), (_OTHERS, _moved_or_added_up)):
+    for rank, (operators, statements) in enumerate(_PASSES):
         for parent, name, index, node in _places(root):
             for operator in operators:
+                if operator in _GROW and _is_shape(parent, node):
+                    continue  # of (20000,) two times is an array that fills the memory
                 for new in operator(node, words):
                     if isinstance(new, ast.Name) and new.id in grown and _keeps(parent):
                         continue  # numpy's array of a list that is in itself takes all memory
@@ -81,7 +91,8 @@ def mutants(root: ast.AST, words: Words) -> Iterator[Mutant]:
                         ast.fix_missing_locations(ast.copy_location(new, node))
                     _put(parent, name, index, new)
                     try:
-                        yield Mutant(node.lineno, _TO_DO[operator], node, kept, drops=bool(kept))
+                        todo = _TO_DO[operator]
+                        yield Mutant(node.lineno, todo, rank, node, kept, drops=bool(kept))
                     finally:  # also where nobody asks for the next one
                         _put(parent, name, index, node)
         for body in _bodies(root):
@@ -89,11 +100,12 @@ def mutants(root: ast.AST, words: Words) -> Iterator[Mutant]:
                 old = body[:]
                 body[:] = new_body
                 try:
-                    yield Mutant(line, kind, drops=len(new_body) < len(old))
+                    yield Mutant(line, kind, rank, drops=len(new_body) < len(old))
                 finally:
                     body[:] = old
 
 
+_SIZES = ("shape", "size")
 _GROWING = ("append", "insert", "extend", "appendleft")
 
 
@@ -117,6 +129,12 @@ def _keeps(parent: ast.AST) -> bool:
     if isinstance(parent, ast.Call):
         return isinstance(parent.func, ast.Attribute) and parent.func.attr in _GROWING
     return isinstance(parent, ast.Assign | ast.AugAssign | ast.List | ast.Tuple)
+
+
+def _is_shape(parent: ast.AST, node: ast.expr) -> bool:
+    """Whether this says how large an array is to be."""
+    named = getattr(node, "id", getattr(node, "attr", ""))
+    return named in _SIZES or (isinstance(parent, ast.keyword) and parent.arg in _SIZES)
 
 
 def _put(parent: ast.AST, name: str, index: int | None, node: ast.expr) -> None:
@@ -207,6 +225,12 @@ def other_numbers(node: ast.expr, words: Words) -> Iterator[ast.expr]:
                 yield ast.Constant(other)
     elif value is None and isinstance(node, ast.Constant):
         yield from (ast.Constant(0), ast.Constant(-1))
+
+
+def names_for_numbers(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """`gamma` for 0.99, which was written out."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        yield from (ast.parse(name, mode="eval").body for name in words.unread)
 
 
 def other_switches(node: ast.expr, words: Words) -> Iterator[ast.expr]:
@@ -322,6 +346,11 @@ def _moved_or_added_up(body: list[ast.stmt]) -> Bodies:
             yield changed, statement.lineno, "take another sign in place of its `=` or `+=`"
 
 
+def _nothing(body: list[ast.stmt]) -> Bodies:
+    """A pass over expressions only."""
+    yield from ()
+
+
 def _moved(body: list[ast.stmt], i: int, block: ast.stmt, inner: list[ast.stmt]) -> Bodies:
     """With a copy of the block: the block itself stays as it is."""
     others = {name: value for name, value in ast.iter_fields(block) if name != "body"}
@@ -351,12 +380,19 @@ _DONE_TO_IT: dict[str, tuple[type, ...]] = {
 }
 _with_another_sign, _up_to_one = around({"-x": _VALUE}), around({"1 - x": _VALUE})
 _turned_round, _with_one_thing_done = around(_OPPOSITES), around(_DONE_TO_IT)
-_LIKELY: tuple[Operator, ...] = (
-    other_names, other_operators, parts_alone, _with_another_sign, _up_to_one, _turned_round,
-    other_numbers, other_switches, other_arguments,
+_PASSES: tuple[tuple[tuple[Operator, ...], Callable[[list[ast.stmt]], Bodies]], ...] = (
+    (
+        (names_for_numbers, parts_alone, other_switches, other_operators, _with_another_sign,
+         _up_to_one, _turned_round, other_numbers, other_arguments, ranges),
+        _left_out_or_exchanged,
+    ),
+    ((other_names,), _moved_or_added_up),
+    ((_with_one_thing_done,), _nothing),
+    ((terms_added,), _nothing),
 )  # fmt: skip
-_OTHERS: tuple[Operator, ...] = (ranges, _with_one_thing_done, terms_added)
+_GROW = (other_operators, _with_one_thing_done, terms_added)
 _TO_DO: dict[Operator, str] = {  # the first ones tell most
+    names_for_numbers: "put a name in place of the number {}",
     parts_alone: "leave out {}",
     other_numbers: "put another number in place of {}",
     other_names: "put something else in place of {}",

@@ -11,6 +11,7 @@ search only for a moment. Where several explanations fit, nothing is said.
 import ast
 import builtins
 import itertools
+import math
 import os
 import re
 import sys
@@ -41,10 +42,10 @@ from helpers.checks.running import (
     quiet,
     unlike_here,
 )
-from helpers.checks.source import Source, source_of
+from helpers.checks.source import Source, never_read, source_of
 
 ONE, TWO = "one line", "two mistakes"
-SECONDS = 1.6  # of this process, for all of it; half as much again where others slow it down
+SECONDS = 4.0  # of this process, for all of it; half as much again where others slow it down
 ONE_TRY = 0.3
 LONGEST_PART = 60  # characters of a part of a line that is shown
 _UNSAFE = {
@@ -61,9 +62,10 @@ _OUTSIDE = {
 class Found:
     """The lines on which one change makes it right, or leaves another mistake: its message.
 
-    For each of them, the changes.
+    For each of them, the changes. `rank`: no less likely ones are looked for.
     """
 
+    rank: float = math.inf
     lines: dict[int, list[Mutant]] = field(default_factory=dict)
     but_a_property: dict[tuple[str, int], list[Mutant]] = field(default_factory=dict)
     but_an_entry: dict[tuple[str, int], list[Mutant]] = field(default_factory=dict)
@@ -157,6 +159,8 @@ def _part(source: Source, change: Mutant) -> str:
     if part is None:
         return source.line(change.line)
     text = source.text(part)
+    if isinstance(part, ast.Call) and change.kept in part.args:
+        return f"{source.text(part.func)}(...)"
     if change.kept is not None:
         kept = source.text(change.kept)
         kept = f"({kept})" if f"({kept})" in text else kept
@@ -254,7 +258,7 @@ class _Search:
         module = ast.Module([source.node], [])
         surroundings = _without_outside(source.surroundings)
         for mutant in _mutants(source.node, self.exercise.reference):
-            if self.used() > 1:
+            if self.used() > 1 or mutant.rank > found.rank:
                 break
             version = _made(module, surroundings, source.node.name)
             seen = version and self._try(version, first)
@@ -289,6 +293,7 @@ class _Search:
         """Right in its values: does it break nothing, or only what the student's version did?"""
         broken = self._within(2 * ONE_TRY, lambda: broken_properties(self.exercise, version))
         if broken == {}:
+            found.rank = mutant.rank
             found.lines.setdefault(mutant.line, []).append(mutant)
         elif broken and broken.keys() <= self.got.broken.keys():
             said = (each.message for each in self.exercise.properties if each.name in broken)
@@ -349,7 +354,8 @@ def _mutants(node: ast.AST, reference: Callable) -> Iterator[Mutant]:
         name: own.attributes.get(name, set()) | its.attributes.get(name, set())
         for name in own.attributes.keys() | its.attributes.keys()
     }
-    words = Words(own.names, attributes)
+    unread = never_read(node, given)
+    words = Words(own.names, attributes, unread)
     if not isinstance(node, ast.ClassDef):
         yield from mutants(node, words)
         return
@@ -357,7 +363,7 @@ def _mutants(node: ast.AST, reference: Callable) -> Iterator[Mutant]:
     for entry in node.body:
         if isinstance(entry, ast.FunctionDef) and ast.dump(entry) not in as_given:
             names = words_of(entry).names
-            yield from mutants(entry, Words(names, attributes))
+            yield from mutants(entry, Words(names, attributes, unread))
 
 
 def _made(module: ast.Module, surroundings: dict[str, Any], name: str) -> Callable | None:

@@ -26,7 +26,7 @@ from helpers.checks.exercise import Case, Exercise
 from helpers.checks.hints import hints
 from helpers.checks.repair import TWO, explain
 from helpers.checks.running import Outcome, Raised, expected
-from helpers.checks.source import source_of
+from helpers.checks.source import never_read, source_of
 
 
 @dataclass(frozen=True)
@@ -329,37 +329,12 @@ def _unused(c: Context) -> list[str]:
     if source is None:
         return []
     given = ast.parse(source_of_reference(c.exercise.reference))
-    made = _attributes(given, ast.Store) - _attributes(source.node, ast.Store)
-    used = _read(source.node) | made | _called(given)
-    arguments = {each.arg for each in ast.walk(source.node) if isinstance(each, ast.arg)}
-    asked = {name for name in _read(given) if "." in name or name in arguments}
-    never = [f"`{name}`" for name in sorted(asked - used)]
+    never = [f"`{name}`" for name in never_read(source.node, given)]
     if not never:
         return []
     *most, last = never
     names = f"{', '.join(most)} and {last}" if most else last
     return [f"Your version never uses {names}."]
-
-
-def _read(node: ast.AST) -> set[str]:
-    """The arguments, and what is kept in `self`, that are read in it."""
-    walked = list(ast.walk(node))
-    arguments = {each.arg for each in walked if isinstance(each, ast.arg)} - {"self"}
-    names = {e.id for e in walked if isinstance(e, ast.Name) and isinstance(e.ctx, ast.Load)}
-    return (names & arguments) | _attributes(node, ast.Load)
-
-
-def _called(node: ast.AST) -> set[str]:
-    """The methods of `self` that are called in it: there may be another way."""
-    calls = [each.func for each in ast.walk(node) if isinstance(each, ast.Call)]
-    return {f"self.{each.attr}" for each in calls if isinstance(each, ast.Attribute)}
-
-
-def _attributes(node: ast.AST, context: type) -> set[str]:
-    """All `self.name` that are read (`ast.Load`) or set (`ast.Store`) in it."""
-    found = (each for each in ast.walk(node) if isinstance(each, ast.Attribute))
-    found = (each for each in found if isinstance(each.value, ast.Name) and each.value.id == "self")
-    return {f"self.{each.attr}" for each in found if isinstance(each.ctx, context)}
 
 
 def _by_hand(exercise: Exercise, case: Case, wanted: object) -> bool:
