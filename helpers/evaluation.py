@@ -1,11 +1,15 @@
 """Evaluation: how good is an agent now? Fresh starts, no exploration, no learning."""
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import gymnasium as gym
 import numpy as np
+from gymnasium import spaces
 
-from helpers.envs.make import EnvLike, make_env
+from helpers.envs.make import EnvLike, make_env, one_line
+from helpers.envs.resumable import Resumable
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,33 @@ def evaluate(
         env = getattr(policy, "env_source", None)
     if env is None:
         raise ValueError('A plain function needs its environment: evaluate(policy, "CartPole-v1").')
-    return Evaluation(*play_episodes(as_function(policy), env, episodes, seed))
+    arena = functools.partial(fitting_env, policy, env)
+    played = Evaluation(*play_episodes(as_function(policy), arena, episodes, seed))
+    if not np.isfinite(played.returns).all():
+        raise ValueError("The environment gave a reward that is NaN or infinity: mend it.")
+    return played
+
+
+def fitting_env(policy, env: EnvLike) -> gym.Env:
+    """A new environment like `env`, in which steps are looked at as in training.
+
+    Raises `ValueError` if an agent trains in this very one, or has other actions.
+    """
+    made = make_env(env)
+    trains_in = policy.training_envs() if hasattr(policy, "training_envs") else []
+    if any(each.unwrapped is made.unwrapped for each in trains_in):
+        raise ValueError(
+            "The function that makes the environment gave the one that the agent trains in: it "
+            "must make a new one at each call."
+        )
+    its = policy.action_space if hasattr(policy, "training_envs") else made.action_space
+    if its != made.action_space:
+        made.close()
+        raise ValueError(
+            f"The agent acts in {one_line(its)}, and this environment takes "
+            f"{one_line(made.action_space)}: evaluate it in one with the same actions."
+        )
+    return Resumable(made) if isinstance(made.observation_space, spaces.Box) else made
 
 
 def play_episodes(

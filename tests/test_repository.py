@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from missing import out_of_reach
 
 import course
 import helpers
+from tools.environment import explain
 from tools.project import project
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -88,3 +92,20 @@ def test_the_site_is_published_from_the_folder_it_is_built_in() -> None:
     [path] = [step["with"]["path"] for step in steps("site") if "path" in step.get("with", {})]
     assert built.startswith(f"python course.py site {path} --repository ")
     assert workflow("site")["permissions"]["pages"] == "write"
+
+
+@pytest.mark.long
+def test_the_package_is_installed_into_a_project_of_ones_own(tmp_path: Path) -> None:
+    """As README says: found from another folder, and in this one."""
+    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", tmp_path]
+    done = subprocess.run([*command, "-e", ROOT], capture_output=True, text=True)
+    if done.returncode and "out of reach" in explain(done.stderr, ROOT):
+        out_of_reach("setuptools")
+    assert done.returncode == 0, done.stderr
+    [link] = tmp_path.glob("*.pth")
+    code = f"import site; site.addsitedir({str(tmp_path)!r}); import helpers.agents; print(helpers)"
+    shown = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout
+    assert link.name.startswith("__editable__")
+    assert str(ROOT / "helpers") in shown

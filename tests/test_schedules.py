@@ -195,7 +195,7 @@ def test_a_rate_that_becomes_nan_ends_training_in_a_sentence():
     agent = TD3(
         "Short-v0", seed=0, **tiny, actor_learning_rate=lambda s: 1e-3 if s < 9 else math.nan
     )
-    with pytest.raises(ValueError, match="actor_learning_rate is NaN at step") as error:
+    with pytest.raises(ValueError, match="actor_learning_rate is nan at step") as error:
         agent.learn(30)
     assert_one_sentence(error.value, "schedule")
 

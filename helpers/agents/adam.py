@@ -36,8 +36,9 @@ class LeanAdam(torch.optim.Adam):
             self._moments = self._kept(parameters)
         means, squares, steps, counts = self._moments
         gradients = [parameter.grad for parameter in parameters]
-        if not all(parameter.requires_grad for parameter in parameters):
-            super().step()  # frozen ones have no gradient, and torch's class leaves them out
+        frozen = not all(parameter.requires_grad for parameter in parameters)
+        if frozen or group["amsgrad"] or group["maximize"]:
+            super().step()  # of frozen ones there is no gradient, and torch's class knows that
             return
         beta1, beta2 = group["betas"]
         # What torch's class does in the end: counts the step, and calls this kernel.

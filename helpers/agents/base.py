@@ -18,8 +18,8 @@ from helpers.agents import checkpoint, parameters, probabilities
 from helpers.agents.history import EPISODE, History, Last
 from helpers.agents.hyperparameters import MakesAgents, Remembering, change
 from helpers.agents.limits import (
-    as_array,
     as_device,
+    as_numbers,
     check_callback,
     check_classes,
     check_environment,
@@ -56,7 +56,8 @@ class Agent(metaclass=Remembering):
     A subclass builds its networks in `__init__` (inside `with self.seeded():`) and implements
     `train_step` and `act`. It names the attributes that a file holds: in `saved` networks and
     optimisers, in `counted` numbers beside `steps`, in `memories` what only `save(replay=True)`
-    writes. It trains in its `env`, from `new_episode`, or in its `envs`, from `make_vector_env`,
+    writes; any other network or memory of its own is in no file. It trains in its `env`, from
+    `new_episode`, or in its `envs`, from `make_vector_env`,
     and keeps in `obs` what it acts on next; None there means that an episode begins.
 
     Every setting is a keyword argument; all are remembered in `hyperparameters`, and a file holds
@@ -187,7 +188,7 @@ class Agent(metaclass=Remembering):
             self.obs = None  # by somebody else, since: a new episode begins
         getattr(callback, "start", _nothing)(self, total_steps)
         try:
-            with one_thread():
+            with one_thread(), torch.enable_grad():
                 self.watch()
                 settle(self)  # also what was put in place of a network since
                 parameters.check_trained(self)
@@ -365,7 +366,7 @@ class Agent(metaclass=Remembering):
                     "batch of them, in which each part has a row for each."
                 )
             return flat
-        obs, shape = as_array(asked, obs), self.flat_space.shape
+        obs, shape = as_numbers(asked, obs), self.flat_space.shape
         if obs.shape not in (shape, (len(obs) if obs.ndim else 0, *shape)):
             raise ValueError(
                 f"{asked} got an observation of shape {obs.shape}; this agent takes {shape}, "
@@ -417,8 +418,9 @@ class Agent(metaclass=Remembering):
         """Write weights, optimisers, hyperparameters, spaces, random state and counts to one file.
 
         With `replay` the file also holds the replay memory and the episode under way: going on
-        after `load` then equals never having stopped. The file appears whole or not at all. It
-        holds tensors and plain values only, so that `load` can refuse everything else.
+        after `load`, which does all steps of that episode again, then equals never having stopped.
+        The file appears whole or not at all. It holds tensors and plain values only, so that `load`
+        can refuse everything else: raises `ValueError` for what else would be in it.
         """
         switch("replay", replay)
         checkpoint.write(path, checkpoint.contents(self, replay))
@@ -479,7 +481,7 @@ def gradient_step(
 def set_learning_rate(optimizer: torch.optim.Optimizer, learning_rate: float) -> None:
     """From its next update on, `optimizer` uses this learning rate."""
     for group in optimizer.param_groups:
-        group["lr"] = learning_rate
+        group["lr"] = float(learning_rate)  # a file holds no numbers of numpy's
 
 
 def _nothing(*_args) -> None:

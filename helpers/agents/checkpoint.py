@@ -2,18 +2,26 @@
 
 import os
 import re
+import shutil
 import textwrap
 import warnings
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 import torch
 from gymnasium import spaces
 
 from helpers import __version__
 from helpers.agents import distrust, earlier
-from helpers.agents.hyperparameters import as_plain, check_own, same_kind, settings_of
+from helpers.agents.hyperparameters import (
+    as_plain,
+    as_remembered,
+    check_own,
+    same_kind,
+    settings_of,
+)
 from helpers.agents.limits import LIMITS
 from helpers.agents.names import check_names
 from helpers.agents.noise import Noise
@@ -29,7 +37,6 @@ from helpers.envs.make import (
     one_line,
 )
 from helpers.envs.plain_spaces import describe_space, space_from
-from helpers.envs.resumable import DIVERGED
 from helpers.memory.buffers import restore_memory, stored_memory
 
 Kind = TypeVar("Kind")
@@ -66,31 +73,27 @@ def contents(agent: Any, replay: bool) -> dict:
         "hyperparameters": plain_hyperparameters(agent),
         "steps": agent.steps,
         "counts": {name: getattr(agent, name) for name in agent.counted},
-        "history": {name: list(values) for name, values in agent.history.items()},
+        "history": as_stored({name: list(values) for name, values in agent.history.items()}),
         "rng": agent.rng.bit_generator.state,
         "predict_rng": agent.predict_rng.bit_generator.state,
-        "state": {name: on_cpu(getattr(agent, name).state_dict()) for name in agent.saved},
+        "state": {name: as_stored(getattr(agent, name).state_dict()) for name in agent.saved},
     }
-    for name, state in content["state"].items():
-        _check_learned(name, state)
+    distrust.check_loadable(content)
+    distrust.warn_of_unsaved(agent)
     if replay:
         memories = {name: _memory(getattr(agent, name)) for name in agent.memories}
         content["under_way"] = {"memories": memories, "episode": _episode(agent)}
     return content
 
 
-def _check_learned(name: str, state: Any) -> None:
-    """Raise `ValueError` for what `load` would refuse: a file that is there stays as it was."""
-    try:
-        distrust.check_tensors_finite(name, state)
-    except ValueError as error:
-        raise ValueError(f"Nothing was saved, since {error}: {DIVERGED}") from error
-
-
-def on_cpu(state: Any) -> Any:
-    """A state_dict with its tensors on the CPU; there it is what it was."""
+def as_stored(state: Any) -> Any:
+    """A state_dict, or a part of one: tensors on the CPU, no numbers of numpy's."""
     if isinstance(state, dict):
-        return {key: on_cpu(value) for key, value in state.items()}
+        return {key: as_stored(value) for key, value in state.items()}
+    if type(state) in (list, tuple):
+        return type(state)(map(as_stored, state))
+    if isinstance(state, np.generic):
+        return state.item()
     return state.cpu() if isinstance(state, torch.Tensor) else state
 
 
@@ -276,11 +279,16 @@ def _is_back(agent: Any, trace: Any) -> bool:
 
 
 def file_path(path: str | os.PathLike) -> Path:
-    """The path of a file that can be written. Raises `IsADirectoryError` for that of a folder."""
+    """The path of a file that can be written.
+
+    Raises `IsADirectoryError` for that of a folder, `ValueError` for what is no file, as /dev/null.
+    """
     if Path(path).is_dir() or os.fspath(path).endswith(("/", os.sep)):
         raise IsADirectoryError(
             f"{path} is a folder: name a file in it, such as {Path(path) / 'agent.pt'}."
         )
+    if Path(path).exists() and not Path(path).is_file():
+        raise ValueError(f"{path} is no file, and an agent would take its place: name another.")
     return Path(path)
 
 
@@ -289,9 +297,15 @@ def write(path: str | os.PathLike, content: dict) -> None:
 
     Raises `OSError` if there is no room or no right to write; the old file is then still there.
     """
-    path = file_path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path = Path(os.path.realpath(file_path(path)))  # a link goes on leading there
     unfinished = path.with_name(path.name + ".unfinished")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished.touch()
+        if path.exists():
+            shutil.copymode(path, unfinished)
+    except OSError as error:
+        raise type(error)(f"{path} cannot be written: {error.strerror}.") from error
     try:
         torch.save(content, unfinished)
         with open(unfinished, "rb+") as file:
@@ -388,7 +402,7 @@ def agent_from(
     check_own(path, f"{kind.__name__}.load", settings)
     try:
         make: Any = kind
-        agent = make(env, **settings)
+        agent = make(env, **{name: as_remembered(value) for name, value in settings.items()})
         here = agent.observation_space, agent.action_space
         if same_spaces := _are_those(content, *here):
             restore(agent, content, changes)

@@ -4,6 +4,8 @@ A file may hold what it likes, and ask for what it likes: what no agent of ours 
 """
 
 import math
+import sys
+import warnings
 import zipfile
 from collections.abc import Iterator
 from itertools import pairwise
@@ -11,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
 from helpers.agents.limits import LIMITS
+from helpers.envs.resumable import DIVERGED
 
 MAX_VALUES = 3_000_000  # lists and tables unfolded, or one for each byte of the file
 MAX_DEPTH = 30
@@ -127,3 +131,36 @@ def check_tensors_finite(name: str, values: Any) -> None:
     for thing, _ in everything(values):
         if isinstance(thing, torch.Tensor) and not thing.isfinite().all():
             raise ValueError(f"{name} holds NaN or infinity")
+
+
+# ---- before a file is written ------------------------------------------------------------------
+
+
+def check_loadable(content: dict) -> None:
+    """Raise `ValueError` for what `load` would refuse: a file that is there stays as it was."""
+    try:
+        for name, state in content["state"].items():
+            check_tensors_finite(name, state)
+    except ValueError as error:
+        raise ValueError(f"Nothing was saved, since {error}: {DIVERGED}") from error
+    try:
+        check_plain(content, size=sys.maxsize)
+        check_values(content)
+    except ValueError as error:
+        raise ValueError(
+            f"Nothing was saved, since load would refuse it ({error}): history holds pairs of "
+            "numbers, as agent.log(name=value) writes them, and all else tensors and plain values."
+        ) from error
+
+
+def warn_of_unsaved(agent: Any) -> None:
+    """Warn of networks and optimisers of a class of one's own that its file does not hold."""
+    kinds = nn.Module, torch.optim.Optimizer
+    parts = {name: part for name, part in vars(agent).items() if isinstance(part, kinds)}
+    if left := [name for name in parts if name not in agent.saved]:
+        kind, above = (each.__name__ for each in type(agent).__mro__[:2])
+        warnings.warn(
+            f"{left[0]} of this agent is in no file: write saved = (*{above}.saved, {left[0]!r}) "
+            f"in the class {kind}.",
+            stacklevel=5,
+        )

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from helpers.agents.limits import LIMITS
+from helpers.agents.limits import LIMITS, NETWORKS
 from helpers.agents.modes import settle
 from helpers.agents.names import check_names, is_elsewhere, unknown
 from helpers.agents.noise import KINDS as NOISES
@@ -75,6 +75,8 @@ def change(agent: Any, name: str, value: Any) -> None:
         if name == "env":
             if not isinstance(value, Resumable | None):
                 raise AttributeError("agent.set_env(env) gives it another environment to learn in.")
+        elif name in NETWORKS:
+            raise AttributeError(f"{name} counts when an agent is made: name it in a subclass.")
         elif not hasattr(kind, name) and (name in LIMITS or is_elsewhere(name, agent)):
             raise AttributeError(unknown(kind.__name__, name, list(settings), LIMITS))
         elif near := difflib.get_close_matches(name, {*settings} - {name}, n=1, cutoff=0.85):
@@ -85,7 +87,7 @@ def change(agent: Any, name: str, value: Any) -> None:
             )
         object.__setattr__(agent, name, value)
         return
-    value = _as_remembered(value)
+    value = as_remembered(value)
     live = vars(agent)  # numbers of its own a constructor may have set
     used = {n: live[n] if isinstance(live.get(n), Real) else old for n, old in settings.items()}
     agent.check_settings(used | {name: value})
@@ -129,7 +131,7 @@ def hyperparameters(kind: type, args: tuple, kwargs: dict[str, Any]) -> dict[str
         remembered = {**bound.arguments, **remembered}
     check_names(kind.__name__, kwargs, known, LIMITS)
     return {
-        name: _as_remembered(value)
+        name: as_remembered(value)
         for name, value in remembered.items()
         if name not in ("self", "env")
     }
@@ -151,7 +153,7 @@ def _constructors(kind: type) -> Iterator[inspect.Signature]:
             break
 
 
-def _as_remembered(value: Any) -> Any:
+def as_remembered(value: Any) -> Any:
     """A copy of a noise; the object that a file's dictionary stands for; no number of numpy's."""
     kind = value.get("kind") if isinstance(value, dict) else None
     if isinstance(value, Noise) or (isinstance(kind, str) and kind in NOISES):

@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from helpers.agents.names import called_here
 from helpers.agents.noise import as_noise
 from helpers.agents.normalize import PARTS
 from helpers.agents.schedules import as_rate
@@ -146,7 +148,7 @@ LIMITS: Mapping[str, Limit] = {
     "pretraining": number(0, whole=True, finite=True),
     "warm_up_noise": warm_up,
     "reward_scale": number(finite=True),
-    "seed": number(0, integer=True, optional=True),
+    "seed": number(0, 2**63 - 1, integer=True, optional=True),  # what torch takes
     "target_entropy": number(finite=True, optional=True),
     "target_kl": number(above=0, optional=True),
     "target_noise": number(0),
@@ -194,6 +196,12 @@ def check_classes(kind: Any) -> None:
     mixed_in = [each for each in kind.__mro__ if each not in above.__mro__]  # and the class itself
     own = {name: value for each in reversed(mixed_in) for name, value in vars(each).items()}
     of, networks = above.__name__, NETWORKS if hasattr(above, NETWORKS[-1]) else ()
+    for name, value in own.items():
+        if inspect.isfunction(value) and (here := called_here(name)) and not hasattr(above, name):
+            warnings.warn(
+                f"{kind.__name__}.{name} is a method that {of} never calls: here that is {here}.",
+                stacklevel=4,
+            )
     for name, value in own.items() if "__init__" not in own else ():
         if name in LIMITS and not isinstance(value, property):
             raise TypeError(
@@ -224,18 +232,30 @@ def check_callback(callback: Any) -> None:
         )
     if not callable(callback) or isinstance(callback, type):
         raise TypeError(f"callback must be {words}, got {type(callback).__name__}.")
-    try:
-        inspect.signature(callback).bind("the agent")
-    except TypeError as error:
-        raise TypeError(f"callback must be {words}, but it takes other arguments.") from error
-    except ValueError:  # of a function written in C nobody knows
-        pass
-    for name in ("start", "stop"):
-        if hasattr(callback, name) and not callable(getattr(callback, name)):
+    if not _takes(callback, "the agent"):
+        raise TypeError(f"callback must be {words}, but it takes other arguments.")
+    for name, given in {"start": ["agent", "total_steps"], "stop": ["agent"]}.items():
+        method = getattr(callback, name, None)
+        if hasattr(callback, name) and not callable(method):
             raise TypeError(
                 f"{name} of a callback must be a method, which training calls, got "
-                f"{type(getattr(callback, name)).__name__}: give that attribute another name."
+                f"{type(method).__name__}: give that attribute another name."
             )
+        if method is not None and not _takes(method, *given):
+            raise TypeError(
+                f"{name} of a callback is called with {' and '.join(given)}, and "
+                f"{type(callback).__name__}.{name} takes other arguments."
+            )
+
+
+def _takes(function: Callable, *args: Any) -> bool:
+    try:
+        inspect.signature(function).bind(*args)
+    except TypeError:
+        return False
+    except ValueError:  # of a function written in C nobody knows
+        return True
+    return True
 
 
 def says_stop(answer: object) -> bool:
@@ -255,6 +275,14 @@ def as_array(asked: str, obs: Any) -> np.ndarray:
             f"{asked} takes an observation, which is one array, or a batch of them: env.reset() "
             "gives a pair, obs, info = env.reset()."
         ) from error
+
+
+def as_numbers(asked: str, obs: Any) -> np.ndarray:
+    """`obs` as one array of finite numbers. Raises `ValueError` for what is none."""
+    array = as_array(asked, obs)
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ValueError(f"{asked} got an observation with NaN or infinity: mend what it is from.")
+    return array
 
 
 def check_environment(kind: Any, observation_space: Any, action_space: Any) -> None:

@@ -91,18 +91,18 @@ def rate_now(name: str, rate: Callable[[int], float], steps: int) -> float:
     """What the learning rate `name` is after so many steps, with a warning in place of one below 0.
 
     A function that ends at 0 falls below it where training goes on to the end of a rollout. Raises
-    `ValueError` for NaN.
+    `ValueError` for what is no finite number.
     """
     now = rate(steps)
-    if math.isnan(now):
-        raise ValueError(f"{name} is NaN at step {steps:,}: mend its schedule.")
+    if not _is_number(now):
+        raise ValueError(f"{name} is {now!r} at step {steps:,}, and no number: mend its schedule.")
     if now < 0:
         warnings.warn(
             f"{name} has fallen below 0, and 0 is taken: let it end there, as "
             "LinearSchedule(start, 0, steps) does.",
             stacklevel=2,
         )
-    return max(now, 0.0)
+    return float(max(now, 0.0))
 
 
 def rate_at(rate: Any, steps: int) -> Any:

@@ -258,6 +258,8 @@ def _check_arrays(demos: Demos) -> None:
 
 def check_spaces(demos: Demos, env: Any) -> None:
     """Raise `ValueError` unless the steps can have been taken in `env`, or by an agent."""
+    if not isinstance(demos, Demos):
+        raise TypeError(f"Demonstrations are what load_demos gives, not {type(demos).__name__}.")
     # Of an agent what its networks get.
     obs_space, space = getattr(env, "flat_space", env.observation_space), env.action_space
     shapes = demos.obs.shape[1:], demos.action.shape[1:]
@@ -265,8 +267,8 @@ def check_spaces(demos: Demos, env: Any) -> None:
     if shapes != (obs_space.shape, space.shape) or whole != (demos.action.dtype == np.int64):
         raise ValueError(
             f"The demonstrations have observations {shapes[0]} and actions {shapes[1]} of "
-            f"{demos.action.dtype}, which {demos.env_id} cannot have (observations "
-            f"{one_line(obs_space)}, actions {one_line(space)}): record them in this environment."
+            f"{demos.action.dtype}, which an environment with observations {one_line(obs_space)} "
+            f"and actions {one_line(space)} cannot have: record them in this environment."
         )
     low, high = (space.start, space.start + space.n - 1) if whole else (space.low, space.high)
     slack = 0 if whole else 1e-6 * np.maximum(1, np.abs(demos.action))  # a rounded float64 bound

@@ -41,9 +41,10 @@ class Memory:
             )
         self.capacity, self.rng = capacity, np.random.default_rng(rng)
         shapes = (obs_shape, action_shape, (), obs_shape, (), ())
-        self.tensors = Batch(*(torch.zeros(capacity, *shape) for shape in shapes))
+        # numpy's zeros take no memory until something is written there.
+        self.arrays = Batch(*(np.zeros((capacity, *shape), np.float32) for shape in shapes))
         # The same memory seen by numpy, which writes a single row several times faster than torch.
-        self.arrays = Batch(*(tensor.numpy() for tensor in self.tensors))
+        self.tensors = Batch(*map(torch.from_numpy, self.arrays))
         self.position = self.size = 0
 
     def __setstate__(self, state: dict) -> None:

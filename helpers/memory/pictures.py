@@ -25,7 +25,13 @@ def make_memory(
     no room is set aside for them: for a million observations no machine has enough.
     """
     obs_size, action_size, pictures = sizes
-    memory = kind(capacity, (0 if pictures else obs_size,), (action_size,), rng, **own)
+    try:
+        memory = kind(capacity, (0 if pictures else obs_size,), (action_size,), rng, **own)
+    except MemoryError as error:
+        raise ValueError(
+            f"{capacity:,} transitions with observations of {obs_size:,} numbers need more memory "
+            "than there is: set a smaller buffer_size."
+        ) from error
     if pictures:
         keep_pictures_once(memory, pictures, obs_size // pictures)
     return memory

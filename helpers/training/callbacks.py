@@ -15,6 +15,7 @@ import copy
 import os
 import sys
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,8 @@ from helpers.agents import checkpoint
 from helpers.agents.base import Agent, Callback
 from helpers.agents.limits import check_callback, check_counts, number, says_stop
 from helpers.agents.names import explained
-from helpers.envs.make import EnvLike, make_env
-from helpers.evaluation import Evaluation, evaluate
+from helpers.envs.make import EnvLike
+from helpers.evaluation import Evaluation, evaluate, fitting_env
 
 LOG_SECONDS = 5.0  # between two looks at the history
 
@@ -104,8 +105,10 @@ class Evaluate:
 
     def start(self, agent: Agent, total_steps: int) -> None:
         """Raises `ValueError` now, not after `every` steps, if there can be no environment."""
-        make_env(agent.env_source if self.env is None else self.env).close()
+        fitting_env(agent, agent.env_source if self.env is None else self.env).close()
         self.milestones.start(agent.steps)
+        if self.curve and agent.steps < self.curve[-1][0]:  # of another agent
+            self.curve, self.best, self.best_contents = [], None, None
 
     def __call__(self, agent: Agent) -> None:
         # 1. Only when another multiple of `every` steps is reached: `milestones` knows.
@@ -236,6 +239,12 @@ class StopAtReturn:
         self.reached: int | None = None
         self._seen = 0
 
+    def start(self, agent: Agent, total_steps: int) -> None:
+        self.reached = None
+
+    def stop(self, agent: Agent) -> None:
+        warn_if_idle(self, self.evaluations, agent)
+
     def __call__(self, agent: Agent) -> bool | None:
         episodes = agent.history["return"]
         curve: Sequence[tuple] = self.evaluations.curve if self.evaluations else episodes
@@ -290,6 +299,7 @@ class TensorBoard:
 
     def stop(self, agent: Agent) -> None:
         self._write(agent)
+        warn_if_idle(self, self.evaluations, agent)
 
     def _write(self, agent: Agent) -> None:
         """What is new since the last time."""
@@ -302,6 +312,16 @@ class TensorBoard:
                 self._writer.add_scalar(name, value, step)
             self._written[name] = len(series)
         self._writer.flush()
+
+
+def warn_if_idle(callback: Callback, evaluations: Evaluate | None, agent: Agent) -> None:
+    """Warn if these evaluations, which a callback reads, were never asked for."""
+    if evaluations and not evaluations.curve and agent.steps >= evaluations.milestones.every:
+        warnings.warn(
+            f"{type(callback).__name__} saw no evaluation: an Evaluate is a callback too, so put "
+            f"both into the list, CallbackList(evaluations, {type(callback).__name__}(...)).",
+            stacklevel=2,
+        )
 
 
 def _run_folder(logdir: Path, goes_on: bool) -> Path:

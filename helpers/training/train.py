@@ -65,7 +65,7 @@ class ProgressLine:
         if speed > 0:
             parts.append(f"{clock((self.total - agent.steps) / speed)} left")
         parts.append(f"{speed:,.0f} steps/s")
-        returns = [value for _, value in agent.history["return"][-10:]]
+        returns = [value for _, value in agent.history.get("return", [])[-10:]]
         if returns:
             parts.append(f"last returns {np.mean(returns):,.1f}")
         if self.evaluations.best:

@@ -1,0 +1,267 @@
+"""What somebody does who comes from another library: it works, or one sentence says what to do."""
+
+import os
+import stat
+import sys
+import warnings
+from pathlib import Path
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from environments import TORQUE, Log, Probe, make
+from sentences import assert_one_sentence
+from torch import nn
+
+from helpers.agents import PPO, TD3
+from helpers.agents.ddpgfd import DDPGfD
+from helpers.agents.noise import GaussianNoise
+from helpers.evaluation import evaluate
+from helpers.training.callbacks import CallbackList, Evaluate, StopAtReturn
+
+
+def short(**settings):
+    return TD3("Pendulum-v1", seed=0, learning_starts=20, batch_size=4, **settings)
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "rate",
+    [np.float64(1e-3), np.float32(1e-3), lambda steps: np.float64(1e-3)],
+    ids=["float64", "float32", "a function"],
+)
+def test_a_learning_rate_of_numpys_is_saved_and_loaded(rate, tmp_path):
+    agent = PPO("CartPole-v1", seed=0, n_steps=8, batch_size=32, learning_rate=rate).learn(200)
+    agent.optimizer.param_groups[0]["eps"] = np.float64(1e-6)
+    agent.save(tmp_path / "a.pt")
+    other = PPO.load(tmp_path / "a.pt", learning_rate=rate)
+    assert type(other.optimizer.param_groups[0]["eps"]) is float
+
+
+def test_a_history_of_ones_own_is_loaded_or_refused_at_once(tmp_path):
+    agent, path = short(), tmp_path / "a.pt"
+    agent.history["mine"] = [(np.int64(3), np.float32(0.5))]
+    agent.save(path)
+    assert TD3.load(path).history == {"mine": [(3, 0.5)]}
+    before = path.read_bytes()
+    for wrong in ([0.5], [(3, "high")], [(3, object())]):
+        agent.history["mine"] = wrong
+        with pytest.raises(ValueError, match="Nothing was saved") as error:
+            agent.save(path)
+        assert_one_sentence(error.value, "agent.log(name=value)")
+    assert path.read_bytes() == before
+
+
+class Curious(TD3):
+    """With a network and a setting that TD3 does not have."""
+
+    def __init__(self, env, *, extra=GaussianNoise(0.1), **shared):  # noqa: B008
+        super().__init__(env, **shared)
+        self.extra, self.guess = extra, nn.Linear(2, 2)
+
+
+class Saved(Curious):
+    saved = (*TD3.saved, "guess")
+
+
+def test_a_network_that_is_in_no_file_is_warned_of(tmp_path):
+    with pytest.warns(UserWarning, match=r"guess of this agent .* \(\*TD3.saved, 'guess'\)"):
+        Curious("Pendulum-v1").save(tmp_path / "a.pt")
+    agent = Saved("Pendulum-v1", extra=GaussianNoise(0.3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        agent.save(tmp_path / "b.pt")
+    other = Saved.load(tmp_path / "b.pt")
+    assert torch.equal(agent.guess.weight, other.guess.weight)
+    assert other.extra == GaussianNoise(0.3)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links and rights are others there")
+def test_a_link_goes_on_leading_to_the_file_which_keeps_its_rights(tmp_path):
+    link, file = tmp_path / "latest.pt", tmp_path / "run.pt"
+    short().save(file)
+    file.chmod(0o600)
+    link.symlink_to(file)
+    short(gamma=0.5).save(link)
+    assert link.is_symlink()
+    assert TD3.load(file).gamma == 0.5
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_what_cannot_be_written_says_why(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match="cannot be written: ") as error:
+        short().save(tmp_path / "file" / "a.pt")
+    assert_one_sentence(str(error.value).replace(".pt", ""), "cannot be written")
+    if os.path.exists("/dev/null"):
+        with pytest.raises(ValueError, match="/dev/null is no file"):
+            short().save("/dev/null")
+
+
+# ---- evaluation ----------------------------------------------------------------------------------
+
+
+class Strange(Probe):
+    """One number of it is wrong."""
+
+    def __init__(self, reward=1.0, shown=1.0, **settings):
+        super().__init__(**settings)
+        self.reward, self.shown = reward, shown
+
+    def play(self, action):
+        return self.reward, self.t == 3, False
+
+    def observe(self):
+        return np.full(1, self.shown if self.over is False and self.t == 2 else 1.0, np.float32)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [({"reward": np.nan}, "NaN"), ({"shown": np.nan}, "NaN"), ({"reward": [1.0]}, "one number")],
+    ids=str,
+)
+def test_an_evaluation_refuses_what_training_refuses(settings, words):
+    agent = PPO(make(Strange), seed=0, n_envs=2, n_steps=4)
+    with pytest.raises(ValueError, match=words) as error:
+        evaluate(agent, make(Strange, **settings), episodes=2)
+    assert_one_sentence(error.value)
+
+
+def test_an_evaluation_never_steps_the_environment_that_is_trained_in():
+    env = make(Strange, action_space=TORQUE)
+    agent = TD3(lambda: env, seed=0, learning_starts=20).learn(3)
+    for callback in (Evaluate(2, 1), Evaluate(2, 1, env=lambda: env)):
+        with pytest.raises(ValueError, match="must make a new one") as error:
+            agent.learn(2, callback)
+        assert_one_sentence(error.value)
+
+
+def test_an_evaluation_in_an_environment_with_other_actions_is_refused_at_once():
+    agent = short()
+    with pytest.raises(ValueError, match="with the same actions") as error:
+        agent.learn(1, Evaluate(1000, env="MountainCarContinuous-v0"))
+    assert_one_sentence(str(error.value).replace("2.", "2").replace("1.", "1"), "(1,)")
+    assert agent.steps == 0
+
+
+def test_one_evaluate_for_several_agents_keeps_the_best_of_each():
+    evaluations = Evaluate(20, 1)
+    for seed in (0, 1):
+        agent = TD3("Pendulum-v1", seed=seed, learning_starts=10).learn(40, evaluations)
+        assert [step for step, _ in evaluations.curve] == [20, 40]
+        weights = evaluations.best_contents["state"]["actor"]
+        shapes = {name: tensor.shape for name, tensor in agent.actor.state_dict().items()}
+        assert {name: tensor.shape for name, tensor in weights.items()} == shapes
+        assert evaluations.best_contents["hyperparameters"]["seed"] == seed
+    agent.learn(20, evaluations)  # the same one goes on
+    assert [step for step, _ in evaluations.curve] == [20, 40, 60]
+
+
+def test_evaluations_that_nobody_makes_are_warned_of():
+    evaluations = Evaluate(10, 1)
+    with pytest.warns(UserWarning, match="an Evaluate is a callback too"):
+        short().learn(15, StopAtReturn(-150, evaluations=evaluations))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        both = CallbackList(evaluations, StopAtReturn(1e9, evaluations=evaluations))
+        short().learn(15, both)
+        short().learn(5, StopAtReturn(-150, evaluations=Evaluate(10, 1)))  # too short
+
+
+def test_where_it_stopped_is_said_of_the_present_agent():
+    stop = StopAtReturn(-1e9, episodes=1)
+    short().learn(250, stop)
+    assert stop.reached == 200
+    short().learn(5, stop)
+    assert stop.reached is None
+
+
+# ---- what is asked for in another way ------------------------------------------------------------
+
+
+class OldHook:
+    def start(self):
+        """Takes nothing."""
+
+    def __call__(self, agent):
+        """Does nothing."""
+
+
+def test_a_callbacks_hook_that_takes_other_arguments_is_refused():
+    with pytest.raises(TypeError, match=r"OldHook.start takes other arguments") as error:
+        short().learn(1, OldHook())
+    assert_one_sentence(error.value, "agent and total_steps")
+
+
+def test_a_method_that_is_called_otherwise_here_is_warned_of():
+    with pytest.warns(
+        UserWarning, match="Mine.train is a method that TD3 never calls: .* train_st"
+    ):
+
+        class Mine(TD3):
+            def train(self):
+                """As in Stable-Baselines3."""
+
+
+def test_a_class_of_networks_is_not_set_on_an_agent():
+    agent = short()
+    with pytest.raises(AttributeError, match="name it in a subclass"):
+        agent.actor_class = nn.Linear
+
+
+def test_learning_without_gradients_switches_them_on():
+    with torch.no_grad():
+        assert short().learn(30).updates == 11
+
+
+@pytest.mark.parametrize("name", ["maximize", "amsgrad"])
+def test_what_is_set_by_hand_in_an_optimiser_is_obeyed(name):
+    agents = [short().learn(25) for _ in range(2)]
+    for optimizer in (agents[0].actor_optimizer, agents[0].critic_optimizer):
+        optimizer.param_groups[0][name] = True
+        for state in optimizer.state.values():
+            state["max_exp_avg_sq"] = state["exp_avg_sq"].clone()
+    first, second = (agent.learn(20).actor.state_dict().values() for agent in agents)
+    assert not all(map(torch.equal, first, second))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at Linux's own figures")
+def test_a_memory_takes_room_only_where_something_is_stored():
+    def resident():
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    before = resident()
+    box = gym.spaces.Box(-1, 1, (10_000,))
+    agent = TD3(make(Wide, observation_space=box), buffer_size=50_000, hidden=1)
+    assert agent.buffer.arrays.obs.nbytes == 2e9
+    assert resident() - before < 3e8
+
+
+class Wide(Probe):
+    action_space = TORQUE
+
+    def __init__(self, observation_space, **settings):
+        super().__init__(seeds=Log(), **settings)
+        self.observation_space = observation_space
+
+
+def test_a_memory_without_room_is_one_sentence():
+    box = gym.spaces.Box(-1, 1, (1_000_000,))
+    with pytest.raises(ValueError, match="set a smaller buffer_size") as error:
+        TD3(make(Wide, observation_space=box), buffer_size=10**8, hidden=1)
+    assert_one_sentence(error.value, "1,000,000 numbers")
+
+
+def test_what_are_no_demonstrations_is_one_sentence():
+    with pytest.raises(TypeError, match="load_demos") as error:
+        DDPGfD("Pendulum-v1").remember([1, 2, 3])
+    assert_one_sentence(error.value, "list")
+
+
+def test_a_seed_that_torch_cannot_take_is_one_sentence():
+    with pytest.raises(ValueError, match="seed must be") as error:
+        TD3("Pendulum-v1", seed=2**64)
+    assert_one_sentence(str(error.value).replace("e+18", ""), "seed")
