@@ -180,14 +180,20 @@ def test_it_steps_down_a_loss():
     assert weight.tolist() == pytest.approx([1, 5], abs=0.01)
 
 
-def test_training_starts_without_torchs_compiler():
-    """Importing it takes a second of CPU time, and nothing here compiles."""
-    code = """
+def test_nothing_imports_torchs_compiler(tmp_path):
+    """It takes two seconds, and nothing compiles: training, files, checks of whole agents."""
+    code = f"""
 import sys
-from helpers.agents import PPO, TD3
+from helpers.agents import A2C, PPO, TD3
+from helpers.checks import grade
 for agent in (TD3("Pendulum-v1", seed=0, learning_starts=5), PPO("Pendulum-v1", seed=0)):
     agent.learn(150)
     assert agent.last.losses, agent
+    agent.save({str(tmp_path / "a.pt")!r})
+    type(agent).load({str(tmp_path / "a.pt")!r}).learn(150)
+agent.optimizer.zero_grad()
+for number, kind in {{"1.11": A2C, "3.7": TD3, "7.8": PPO}}.items():
+    assert grade(number, kind).passed
 assert "torch._dynamo" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)

@@ -286,7 +286,7 @@ class Agent(metaclass=Remembering):
         """
         # All threads share torch's random state: agents made side by side wait for each other.
         with SEEDING, torch.random.fork_rng(devices=[]):
-            torch.manual_seed(self.seed)
+            torch.default_generator.manual_seed(self.seed)  # `manual_seed` asks for GPUs, too
             yield
         for part in vars(self).values():
             if isinstance(part, nn.Module) and part is not self.normalizer:

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from helpers.agents.adam import plain
 from helpers.memory.buffers import Batch
 
 
@@ -33,6 +34,29 @@ class Spaces(gym.Env):
         if isinstance(actions, int):
             actions = gym.spaces.Box(-1, 1, (actions,))
         self.action_space = actions
+
+
+class Descent(torch.optim.Optimizer):
+    """Plain gradient descent: with Adam a loss ten times too large moves the weights as far.
+
+    Not torch's `SGD`, which imports torch's compiler when it is made, for two seconds.
+    """
+
+    add_param_group: Any = plain("add_param_group")
+    zero_grad: Any = plain("zero_grad")
+
+    def __init__(self, parameters: Any, rate: float, weight_decay: float = 0.0) -> None:
+        super().__init__(parameters, {"lr": rate, "weight_decay": weight_decay})
+
+    @torch.no_grad()
+    def step(self) -> None:  # type: ignore[override]
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    slope = parameter.grad + group["weight_decay"] * parameter
+                    parameter -= group["lr"] * slope
+
+    step.hooked = True  # type: ignore[attr-defined]  # torch's profiler need not look at it
 
 
 class Small(nn.Module):

@@ -22,7 +22,7 @@ from helpers.checks.exercise import Case
 from helpers.exercises.observing import fill_parameters
 from helpers.exercises.properties import on_every_case
 from helpers.exercises.text import exercise
-from helpers.exercises.toys import Spaces, drawn
+from helpers.exercises.toys import Descent, Spaces, drawn
 
 OBS_SIZE = 3
 RATES = {"policy": 0.3, "critic": 0.05}
@@ -35,7 +35,7 @@ def agent_with(function, policy: nn.Module, critic: nn.Module, discrete: bool, *
     agent = function(Spaces(OBS_SIZE, space), n_envs=2, n_steps=2, hidden=4, seed=0, **settings)
     agent.policy, agent.critic = policy, critic
     for name, rate in RATES.items():
-        optimizer = torch.optim.SGD(getattr(agent, name).parameters(), lr=rate)
+        optimizer = Descent(getattr(agent, name).parameters(), rate)
         setattr(agent, f"{name}_optimizer", optimizer)
     return agent
 

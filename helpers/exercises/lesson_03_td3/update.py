@@ -26,7 +26,7 @@ from helpers.agents.td3 import TD3
 from helpers.checks.exercise import Case
 from helpers.exercises.lesson_03_td3.smoothing import shared, shared_streams
 from helpers.exercises.text import exercise
-from helpers.exercises.toys import SmallActor, SmallTwin, Spaces, batch_of, floats
+from helpers.exercises.toys import Descent, SmallActor, SmallTwin, Spaces, batch_of, floats
 from helpers.memory.buffers import Batch
 
 # --- What is looked at ----------------------------------------------------------------------------
@@ -84,7 +84,7 @@ def agent_with(function, networks: tuple, learning_rate: float, **settings):
     for name, value in {**settings, **dict(zip(NETWORKS, networks, strict=True))}.items():
         setattr(agent, name, value)
     for name in ("actor", "critic"):
-        optimizer = torch.optim.SGD(getattr(agent, name).parameters(), lr=learning_rate)
+        optimizer = Descent(getattr(agent, name).parameters(), learning_rate)
         setattr(agent, f"{name}_optimizer", optimizer)
     agent.online = [*agent.actor.parameters(), *agent.critic.parameters()]
     agent.targets = [*agent.target_actor.parameters(), *agent.target_critic.parameters()]

@@ -25,7 +25,7 @@ from helpers.exercises.lesson_03_td3.update import (
 )
 from helpers.exercises.lesson_04_ddpgfd.losses import n_step_batch
 from helpers.exercises.text import exercise
-from helpers.exercises.toys import SmallActor, SmallCritic, Spaces, floats
+from helpers.exercises.toys import Descent, SmallActor, SmallCritic, Spaces, floats
 from helpers.memory.buffers import PrioritizedBatch, PrioritizedReplayBuffer
 
 # --- What is looked at ----------------------------------------------------------------------------
@@ -63,7 +63,7 @@ def agent_with(function, networks: tuple, learning_rate: float, weight_decay: fl
     vars(agent).update(settings | dict(zip(NETWORKS, networks, strict=True)))
     for name in ("actor", "critic"):
         parameters = getattr(agent, name).parameters()
-        optimizer = torch.optim.SGD(parameters, lr=learning_rate, weight_decay=weight_decay)
+        optimizer = Descent(parameters, learning_rate, weight_decay)
         setattr(agent, f"{name}_optimizer", optimizer)
     agent.online = [*agent.actor.parameters(), *agent.critic.parameters()]
     agent.targets = [*agent.target_actor.parameters(), *agent.target_critic.parameters()]

@@ -20,7 +20,7 @@ from helpers.exercises.lesson_03_td3.smoothing import shared_streams
 from helpers.exercises.lesson_03_td3.update import Updates, described, loss_called
 from helpers.exercises.properties import drawn_from
 from helpers.exercises.text import exercise
-from helpers.exercises.toys import Small, SmallTwin, Spaces, batch_of, floats
+from helpers.exercises.toys import Descent, Small, SmallTwin, Spaces, batch_of, floats
 
 NETWORKS = ("critic", "actor", "target_critic")
 RETURNED = ("critic_loss", "actor_loss", "temperature", "entropy")
@@ -63,7 +63,7 @@ def agent_with(function, networks: tuple, temperature: float, rate: float, setti
     parts = {**dict(zip(NETWORKS, networks, strict=True)), "temperature": Temperature(temperature)}
     vars(agent).update(parts)
     for name in ("actor", "critic", "temperature"):
-        optimizer = torch.optim.SGD(parts[name].parameters(), lr=rate)
+        optimizer = Descent(parts[name].parameters(), rate)
         vars(agent)[f"{name}_optimizer"] = optimizer
     agent.online = [*agent.critic.parameters()]
     agent.targets = [*agent.target_critic.parameters()]

@@ -20,7 +20,7 @@ from helpers.checks.exercise import Case
 from helpers.exercises.lesson_01_a2c.learning import number, weights
 from helpers.exercises.observing import fill_parameters
 from helpers.exercises.text import exercise
-from helpers.exercises.toys import Spaces, floats
+from helpers.exercises.toys import Descent, Spaces, floats
 
 OBS_SIZE, RATE = 3, 0.3
 LOGGED = ("actor_loss", "critic_loss", "entropy", "approx_kl", "clip_fraction")
@@ -32,7 +32,7 @@ def observe_learning(function, policy, critic, *batch, updates=1, **settings):
     space = spaces.Discrete(3) if discrete else spaces.Box(-1, 1, (2,))
     agent = function(Spaces(OBS_SIZE, space), n_envs=2, n_steps=2, hidden=4, seed=0, **settings)
     agent.policy, agent.critic = policy, critic
-    agent.optimizer = torch.optim.SGD([*policy.parameters(), *critic.parameters()], lr=RATE)
+    agent.optimizer = Descent([*policy.parameters(), *critic.parameters()], RATE)
     with patch.dict(agent.learn_from.__globals__, minibatches=minibatches):
         for _ in range(updates):
             returned = agent.learn_from(*(each.clone() for each in batch))
