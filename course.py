@@ -74,6 +74,15 @@ def lab_arguments(arguments):
     return ours + arguments[named:]
 
 
+def folder_from_here(arguments):
+    """FOLDER as whoever types it sees it: the command itself runs in the course's folder."""
+    values = [place + 1 for place, each in enumerate(arguments) if each == "--repository"]
+    return [
+        each if each.startswith("-") or place in values else os.path.abspath(each)
+        for place, each in enumerate(arguments)
+    ]
+
+
 # A command is one entry: how it is called, what it does, the Python module that does it, whether it
 # needs requirements-dev.txt, and what makes the module's arguments out of the user's.
 Command = collections.namedtuple("Command", "usage text module dev arguments")
@@ -106,14 +115,14 @@ COMMANDS = {
         "Make the web page from notebooks/, in FOLDER or in runs/site; nothing is run again.",
         "tools.site",
         False,
-        list,
+        folder_from_here,
     ),
     "pack": Command(
         "pack FOLDER",
         "Write every notebook, in both editions, with the course inside: each runs alone, offline.",
         "tools.pack",
         True,
-        list,
+        folder_from_here,
     ),
     "assignment": Command(
         "assignment FOLDER [--otter]",
@@ -121,7 +130,7 @@ COMMANDS = {
         "INSTRUCTORS.md says how to go on.",
         "tools.assignment",
         True,
-        list,
+        folder_from_here,
     ),
     "study": Command(
         "study ALGORITHM ENVIRONMENT --seeds 100-119 [--jobs 2] [--out FILE.json]",
