@@ -16,7 +16,7 @@ from few_steps import FEW_STEPS, shorten
 from PIL import Image, ImageSequence
 from sometimes import always_on
 
-from course import folder_from_here
+from course import folder_from_here, out_from_here
 from helpers import __version__
 from helpers.agents import TD3
 from helpers.show.figures.practice_imaginary_studies import PAIRS, STUDIES
@@ -91,6 +91,9 @@ def test_a_folder_is_where_the_command_is_typed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     given = ["my é", "--repository", "owner/name", "--otter"]
     assert folder_from_here(given) == [str(tmp_path / "my é"), *given[1:]]
+    assert out_from_here(["td3", "--out", "é"]) == ["td3", "--out", str(tmp_path / "é")]
+    monkeypatch.chdir(ROOT)
+    assert out_from_here(["td3", "--out", "é"]) == ["td3", "--out", "é"]
 
 
 def test_a_folder_that_cannot_be_written_is_said(course, capsys):
