@@ -74,6 +74,25 @@ def lab_arguments(arguments):
     return ours + arguments[named:]
 
 
+def folder_from_here(arguments):
+    """FOLDER as whoever types it sees it: the command itself runs in the course's folder."""
+    values = [place + 1 for place, each in enumerate(arguments) if each == "--repository"]
+    return [
+        each if each.startswith("-") or place in values else os.path.abspath(each)
+        for place, each in enumerate(arguments)
+    ]
+
+
+def out_from_here(arguments):
+    """The same for what follows --out; typed in the course's folder it stays as it is."""
+    if os.path.samefile(os.curdir, HERE):
+        return arguments
+    values = [place + 1 for place, each in enumerate(arguments) if each == "--out"]
+    return [
+        os.path.abspath(each) if place in values else each for place, each in enumerate(arguments)
+    ]
+
+
 # A command is one entry: how it is called, what it does, the Python module that does it, whether it
 # needs requirements-dev.txt, and what makes the module's arguments out of the user's.
 Command = collections.namedtuple("Command", "usage text module dev arguments")
@@ -106,14 +125,14 @@ COMMANDS = {
         "Make the web page from notebooks/, in FOLDER or in runs/site; nothing is run again.",
         "tools.site",
         False,
-        list,
+        folder_from_here,
     ),
     "pack": Command(
         "pack FOLDER",
         "Write every notebook, in both editions, with the course inside: each runs alone, offline.",
         "tools.pack",
         True,
-        list,
+        folder_from_here,
     ),
     "assignment": Command(
         "assignment FOLDER [--otter]",
@@ -121,7 +140,7 @@ COMMANDS = {
         "INSTRUCTORS.md says how to go on.",
         "tools.assignment",
         True,
-        list,
+        folder_from_here,
     ),
     "study": Command(
         "study ALGORITHM ENVIRONMENT --seeds 100-119 [--jobs 2] [--out FILE.json]",
@@ -129,7 +148,7 @@ COMMANDS = {
         "--scheduler tcp://HOST:8786 takes a Dask cluster; a study that was stopped goes on.",
         "helpers.training.study",
         False,
-        list,
+        out_from_here,
     ),
     "train": Command(
         "train ALGORITHM ENVIRONMENT --steps 1000000 --seed 0 --out FOLDER [--set NAME=VALUE...]",
@@ -137,7 +156,7 @@ COMMANDS = {
         "with --seeds 0-2 --jobs 3. Whatever stops it, kill -9 included, the same command goes on.",
         "helpers.training.train",
         False,
-        list,
+        out_from_here,
     ),
     "bench": Command(
         "bench [name...] [--rounds 9] [--report]",

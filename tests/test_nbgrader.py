@@ -143,6 +143,39 @@ def test_each_answer_earns_its_own_points(source, tmp_path, scripts, lesson):
     assert course.feedback("wrong").count("not started yet") == len(untouched)
 
 
+def given(cells, start):
+    return next(i for i, cell in enumerate(cells) if cell.source.startswith(start))
+
+
+def delete_what_is_given(cells, _):
+    solve(cells, _)
+    answer = given(cells, "def to_env_units")
+    del cells[answer : answer + 2]  # and its check
+    for start in ("# @title", "import ", "class Units"):
+        del cells[given(cells, start)]
+
+
+def write_it_elsewhere(cells, _):
+    solve(cells, _)
+    moved = [cells.pop(given(cells, start)) for start in ("def to_env_units", "class Units")]
+    code = "\n".join(cell.source for cell in moved)
+    cells.insert(given(cells, "import ") + 1, nbformat.v4.new_code_cell(code))
+
+
+@pytest.mark.xdist_group("graded 02_ddpg")
+def test_given_cells_that_were_deleted_are_put_back(source, tmp_path, scripts):
+    course = Course(source, tmp_path, scripts, "02_ddpg")
+    for change in (delete_what_is_given, write_it_elsewhere):
+        course.submit(change.__name__, change)
+    grades = course.grades()
+    points = {each.id: each.card.difficulty for each in exercises("02_ddpg")}
+    full = {key: (value, value) for key, value in points.items()}
+    assert grades["write_it_elsewhere"] == full
+    lost = next(key for key in points if find(key).name == "to_env_units")
+    assert grades["delete_what_is_given"] == full | {lost: (0, points[lost])}
+    assert "not started yet" in course.feedback("delete_what_is_given")
+
+
 # What a student may try instead of writing `discounted_returns`. Code stands in a cell of its own.
 
 CODE = {

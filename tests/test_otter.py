@@ -8,6 +8,7 @@ import pytest
 from graders import commands_of, mistake, run
 
 from helpers.checks import find
+from helpers.checks.core import NO_ANSWER
 from helpers.checks.edits import apply, source_of_reference
 from tools import assignment
 
@@ -64,3 +65,6 @@ def test_an_answer_earns_its_points(otter, monkeypatch):
     assert score == 0
     assert mistake("0.1").message in output
     assert grade(blank + TRICK)[0] == 0
+    score, output = grade(right + "(")
+    assert score == 0
+    assert NO_ANSWER in output

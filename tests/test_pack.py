@@ -16,8 +16,11 @@ from few_steps import FEW_STEPS, shorten
 from PIL import Image, ImageSequence
 from sometimes import always_on
 
+from course import folder_from_here, out_from_here
+from helpers import __version__
 from helpers.agents import TD3
 from helpers.show.figures.practice_imaginary_studies import PAIRS, STUDIES
+from tools import assignment, site
 from tools.build import load_exercises
 from tools.editions import editions
 from tools.outputs import text_of
@@ -51,9 +54,53 @@ def test_a_packed_notebook_holds_all_that_it_imports(lesson, tmp_path):
     command = [sys.executable, "cells.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert {path.name for path in tmp_path.iterdir()} == {"cells.py", "course"}
+    assert [path.name for path in tmp_path.iterdir()] == ["cells.py"]
     ours = {each.id for each in load_exercises(ROOT).values() if each.lesson == lesson}
     assert ours <= set(done.stdout.split())
+
+
+def test_packed_notebooks_of_two_lessons_and_another_course_share_a_folder(tmp_path):
+    """Each finds its own lesson's parts, also when its first cells are run twice."""
+    for part in ("helpers/agents", "helpers/checks"):
+        (tmp_path / "course" / part).mkdir(parents=True)
+    (tmp_path / "course" / "pyproject.toml").write_text('version = "0.0.1"')
+    for lesson in ("00_start_here", "04_ddpgfd"):
+        code = [cell.source for cell in packed(lesson, 1)[0].cells if cell.cell_type == "code"]
+        cells = [*code[:2], *code[:3], "from helpers.checks import exercises"]
+        cells += ["print(*{each.lesson for each in exercises()})"]
+        (tmp_path / "cells.py").write_text("\n".join(cells), encoding="utf-8")
+        command = [sys.executable, "cells.py"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        *found, lessons = done.stdout.splitlines()
+        assert found == [f"Actor-critic course {__version__}."] * 2
+        assert lesson in lessons.split()
+
+
+def test_a_notebook_that_is_not_packed_is_not_written_over(course, capsys):
+    before = (course / "notebooks" / "01_one.ipynb").read_bytes()
+    with pytest.raises(SystemExit):
+        main([str(course / "notebooks")], course)
+    assert "01_one.ipynb' is no packed notebook: name an empty folder" in capsys.readouterr().err
+    assert (course / "notebooks" / "01_one.ipynb").read_bytes() == before
+    for _ in range(2):
+        assert main([str(course / "packed")], course) == 0
+
+
+def test_a_folder_is_where_the_command_is_typed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    given = ["my é", "--repository", "owner/name", "--otter"]
+    assert folder_from_here(given) == [str(tmp_path / "my é"), *given[1:]]
+    assert out_from_here(["td3", "--out", "é"]) == ["td3", "--out", str(tmp_path / "é")]
+    monkeypatch.chdir(ROOT)
+    assert out_from_here(["td3", "--out", "é"]) == ["td3", "--out", "é"]
+
+
+def test_a_folder_that_cannot_be_written_is_said(course, capsys):
+    for command in (main, assignment.main, site.main):
+        with pytest.raises(SystemExit):
+            command([str(course / "pyproject.toml" / "x")])
+        assert "x' (Not a directory): name another folder" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("edition", ["", "exercises"])

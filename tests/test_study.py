@@ -228,6 +228,12 @@ def test_bad_usage_is_one_sentence(arguments, told, capsys):
     assert len(err.splitlines()) == 1
 
 
+def test_a_folder_that_cannot_be_written_is_said_before_anything_trains(monkeypatch, capsys):
+    monkeypatch.setattr(study.os, "access", lambda path, how: False)  # tests may be the superuser's
+    assert study.main(["a2c", "CartPole-v1", "--out", "a.json"]) == 2
+    assert capsys.readouterr() == ("", "'.' cannot be written: name another --out.\n")
+
+
 @pytest.mark.parametrize("arguments", [[], ["a2c"], ["a2c", "CartPole-v1", "--jobs", "two"]])
 def test_missing_or_odd_arguments_are_one_sentence(arguments, capsys):
     with pytest.raises(SystemExit) as stop:

@@ -2,7 +2,10 @@
 # ruff: noqa: F821
 
 import os
+import re
+from pathlib import Path
 
+import nbformat
 from nbgrader.converters import Autograde
 from nbgrader.preprocessors import DeduplicateIds, NbGraderPreprocessor
 
@@ -24,6 +27,48 @@ class Tidy(NbGraderPreprocessor):
         return cell, resources
 
 
+class PutBack(NbGraderPreprocessor):
+    """Given cells that a student deleted and that checks need: from what students were given.
+
+    nbgrader itself puts back checks alone, and only below an answer that is there. Where the
+    student wrote an answer, or a definition, into another cell, that one counts.
+    """
+
+    def preprocess(self, nb, resources):
+        names = [resources["nbgrader"][what] for what in ("assignment", "notebook")]
+        path = RELEASE.joinpath(*names).with_suffix(".ipynb")
+        if not path.exists():
+            self.log.warning("'%s' is missing: deleted cells are not put back", path)
+            return nb, resources
+        given = nbformat.read(path, as_version=4)
+        ids = [self.id_of(cell) for cell in nb.cells]
+        code = "\n".join(cell.source for cell in nb.cells if cell.cell_type == "code")
+        place = 0
+        for cell in given.cells:
+            if cell.cell_type != "code" or "skip-execution" in cell.metadata.get("tags", []):
+                continue
+            if self.id_of(cell) not in ids:
+                if self.stands_elsewhere(cell, code):
+                    continue
+                self.log.warning("Cell '%s' was deleted and is put back", self.id_of(cell))
+                nb.cells.insert(place, cell)
+                ids.insert(place, self.id_of(cell))
+            place = ids.index(self.id_of(cell)) + 1
+        return nb, resources
+
+    @staticmethod
+    def id_of(cell):
+        return cell.metadata.get("nbgrader", {}).get("grade_id") or cell.get("id")
+
+    @staticmethod
+    def stands_elsewhere(cell, code):
+        names = re.findall(r"^(?:def|class) (\w+)", cell.source, re.M)
+        locked = cell.metadata.get("nbgrader", {}).get("locked")
+        found = [re.search(rf"^(?:def|class) {name}\b", code, re.M) for name in names]
+        return not locked and bool(names) and all(found)
+
+
+RELEASE = Path(__file__).parent / "release"  # where `nbgrader generate_assignment` writes
 # Where a kernel finds `helpers`, in assignments as they are made and as they are graded.
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [COURSE, os.environ.get("PYTHONPATH")]))
 c = get_config()
@@ -35,7 +80,7 @@ c.CourseDirectory.ignore = [
 ]
 c.ClearSolutions.code_stub = {"python": ""}  # the blank stands above the solution already
 steps = Autograde.sanitize_preprocessors.default()
-steps.insert(steps.index(DeduplicateIds) + 1, Tidy)
+place = steps.index(DeduplicateIds) + 1
+steps[place:place] = [Tidy, PutBack]
 c.Autograde.sanitize_preprocessors = steps
-c.OverwriteCells.add_missing_cells = True  # a check that was deleted
 c.Execute.timeout = 120  # seconds for one cell; a check gives up after 40

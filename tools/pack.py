@@ -26,6 +26,7 @@ from PIL import Image, ImageSequence
 from helpers.training.settings import get_setting
 from tools.build import FOLDERS, ROOT
 from tools.editions import FOLDED_CELL
+from tools.folder import writable
 from tools.outputs import text_of
 
 MAX_ADDED = 760_000  # bytes
@@ -37,31 +38,45 @@ NOTE = """\
 lessons, and commands that begin with `python course.py`, need the whole course.*"""
 PACKED = '''\
 # @title The course itself, packed: nothing to read here, but run it
-import base64, lzma
+import base64, io, lzma, sys, tempfile, zipfile
 
 PACKED = lzma.decompress(base64.b85decode("""
 {}
-""".replace("\\n", "")))'''
+""".replace("\\n", "")))
+if "UNPACKED" not in globals():  # in a folder of its own: each lesson's notebook has other parts
+    UNPACKED = tempfile.TemporaryDirectory(prefix="course-", ignore_cleanup_errors=True)
+    zipfile.ZipFile(io.BytesIO(PACKED)).extractall(UNPACKED.name)
+    sys.path.insert(0, UNPACKED.name + "/course")'''
 
 
 def main(argv: list[str] | None = None, root: Path = ROOT) -> int:
     """Write all notebooks; gives 0, or 1 where one has grown too much."""
     parser = argparse.ArgumentParser(prog="pack", description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, help="where the notebooks go; made if it is missing")
+    parser.add_argument(
+        "folder", type=writable, help="where the notebooks go; made if it is missing"
+    )
     folder, status = parser.parse_args(argv).folder, 0
-    for place in FOLDERS:
-        for path in sorted((root / place).glob("*.ipynb")):
-            notebook = nbformat.read(path, as_version=4)
-            pack(root, path.stem, notebook)
-            target = folder / path.relative_to(root / FOLDERS[0])
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text_of(notebook), encoding="utf-8", newline="\n")
-            added = target.stat().st_size - path.stat().st_size
-            print(f"{target}: {added / 1000:.0f} KB added", flush=True)
-            if added > MAX_ADDED:
-                print(f"{target}: more than {MAX_ADDED // 1000} KB added.", file=sys.stderr)
-                status = 1
+    paths = [path for place in FOLDERS for path in sorted((root / place).glob("*.ipynb"))]
+    targets = {path: folder / path.relative_to(root / FOLDERS[0]) for path in paths}
+    others = [target for target in targets.values() if target.exists() and not is_packed(target)]
+    if others:
+        parser.error(f"'{others[0]}' is no packed notebook: name an empty folder")
+    for path, target in targets.items():
+        notebook = nbformat.read(path, as_version=4)
+        pack(root, path.stem, notebook)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text_of(notebook), encoding="utf-8", newline="\n")
+        added = target.stat().st_size - path.stat().st_size
+        print(f"{target}: {added / 1000:.0f} KB added", flush=True)
+        if added > MAX_ADDED:
+            print(f"{target}: more than {MAX_ADDED // 1000} KB added.", file=sys.stderr)
+            status = 1
     return status
+
+
+def is_packed(path: Path) -> bool:
+    """Whether a file is from here, and may be written again."""
+    return f'"{path.stem[:2]}-packed"' in path.read_text("utf-8", errors="replace")
 
 
 def pack(root: Path, lesson: str, notebook: NotebookNode) -> None:

@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from tools.folder import writable
 from tools.project import project
 from tools.site_pages import OUTPUTS, TITLE, lay_out, notebooks
 
@@ -41,7 +42,7 @@ def main(argv: list[str] | None = None, root: Path = ROOT) -> int:
 
 def _parser(root: Path) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="site", description="Make the course's web page.")
-    parser.add_argument("folder", nargs="?", type=Path, default=root / "runs" / "site")
+    parser.add_argument("folder", nargs="?", type=writable, default=str(root / "runs" / "site"))
     parser.add_argument(
         "--repository",
         metavar="OWNER/NAME",

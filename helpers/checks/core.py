@@ -106,6 +106,8 @@ def checker(exercise_id: str, namespace: dict[str, Any]) -> Callable[[str, Calla
     def check(_: str, candidate: Callable) -> Callable:
         with redirect_stderr(io.StringIO()):  # nbgrader takes a warning for a failure
             result = judge(exercise, candidate)
+        if candidate is None:  # what otter-grader gives for a name that is not there
+            result = _failed(exercise, "no answer", NO_ANSWER)
         if result.passed and str(getattr(candidate, "__module__", "")).startswith("helpers."):
             why = ("no answer", NO_ANSWER) if missing else ("not yours", NOT_YOURS)
             result = _failed(exercise, *why)

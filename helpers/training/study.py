@@ -271,6 +271,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise ValueError(f"--jobs counts from 1, it cannot be {options.jobs}.")
         if options.out and not options.out.absolute().parent.is_dir():
             raise ValueError(f"There is no folder '{options.out.parent}' to write --out to.")
+        if options.out and not os.access(options.out.absolute().parent, os.W_OK):
+            raise ValueError(f"'{options.out.parent}' cannot be written: name another --out.")
         make_agent(setting, seeds[0])  # what cannot be is said at once
     except ValueError as error:
         print(error, file=sys.stderr)
