@@ -5,8 +5,9 @@ between. Every operator is a generator of replacements for one expression or one
 """
 
 import ast
+import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +22,7 @@ KIN = [
     {"softmax", "log_softmax"}, {"add", "sub", "mul"}, {"left", "right"}, {"append", "insert"},
     {"terminated", "truncated"}, {"obs", "next_obs"}, {"low", "high"},
     {"integers", "choice"}, {"concatenate", "stack"}, {"keepdim", "keepdims"},
+    {"clip_grad_norm_", "clip_grad_value_"},
 ]  # fmt: skip
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 _COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
@@ -35,6 +37,9 @@ class Words:
 
 
 Operator = Callable[[ast.expr, Words], Iterator[ast.expr]]
+Bodies = Iterator[tuple[list[ast.stmt], int, str]]
+# Of strange statements or of usual ones; changes of expressions, and of lists of statements.
+Pass = tuple[bool, Sequence[Operator], Callable[[list[ast.stmt]], Bodies] | None]
 
 
 @dataclass(frozen=True)
@@ -67,12 +72,29 @@ def words_of(*nodes: ast.AST) -> Words:
     return Words(list(names), attributes)
 
 
-def mutants(root: ast.AST, words: Words) -> Iterator[Mutant]:
-    """Every small change of `root`: in place, one after the other, likelier kinds first."""
-    grown = _grown(root)
-    for operators, statements in ((_LIKELY, _left_out_or_exchanged), (_OTHERS, _moved_or_added_up)):
+def mutants(
+    root: ast.AST,
+    words: Words,
+    usual: Collection[str] = (),
+    passes: Sequence["Pass"] | None = None,
+) -> Iterator[Mutant]:
+    """Every small change of `root`: in place, one after the other, likelier kinds first.
+
+    Statements whose `shape` is a usual one are changed after the others of the same kind.
+    """
+    grown, owners = _grown(root), _owners(root)
+    strange = {each.lineno for each in owners.values() if shape(each) not in usual}
+    for of_strange, operators, statements in PASSES if passes is None else passes:
+        for body in _bodies(root) if statements else ():
+            for new_body, line, kind in statements(body):
+                if (line in strange) == of_strange:
+                    yield from _with_body(body, new_body, line, kind)
         for parent, name, index, node in _places(root):
+            if (id(node) not in owners or owners[id(node)].lineno in strange) != of_strange:
+                continue
             for operator in operators:
+                if name == "func" and operator not in (other_names, near_names):
+                    continue  # what is called is no value
                 for new in operator(node, words):
                     if isinstance(new, ast.Name) and new.id in grown and _keeps(parent):
                         continue  # numpy's array of a list that is in itself takes all memory
@@ -84,14 +106,38 @@ def mutants(root: ast.AST, words: Words) -> Iterator[Mutant]:
                         yield Mutant(node.lineno, _TO_DO[operator], node, kept, drops=bool(kept))
                     finally:  # also where nobody asks for the next one
                         _put(parent, name, index, node)
-        for body in _bodies(root):
-            for new_body, line, kind in statements(body):
-                old = body[:]
-                body[:] = new_body
-                try:
-                    yield Mutant(line, kind, drops=len(new_body) < len(old))
-                finally:
-                    body[:] = old
+
+
+def _with_body(
+    body: list[ast.stmt], new_body: list[ast.stmt], line: int, kind: str
+) -> Iterator[Mutant]:
+    old = body[:]
+    body[:] = new_body
+    try:
+        yield Mutant(line, kind, drops=len(new_body) < len(old))
+    finally:
+        body[:] = old
+
+
+def _owners(root: ast.AST) -> dict[int, ast.stmt]:
+    """The innermost statement around each expression, by the expression's `id`."""
+    statements = [each for each in ast.walk(root) if isinstance(each, ast.stmt)]
+    return {id(node): each for each in statements for node in ast.walk(each)}
+
+
+def shape(statement: ast.stmt) -> str:
+    """A statement without the block that hangs on it, whatever its names are."""
+    kept = {
+        name: value
+        for name, value in ast.iter_fields(statement)
+        if name not in ("body", "orelse", "finalbody", "handlers")
+    }
+    text = " ".join(
+        ast.dump(each) if isinstance(each, ast.AST) else str(each)
+        for value in kept.values()
+        for each in (value if isinstance(value, list) else [value])
+    )
+    return type(statement).__name__ + re.sub(r"Name\(id='\w+'", "Name(", text)
 
 
 _GROWING = ("append", "insert", "extend", "appendleft")
@@ -135,8 +181,12 @@ def _places(root: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.expr]
             entries = enumerate(value) if isinstance(value, list) else [(None, value)]
             for index, entry in entries:
                 read = isinstance(getattr(entry, "ctx", ast.Load()), ast.Load)
-                if isinstance(entry, ast.expr) and read:
+                if isinstance(entry, ast.expr) and read and not _is_self(entry):
                     yield parent, name, index, entry
+
+
+def _is_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "self"
 
 
 def _bodies(root: ast.AST) -> Iterator[list[ast.stmt]]:
@@ -151,15 +201,24 @@ def _bodies(root: ast.AST) -> Iterator[list[ast.stmt]]:
 
 
 def other_names(node: ast.expr, words: Words) -> Iterator[ast.expr]:
-    """`reward` for `value`, `self.actor` for `self.critic`, `next_obs` for `obs`."""
+    """`reward` for `value`, `self.actor` for `self.critic`."""
     if isinstance(node, ast.Name):
         yield from (ast.Name(n, ast.Load()) for n in words.names if n != node.id)
     elif isinstance(node, ast.Attribute):
         base = node.value.id if isinstance(node.value, ast.Name) else ""
-        others = set(words.attributes.get(base, ())) | _kin(node.attr)
-        yield from (
-            ast.Attribute(node.value, other, ast.Load()) for other in sorted(others - {node.attr})
-        )
+        others = set(words.attributes.get(base, ())) - _kin(node.attr) - {node.attr}
+        yield from (ast.Attribute(node.value, other, ast.Load()) for other in sorted(others))
+
+
+def near_names(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """`next_obs` for `obs`, `minimum` for `maximum`; and for a number that stands there a name."""
+    if isinstance(node, ast.Attribute):
+        others = sorted(_kin(node.attr) - {node.attr})
+        yield from (ast.Attribute(node.value, other, ast.Load()) for other in others)
+    elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        yield from (ast.Name(name, ast.Load()) for name in words.names if name != "self")
+        own = sorted(words.attributes.get("self", ()))
+        yield from (ast.Attribute(ast.Name("self", ast.Load()), each, ast.Load()) for each in own)
 
 
 def other_operators(node: ast.expr, words: Words) -> Iterator[ast.expr]:
@@ -197,11 +256,53 @@ def parts_alone(node: ast.expr, words: Words) -> Iterator[ast.expr]:
         yield from (node.body, node.orelse)
 
 
+def brackets(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """`(x - y) / z` for `x - y / z`, `x.exp() - y` for `(x - y).exp()`, and the other way round."""
+    if isinstance(node, ast.BinOp):
+        left, op, right = node.left, node.op, node.right
+        if isinstance(left, ast.BinOp):
+            yield ast.BinOp(left.left, left.op, ast.BinOp(left.right, op, right))
+        if isinstance(right, ast.BinOp):
+            yield ast.BinOp(ast.BinOp(left, op, right.left), right.op, right.right)
+        for call, inner, put in _arguments(left):
+            yield put(call, ast.BinOp(inner, op, right))
+        for call, inner, put in _arguments(right):
+            yield put(call, ast.BinOp(left, op, inner))
+    for call, inner, put in _arguments(node):
+        if isinstance(inner, ast.BinOp):
+            yield ast.BinOp(put(call, inner.left), inner.op, inner.right)
+            yield ast.BinOp(inner.left, inner.op, put(call, inner.right))
+
+
+Put = Callable[[ast.Call, ast.expr], ast.expr]
+
+
+def _arguments(node: ast.expr) -> Iterator[tuple[ast.Call, ast.expr, Put]]:
+    """What a call is made of: `x` in `x.exp()` and in `torch.exp(x)`, and how to put another in."""
+    if not isinstance(node, ast.Call):
+        return
+    if isinstance(node.func, ast.Attribute):
+        yield (
+            node,
+            node.func.value,
+            lambda call, x: ast.Call(
+                ast.Attribute(x, call.func.attr, ast.Load()), call.args, call.keywords
+            ),
+        )
+    if node.args:
+        yield (
+            node,
+            node.args[0],
+            lambda call, x: ast.Call(call.func, [x, *call.args[1:]], call.keywords),
+        )
+
+
 def other_numbers(node: ast.expr, words: Words) -> Iterator[ast.expr]:
     """Off by one, the other sign, the usual other value."""
     value = node.value if isinstance(node, ast.Constant) else None
     if isinstance(value, int | float) and not isinstance(value, bool):
-        others = (value + 1, value - 1, -value, 0, 1, -1, 2, 0.5, 2 * value, 1 - value)
+        others = [value + 1, value - 1, -value, 0, 1, -1, 2, 0.5, 2 * value, 1 - value]
+        others += [1e-8] * (isinstance(value, float) and 0 < value <= 1)
         for other in dict.fromkeys(others):
             if other != value:
                 yield ast.Constant(other)
@@ -290,9 +391,6 @@ def _kin(name: str) -> set[str]:
 # --- Statements: each gives another list of them, the line that is concerned, and what was done ---
 
 
-Bodies = Iterator[tuple[list[ast.stmt], int, str]]
-
-
 def _left_out_or_exchanged(body: list[ast.stmt]) -> Bodies:
     """One statement left out, or two exchanged."""
     for i, statement in enumerate(body):
@@ -351,16 +449,24 @@ _DONE_TO_IT: dict[str, tuple[type, ...]] = {
 }
 _with_another_sign, _up_to_one = around({"-x": _VALUE}), around({"1 - x": _VALUE})
 _turned_round, _with_one_thing_done = around(_OPPOSITES), around(_DONE_TO_IT)
-_LIKELY: tuple[Operator, ...] = (
-    other_names, other_operators, parts_alone, _with_another_sign, _up_to_one, _turned_round,
-    other_numbers, other_switches, other_arguments,
+_FEW: tuple[Operator, ...] = (
+    parts_alone, other_operators, brackets, _with_another_sign, other_numbers, other_switches,
+    other_arguments, near_names,
 )  # fmt: skip
+_MORE: tuple[Operator, ...] = (other_names, _up_to_one, _turned_round)
 _OTHERS: tuple[Operator, ...] = (ranges, _with_one_thing_done, terms_added)
+PASSES: tuple[Pass, ...] = (
+    (True, _FEW, _left_out_or_exchanged), (True, _MORE, None),
+    (False, _FEW, _left_out_or_exchanged), (False, _MORE, None),
+    (True, _OTHERS, _moved_or_added_up), (False, _OTHERS, _moved_or_added_up),
+)  # fmt: skip
 _TO_DO: dict[Operator, str] = {  # the first ones tell most
     parts_alone: "leave out {}",
     other_numbers: "put another number in place of {}",
+    near_names: "put something else in place of {}",
     other_names: "put something else in place of {}",
     other_operators: "take another operator, or another order, in {}",
+    brackets: "set the brackets in another way in {}",
     _with_another_sign: "give {} the other sign",
     _up_to_one: "take 1 minus {} in its place",
     _turned_round: "turn {} into its opposite",
@@ -370,4 +476,4 @@ _TO_DO: dict[Operator, str] = {  # the first ones tell most
     _with_one_thing_done: "do one thing more to {}",
     terms_added: "something has to be added to {}, or multiplied with it",
 }
-KINDS = list(_TO_DO.values())
+KINDS = list(dict.fromkeys(_TO_DO.values()))

@@ -27,7 +27,7 @@ import numpy as np
 from helpers.checks.compare import ATOL, RTOL, Snapshot, close, leaves
 from helpers.checks.edits import apply, compiled, source_of_reference
 from helpers.checks.exercise import Exercise, Mistake
-from helpers.checks.mutants import KINDS, Mutant, Words, mutants, words_of
+from helpers.checks.mutants import KINDS, PASSES, Mutant, Words, mutants, shape, words_of
 from helpers.checks.running import (
     Alarm,
     Mistaken,
@@ -349,15 +349,19 @@ def _mutants(node: ast.AST, reference: Callable) -> Iterator[Mutant]:
         name: own.attributes.get(name, set()) | its.attributes.get(name, set())
         for name in own.attributes.keys() | its.attributes.keys()
     }
-    words = Words(own.names, attributes)
+    usual = {shape(each) for each in ast.walk(given) if isinstance(each, ast.stmt)}
     if not isinstance(node, ast.ClassDef):
-        yield from mutants(node, words)
+        yield from mutants(node, Words(own.names, attributes), usual)
         return
     as_given = {ast.dump(each) for each in ast.walk(given) if isinstance(each, ast.FunctionDef)}
-    for entry in node.body:
-        if isinstance(entry, ast.FunctionDef) and ast.dump(entry) not in as_given:
-            names = words_of(entry).names
-            yield from mutants(entry, Words(names, attributes))
+    written = [
+        (entry, Words(words_of(entry).names, attributes))
+        for entry in node.body
+        if isinstance(entry, ast.FunctionDef) and ast.dump(entry) not in as_given
+    ]
+    for each in PASSES:  # the likeliest changes of all methods first
+        for entry, words in written:
+            yield from mutants(entry, words, usual, [each])
 
 
 def _made(module: ast.Module, surroundings: dict[str, Any], name: str) -> Callable | None:
