@@ -24,6 +24,11 @@ KIN = [
     {"integers", "choice"}, {"concatenate", "stack"}, {"keepdim", "keepdims"},
     {"clip_grad_norm_", "clip_grad_value_"},
 ]  # fmt: skip
+_WITH_AXIS = {
+    "sum", "mean", "std", "var", "median", "prod", "max", "min", "amax", "amin", "argmax", "argmin",
+    "any", "all", "cumsum", "cumprod", "norm", "logsumexp", "softmax", "log_softmax", "squeeze",
+    "unsqueeze", "flatten", "cat", "stack", "concatenate", "flip", "sort", "argsort", "size",
+}  # fmt: skip
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 _COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 
@@ -211,11 +216,15 @@ def other_names(node: ast.expr, words: Words) -> Iterator[ast.expr]:
 
 
 def near_names(node: ast.expr, words: Words) -> Iterator[ast.expr]:
-    """`next_obs` for `obs`, `minimum` for `maximum`; and for a number that stands there a name."""
+    """`next_obs` for `obs`, `minimum` for `maximum`."""
     if isinstance(node, ast.Attribute):
         others = sorted(_kin(node.attr) - {node.attr})
         yield from (ast.Attribute(node.value, other, ast.Load()) for other in others)
-    elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
+
+
+def named_numbers(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """`gamma` or `self.gamma` for 0.99."""
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
         yield from (ast.Name(name, ast.Load()) for name in words.names if name != "self")
         own = sorted(words.attributes.get("self", ()))
         yield from (ast.Attribute(ast.Name("self", ast.Load()), each, ast.Load()) for each in own)
@@ -330,7 +339,8 @@ def other_arguments(node: ast.expr, words: Words) -> Iterator[ast.expr]:
         yield ast.Call(node.func, [_filled("-x", x=args[0]), *args], keywords)
     for i in range(len(args) if len(args) > 1 else 0):
         yield ast.Call(node.func, args[:i] + args[i + 1 :], keywords)
-    if isinstance(node.func, ast.Attribute) and not keywords and len(args) < 2:
+    reduces = isinstance(node.func, ast.Attribute) and node.func.attr in _WITH_AXIS
+    if reduces and not keywords and len(args) < 2:
         for axis in (-1, 0, 1):
             yield ast.Call(node.func, [*args, ast.Constant(axis)], [])
         flag = ast.keyword("keepdims", ast.Constant(True))
@@ -456,14 +466,17 @@ _FEW: tuple[Operator, ...] = (
 _MORE: tuple[Operator, ...] = (other_names, _up_to_one, _turned_round)
 _OTHERS: tuple[Operator, ...] = (ranges, _with_one_thing_done, terms_added)
 PASSES: tuple[Pass, ...] = (
-    (True, _FEW, _left_out_or_exchanged), (True, _MORE, None),
-    (False, _FEW, _left_out_or_exchanged), (False, _MORE, None),
+    (True, _FEW, _left_out_or_exchanged), (True, (named_numbers,), None),
+    (True, _MORE, None),
+    (False, _FEW, _left_out_or_exchanged), (False, (named_numbers,), None),
+    (False, _MORE, None),
     (True, _OTHERS, _moved_or_added_up), (False, _OTHERS, _moved_or_added_up),
 )  # fmt: skip
 _TO_DO: dict[Operator, str] = {  # the first ones tell most
     parts_alone: "leave out {}",
     other_numbers: "put another number in place of {}",
     near_names: "put something else in place of {}",
+    named_numbers: "put something else in place of {}",
     other_names: "put something else in place of {}",
     other_operators: "take another operator, or another order, in {}",
     brackets: "set the brackets in another way in {}",
