@@ -46,6 +46,7 @@ def epoch_cases(rng: np.random.Generator) -> list[Case]:
         Case((70, 16), note="six rows left over"),
         Case((80, 16), note="five parts of 16"),
         Case((47, 16), note="nearly three parts"),
+        Case((50, 4), note="more parts than a part has rows"),
         Case((512, 64), note="a rollout"),
     ]
 
