@@ -88,6 +88,21 @@ def explain(
             return None
 
 
+def wrong_method(
+    exercise: Exercise, candidate: Callable, got: Outcome, failing: list[int]
+) -> str | None:
+    """Of a class of several methods the one with which all is wrong, and without it right."""
+    source = source_of(candidate)
+    if source is None:
+        return None
+    with quiet(), _bare_folder(), isolated(), Alarm() as alarm:
+        try:
+            search = _Search(exercise, got, failing, alarm)
+            return search.method(source, search.order)
+        except KeyboardInterrupt:
+            return None
+
+
 def _told(source: Source, found: Found) -> tuple[str, str] | None:
     places = [_advice(source, *each) for each in sorted(_by_statement(source, found.lines).items())]
     match places:
@@ -257,7 +272,9 @@ class _Search:
         """The changes that make it right, of a class in which one method is wrong: its agents take
         long to try, so the likeliest changes come before all else.
         """
-        method = self._the_method(source, _without_outside(source.surroundings))
+        written = _written(source.node, self.exercise)
+        alone = written[0].name if len(written) == 1 else None
+        method = alone or self.method(source, self.failing[:3])
         found = self.changes(source, method, 0.4) if method else Found()
         self.spent = min(self.used(), 0.4)
         return found
@@ -286,11 +303,12 @@ class _Search:
                         found.but_an_entry.setdefault(where, []).append(mutant)
         return found
 
-    def _the_method(self, source: Source, surroundings: dict[str, Any]) -> str | None:
-        """Of a class the method that is wrong: with the course's in its place all is right."""
+    def method(self, source: Source, cases: list[int]) -> str | None:
+        """Of a class the method that is wrong: with the course's in its place these are right."""
         given, written = _given(self.exercise.reference), _written(source.node, self.exercise)
-        if not isinstance(source.node, ast.ClassDef) or len(written) < 2:
+        if len(written) < 2:
             return None
+        surroundings = _without_outside(source.surroundings)
         methods = {each.name: each for each in given.body if isinstance(each, ast.FunctionDef)}
         body, wrong = source.node.body, []
         for method in (each for each in written if each.name in methods):
@@ -298,7 +316,7 @@ class _Search:
             body[place] = methods[method.name]
             version = _made(ast.Module([source.node], []), surroundings, source.node.name)
             body[place] = method
-            if version and self._does(version, self.want, self.failing[:3]):
+            if version and self._does(version, self.want, cases):
                 wrong.append(method.name)
         return wrong[0] if len(wrong) == 1 else None
 
@@ -407,7 +425,8 @@ def _written(node: ast.AST, exercise: Exercise) -> list[ast.FunctionDef]:
     """Of a class the methods that do not stand there as given."""
     given = _given(exercise.reference)
     as_given = {ast.dump(each) for each in ast.walk(given) if isinstance(each, ast.FunctionDef)}
-    methods = [each for each in getattr(node, "body", ()) if isinstance(each, ast.FunctionDef)]
+    body = node.body if isinstance(node, ast.ClassDef) else []
+    methods = [each for each in body if isinstance(each, ast.FunctionDef)]
     return [each for each in methods if ast.dump(each) not in as_given]
 
 

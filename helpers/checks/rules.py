@@ -24,7 +24,7 @@ from helpers.checks.display import short
 from helpers.checks.edits import source_of_reference
 from helpers.checks.exercise import Case, Exercise
 from helpers.checks.hints import hints
-from helpers.checks.repair import TWO, explain
+from helpers.checks.repair import TWO, explain, wrong_method
 from helpers.checks.running import Outcome, Raised, expected
 from helpers.checks.source import source_of
 
@@ -305,13 +305,34 @@ def _differs(c: Context) -> Diagnosis:
     on = "every case" if failed == total else f"{failed} of {total} cases"
     if case.note:
         on += f": {case.note}" if failed == 1 else f", first on: {case.note}"
-    ones = f"one{'s' * _plural(c.first)}"
-    sentences = [f"{_subject(c.first, 'differs')} from the expected {ones} on {on}."]
-    sentences += _unused(c) + _whatever_the_values(c) + _stops_elsewhere(c)
+    sentences = [_difference(c.first, on), *_where(c), *_unused(c)]
+    sentences += _whatever_the_values(c) + _stops_elsewhere(c)
     small = _by_hand(c.exercise, case, c.first.expected)
     work_out = "Work the case below out by hand and compare."
     sentences.append(work_out if small else "Compare the case below.")
     return Diagnosis(None, " ".join(sentences))
+
+
+def _difference(first: Difference, on: str) -> str:
+    """What differs, and where; an answer to whether something is so, said outright."""
+    if not first.where.startswith(_WHETHER) or first.kind != "value":
+        ones = f"one{'s' * _plural(first)}"
+        return f"{_subject(first, 'differs')} from the expected {ones} on {on}."
+    what = first.where.removeprefix(_WHETHER)
+    if first.got.value:
+        return f"In yours {what}, which should not be: on {on}."
+    return f"It should be that {what}, and in yours it is not: on {on}."
+
+
+_WHETHER = "answer to whether "
+
+
+def _where(c: Context) -> list[str]:
+    """Of a class of several methods that which is wrong."""
+    method = wrong_method(c.exercise, c.function, c.got, c.failing)
+    if method is None:
+        return []
+    return [f"With the course's `{method}` in place of yours all is right: look there."]
 
 
 def _stops_elsewhere(c: Context) -> list[str]:
