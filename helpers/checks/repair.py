@@ -80,7 +80,7 @@ def explain(
             if source and (found := search.in_one_method(source)).lines:
                 return _told(source, found)
             pair = search.two_known()
-            told = _told(source, search.changes(source)) if source else None
+            told = _told(source, search.changes(source, search.known())) if source else None
             if pair is None or (told and told[0] == ONE):
                 return told  # one line is less than two mistakes
             return TWO, both(pair[0].message, pair[1].message)
@@ -200,6 +200,7 @@ class _Search:
     def __init__(self, exercise: Exercise, got: Outcome, failing: list[int], alarm: Alarm) -> None:
         self.exercise, self.got, self.failing, self.alarm = exercise, got, failing, alarm
         self.began, self.spent = (time.process_time(), time.monotonic()), 0.0
+        self.only: str | None = None  # of a class, the method to look at
         self.want = expected(exercise).observations
         others = [i for i in range(len(self.want)) if i not in failing]
         self.order = failing + others  # what tells most comes first
@@ -274,18 +275,19 @@ class _Search:
         """
         written = _written(source.node, self.exercise)
         alone = written[0].name if len(written) == 1 else None
-        method = alone or self.method(source, self.failing[:3])
-        found = self.changes(source, method, 0.4) if method else Found()
-        self.spent = min(self.used(), 0.4)
+        self.only = alone or self.method(source, self.failing[:3])
+        if not self.only:
+            return Found()
+        found = self.changes(source, {}, 0.6)
+        self.spent = min(self.used(), 0.6)
         return found
 
-    def changes(self, source: Source, only: str | None = None, share: float = 1) -> Found:
-        """What comes of each small change of the source, or of `only` that method."""
-        found = Found()
-        known, first = {} if only else self._known(), self.order[0]
+    def changes(self, source: Source, known: dict[Any, list[Mistaken]], share: float = 1) -> Found:
+        """What comes of each small change of the source; `known` are mistakes that may be left."""
+        found, first = Found(), self.order[0]
         module = ast.Module([source.node], [])
         surroundings = _without_outside(source.surroundings)
-        for mutant in _mutants(source.node, self.exercise, only):
+        for mutant in _mutants(source.node, self.exercise, self.only):
             if self.used() > share:
                 break
             version = _made(module, surroundings, source.node.name)
@@ -353,7 +355,7 @@ class _Search:
                     return True
         return False
 
-    def _known(self) -> dict[Any, list[Mistaken]]:
+    def known(self) -> dict[Any, list[Mistaken]]:
         """The mistakes, by their marks on the first case."""
         known: dict[Any, list[Mistaken]] = {}
         first = self.order[0]

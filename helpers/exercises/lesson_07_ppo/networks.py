@@ -24,13 +24,13 @@ def observe_init(function, network: nn.Module, obs: torch.Tensor, output_gain: f
         alike = bool(values.max() - values.min() < 1e-4 * values.max())
         seen[f"answer to whether {name} is orthogonal"] = alike
         seen[f"gain of {name}"] = values.mean() if alike else None
-        none = layer.bias is None
-        seen[f"answer to whether the biases of {name} are 0"] = None if none else zero(layer.bias)
+        seen[f"biases of {name}"] = None if layer.bias is None else len(layer.bias)
+        seen[f"answer to whether the biases of {name} are 0"] = zero(layer.bias)
     return seen
 
 
-def zero(biases: torch.Tensor) -> bool:
-    return not biases.any()
+def zero(biases: torch.Tensor | None) -> bool:
+    return biases is None or not biases.any()
 
 
 def init_cases(rng: np.random.Generator) -> list[Case]:
