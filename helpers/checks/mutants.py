@@ -5,11 +5,14 @@ between. Every operator is a generator of replacements for one expression or one
 """
 
 import ast
+import itertools
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from helpers.checks.statements import Bodies, left_out_or_exchanged, moved_or_added_up
 
 # Names that are mistaken for each other: functions, methods and arguments.
 KIN = [
@@ -31,20 +34,28 @@ _WITH_AXIS = {
 }  # fmt: skip
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 _COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+_OPPOSITE: dict[type, Any] = {
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
 
 
 @dataclass(frozen=True)
 class Words:
-    """What may be put in a name's place: names, and attributes of a name (`batch`, `self`)."""
+    """What may be put in something's place: names, attributes of a name (`batch`, `self`), and
+    numbers and one word's texts.
+    """
 
     names: Sequence[str]
     attributes: dict[str, set[str]] = field(default_factory=dict)
+    constants: Sequence[float | str] = ()
 
 
 Operator = Callable[[ast.expr, Words], Iterator[ast.expr]]
-Bodies = Iterator[tuple[list[ast.stmt], int, str]]
 # Of strange statements or of usual ones; changes of expressions, and of lists of statements.
-Pass = tuple[bool, Sequence[Operator], Callable[[list[ast.stmt]], Bodies] | None]
+Pass = tuple[bool, Sequence[Operator], Sequence[Callable[[list[ast.stmt]], Bodies]]]
 
 
 @dataclass(frozen=True)
@@ -66,6 +77,7 @@ def words_of(*nodes: ast.AST) -> Words:
     """The vocabulary of some code: its arguments, what it assigns, the attributes that it reads."""
     names: dict[str, None] = {}
     attributes: dict[str, set[str]] = defaultdict(set)
+    constants: dict[float | str, None] = {}
     for node in nodes:
         for each in ast.walk(node):
             if isinstance(each, ast.arg):
@@ -74,7 +86,19 @@ def words_of(*nodes: ast.AST) -> Words:
                 names[each.id] = None
             elif isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name):
                 attributes[each.value.id].add(each.attr)
-    return Words(list(names), attributes)
+            elif isinstance(each, ast.expr) and (_is_number(each) or _is_word(each)):
+                constants[ast.literal_eval(each)] = None
+    return Words(list(names), attributes, list(constants))
+
+
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
+
+
+def _is_word(node: ast.expr) -> bool:
+    return (
+        isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier()
+    )
 
 
 def mutants(
@@ -89,9 +113,9 @@ def mutants(
     """
     grown, owners = _grown(root), _owners(root)
     strange = {each.lineno for each in owners.values() if shape(each) not in usual}
-    for of_strange, operators, statements in PASSES if passes is None else passes:
-        for body in _bodies(root) if statements else ():
-            for new_body, line, kind in statements(body):
+    for of_strange, operators, blocks in PASSES if passes is None else passes:
+        for body, of_blocks in itertools.product(_bodies(root), blocks):
+            for new_body, line, kind in of_blocks(body):
                 if (line in strange) == of_strange:
                     yield from _with_body(body, new_body, line, kind)
         for parent, name, index, node in _places(root):
@@ -216,15 +240,18 @@ def other_names(node: ast.expr, words: Words) -> Iterator[ast.expr]:
 
 
 def near_names(node: ast.expr, words: Words) -> Iterator[ast.expr]:
-    """`next_obs` for `obs`, `minimum` for `maximum`."""
+    """`next_obs` for `obs`, `minimum` for `maximum`, another key."""
     if isinstance(node, ast.Attribute):
         others = sorted(_kin(node.attr) - {node.attr})
         yield from (ast.Attribute(node.value, other, ast.Load()) for other in others)
+    elif isinstance(node, ast.Subscript) and _is_word(node.slice):
+        keys = [each for each in words.constants if isinstance(each, str)]
+        yield from (ast.Subscript(node.value, ast.Constant(key), ast.Load()) for key in keys)
 
 
 def named_numbers(node: ast.expr, words: Words) -> Iterator[ast.expr]:
     """`gamma` or `self.gamma` for 0.99."""
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+    if _is_number(node):
         yield from (ast.Name(name, ast.Load()) for name in words.names if name != "self")
         own = sorted(words.attributes.get("self", ()))
         yield from (ast.Attribute(ast.Name("self", ast.Load()), each, ast.Load()) for each in own)
@@ -239,7 +266,8 @@ def other_operators(node: ast.expr, words: Words) -> Iterator[ast.expr]:
         if isinstance(node.op, (ast.Sub, ast.Div, ast.Pow, ast.Mod, ast.MatMult, ast.FloorDiv)):
             yield ast.BinOp(node.right, node.op, node.left)
     elif isinstance(node, ast.Compare) and len(node.ops) == 1:
-        for comparison in _COMPARISONS:
+        opposite = _OPPOSITE.get(type(node.ops[0]))
+        for comparison in [opposite] if opposite else _COMPARISONS:
             if not isinstance(node.ops[0], comparison):
                 yield ast.Compare(node.left, [comparison()], node.comparators)
     elif isinstance(node, ast.BoolOp):
@@ -273,46 +301,41 @@ def brackets(node: ast.expr, words: Words) -> Iterator[ast.expr]:
             yield ast.BinOp(left.left, left.op, ast.BinOp(left.right, op, right))
         if isinstance(right, ast.BinOp):
             yield ast.BinOp(ast.BinOp(left, op, right.left), right.op, right.right)
-        for call, inner, put in _arguments(left):
-            yield put(call, ast.BinOp(inner, op, right))
-        for call, inner, put in _arguments(right):
-            yield put(call, ast.BinOp(left, op, inner))
-    for call, inner, put in _arguments(node):
+        for inner, put in _arguments(left):
+            yield put(ast.BinOp(inner, op, right))
+        for inner, put in _arguments(right):
+            yield put(ast.BinOp(left, op, inner))
+    for inner, put in _arguments(node):
         if isinstance(inner, ast.BinOp):
-            yield ast.BinOp(put(call, inner.left), inner.op, inner.right)
-            yield ast.BinOp(inner.left, inner.op, put(call, inner.right))
+            yield ast.BinOp(put(inner.left), inner.op, inner.right)
+            yield ast.BinOp(inner.left, inner.op, put(inner.right))
 
 
-Put = Callable[[ast.Call, ast.expr], ast.expr]
+Put = Callable[[ast.expr], ast.expr]
 
 
-def _arguments(node: ast.expr) -> Iterator[tuple[ast.Call, ast.expr, Put]]:
+def _arguments(node: ast.expr) -> Iterator[tuple[ast.expr, Put]]:
     """What a call is made of: `x` in `x.exp()` and in `torch.exp(x)`, and how to put another in."""
     if not isinstance(node, ast.Call):
         return
-    if isinstance(node.func, ast.Attribute):
+    function, args, keywords = node.func, node.args, node.keywords
+    if isinstance(function, ast.Attribute):
+        name = function.attr
         yield (
-            node,
-            node.func.value,
-            lambda call, x: ast.Call(
-                ast.Attribute(x, call.func.attr, ast.Load()), call.args, call.keywords
-            ),
+            function.value,
+            lambda x: ast.Call(ast.Attribute(x, name, ast.Load()), args, keywords),
         )
-    if node.args:
-        yield (
-            node,
-            node.args[0],
-            lambda call, x: ast.Call(call.func, [x, *call.args[1:]], call.keywords),
-        )
+    if args:
+        yield args[0], lambda x: ast.Call(function, [x, *args[1:]], keywords)
 
 
 def other_numbers(node: ast.expr, words: Words) -> Iterator[ast.expr]:
     """Off by one, the other sign, the usual other value."""
-    value = node.value if isinstance(node, ast.Constant) else None
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        others = [value + 1, value - 1, -value, 0, 1, -1, 2, 0.5, 2 * value, 1 - value]
-        others += [1e-8] * (isinstance(value, float) and 0 < value <= 1)
-        for other in dict.fromkeys(others):
+    value: Any = node.value if isinstance(node, ast.Constant) else None
+    if _is_number(node):
+        usual = (value + 1, value - 1, -value, 0, 1, -1, 2, 0.5, 2 * value, 1 - value)
+        numbers = [each for each in words.constants if not isinstance(each, str)]
+        for other in dict.fromkeys([*numbers, *usual]):
             if other != value:
                 yield ast.Constant(other)
     elif value is None and isinstance(node, ast.Constant):
@@ -398,55 +421,6 @@ def _kin(name: str) -> set[str]:
     return set().union(*(group for group in KIN if name in group))
 
 
-# --- Statements: each gives another list of them, the line that is concerned, and what was done ---
-
-
-def _left_out_or_exchanged(body: list[ast.stmt]) -> Bodies:
-    """One statement left out, or two exchanged."""
-    for i, statement in enumerate(body):
-        if len(body) > 1 and not isinstance(statement, ast.Return):
-            yield body[:i] + body[i + 1 :], statement.lineno, "leave it out"
-    for i in range(len(body) - 1):
-        exchanged = [*body[:i], body[i + 1], body[i], *body[i + 2 :]]
-        yield exchanged, body[i + 1].lineno, "let it come before the statement above it"
-
-
-def _moved_or_added_up(body: list[ast.stmt]) -> Bodies:
-    """The last line of a block behind it, or the line behind it into it; `=` for `+=`."""
-    for i, statement in enumerate(body):
-        inner = getattr(statement, "body", None)
-        if isinstance(statement, ast.For | ast.While | ast.If | ast.With) and inner:
-            yield from _moved(body, i, statement, inner)
-        others: list[ast.stmt] = []
-        if isinstance(statement, ast.AugAssign):
-            others = [ast.Assign([statement.target], statement.value)]
-            kinds = (kind for kind in _OPERATORS[:4] if not isinstance(statement.op, kind))
-            others += [ast.AugAssign(statement.target, kind(), statement.value) for kind in kinds]
-        elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            others = [ast.AugAssign(statement.targets[0], ast.Add(), statement.value)]
-        for other in others:
-            ast.fix_missing_locations(ast.copy_location(other, statement))
-            changed = [*body[:i], other, *body[i + 1 :]]
-            yield changed, statement.lineno, "take another sign in place of its `=` or `+=`"
-
-
-def _moved(body: list[ast.stmt], i: int, block: ast.stmt, inner: list[ast.stmt]) -> Bodies:
-    """With a copy of the block: the block itself stays as it is."""
-    others = {name: value for name, value in ast.iter_fields(block) if name != "body"}
-    kind: Any = type(block)
-
-    def with_body(lines: list[ast.stmt]) -> ast.stmt:
-        return ast.copy_location(kind(body=lines, **others), block)
-
-    if len(inner) > 1:
-        out = [*body[:i], with_body(inner[:-1]), inner[-1], *body[i + 1 :]]
-        yield out, inner[-1].lineno, "it belongs behind the block in which it stands"
-    if i + 1 < len(body) and not getattr(block, "orelse", None):
-        longer = with_body([*inner, body[i + 1]])
-        into = [*body[:i], longer, *body[i + 2 :]]
-        yield into, body[i + 1].lineno, "it belongs into the block above it"
-
-
 _VALUE = (ast.Name, ast.Attribute, ast.Call, ast.BinOp, ast.Subscript)
 _OPPOSITES: dict[str, tuple[type, ...]] = {"~x": _VALUE, "not x": (ast.Compare,)}
 _CALLS = (
@@ -466,11 +440,11 @@ _FEW: tuple[Operator, ...] = (
 _MORE: tuple[Operator, ...] = (other_names, _up_to_one, _turned_round)
 _OTHERS: tuple[Operator, ...] = (ranges, _with_one_thing_done, terms_added)
 PASSES: tuple[Pass, ...] = (
-    (True, _FEW, _left_out_or_exchanged), (True, (named_numbers,), None),
-    (True, _MORE, None),
-    (False, _FEW, _left_out_or_exchanged), (False, (named_numbers,), None),
-    (False, _MORE, None),
-    (True, _OTHERS, _moved_or_added_up), (False, _OTHERS, _moved_or_added_up),
+    (True, _FEW, (left_out_or_exchanged,)), (True, (named_numbers,), ()),
+    (True, _MORE, ()),
+    (False, _FEW, (left_out_or_exchanged,)), (False, (named_numbers,), ()),
+    (False, _MORE, ()),
+    (True, _OTHERS, (moved_or_added_up,)), (False, _OTHERS, (moved_or_added_up,)),
 )  # fmt: skip
 _TO_DO: dict[Operator, str] = {  # the first ones tell most
     parts_alone: "leave out {}",

@@ -177,6 +177,8 @@ def _part(source: Source, change: Mutant) -> str:
     if change.kept is not None:
         kept = source.text(change.kept)
         kept = f"({kept})" if f"({kept})" in text else kept
+        if isinstance(part, ast.Call) and f"({kept}, " in text:
+            return text.replace(kept, "...", 1)
         return text.replace(kept, "", 1).strip(" ,")
     if isinstance(part, ast.Attribute) and not isinstance(part.value, ast.Name):
         return f".{part.attr}"
@@ -407,12 +409,13 @@ def _mutants(node: ast.AST, exercise: Exercise, only: str | None = None) -> Iter
         name: own.attributes.get(name, set()) | its.attributes.get(name, set())
         for name in own.attributes.keys() | its.attributes.keys()
     }
+    constants = [*dict.fromkeys([*its.constants, *own.constants])]
     usual = {shape(each) for each in ast.walk(given) if isinstance(each, ast.stmt)}
     if not isinstance(node, ast.ClassDef):
-        yield from mutants(node, Words(own.names, attributes), usual)
+        yield from mutants(node, Words(own.names, attributes, constants), usual)
         return
     written = [each for each in _written(node, exercise) if only in (None, each.name)]
-    words = [Words(words_of(each).names, attributes) for each in written]
+    words = [Words(words_of(each).names, attributes, constants) for each in written]
     for one_pass in PASSES:  # the likeliest changes of all methods first
         for entry, its_words in zip(written, words, strict=True):
             yield from mutants(entry, its_words, usual, [one_pass])
