@@ -139,6 +139,7 @@ def _advice(source: Source, lines: tuple[int, int], changes: list[Mutant]) -> tu
         look, it = f"the statement that begins with {look}", "it"
     parts = [(change, _part(source, change)) for change in changes]
     shown = [each for each in parts if 0 < len(each[1]) <= LONGEST_PART]
+    shown = shown or [(change, _ends(text)) for change, text in parts if text]
     if shown:
         known = {kind: rank for rank, kind in enumerate(KINDS)}
         change, text = min(
@@ -148,6 +149,11 @@ def _advice(source: Source, lines: tuple[int, int], changes: list[Mutant]) -> tu
         if last > first and change.part and change.part.lineno == change.part.end_lineno:
             look, it = f"`{source.line(change.part.lineno)}`", "this line"
     return look, it, do
+
+
+def _ends(text: str) -> str:
+    """The beginning and the end of a long part."""
+    return f"{text[: LONGEST_PART // 2 - 3]} ... {text[3 - LONGEST_PART // 2 :]}"
 
 
 _NTH = ("first", "second", "third", "fourth", "fifth")
