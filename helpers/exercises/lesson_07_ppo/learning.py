@@ -6,6 +6,7 @@ far. Where a case has several minibatches, these are drawn by the course's funct
 one's own may draw others.
 """
 
+from collections.abc import Mapping
 from unittest.mock import patch
 
 import numpy as np
@@ -91,8 +92,10 @@ def gives_a_pair(function, rng: np.random.Generator) -> bool:
     with torch.no_grad():
         old = agent.policy.evaluate(obs, actions)[0], agent.value(obs)
     loss, numbers = agent.loss(Minibatch(obs, actions, advantages, returns, *old))
-    plain = all(isinstance(numbers[name], float | np.floating) for name in LOGGED)
-    return loss.ndim == 0 and loss.requires_grad and plain
+    if not (isinstance(loss, torch.Tensor) and isinstance(numbers, Mapping)):
+        return False
+    graph = any(getattr(numbers[name], "requires_grad", False) for name in LOGGED)
+    return loss.numel() == 1 and loss.requires_grad and not graph
 
 
 PPO_LEARNING = exercise(
