@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from helpers.checks import repair
+from helpers.checks.advice import both, which
 from helpers.checks.core import judge
 from helpers.checks.edits import Edit
 from helpers.checks.exercise import Card, Exercise, Mistake, Property
-from helpers.checks.mutants import Mutant, mutants, words_of
-from helpers.checks.repair import _which
+from helpers.checks.mutants import Mutant, mutants, shape, words_of
 from helpers.checks.source import source_of
 from helpers.exercises.properties import no_mutation
 
@@ -129,7 +129,7 @@ class TestOneLine:
             (
                 cut_off,
                 "return np.clip(reward + gamma * next_value * (1 - over) - value, -1, 1)",
-                "leave out `np.clip(...)`",
+                "leave out `np.clip(..., -1, 1)`",
             ),
         ],
     )
@@ -145,13 +145,13 @@ class TestOneLine:
         assert "Look at `+ gamma**2 * next_value * (1 - over)`." in message
         assert "this line alone makes it right: leave out `**2`." in message
 
-    def test_of_two_like_parts_it_says_which(self):
+    def test_of_two_like_parts_it_sayswhich(self):
         line = "return reward + gamma * 1 * next_value * (2 - over) - value"
         assert line in told(the_second_of_two_numbers).message
         again = "return 2 * reward + gamma * next_value * (2 - over) - value"
         source = SimpleNamespace(lines=[again])
         parts = [each for each in ast.walk(ast.parse(again)) if isinstance(each, ast.Constant)]
-        said = [_which(source, Mutant(1, "", 0, part), "2") for part in parts]
+        said = [which(source, Mutant(1, "", 0, part), "2") for part in parts]
         assert sorted(said) == ["the first `2`", "the second `2`"]
 
     def test_where_one_of_a_few_lines_can_be_changed_all_are_named(self):
@@ -294,7 +294,7 @@ def test_no_source_no_search():
 
 
 def test_of_two_messages_neither_says_that_the_rest_is_right():
-    said = repair.both("The loss is right, but one.", "The weights are right, but two.")
+    said = both("The loss is right, but one.", "The weights are right, but two.")
     assert said == "Two things. First: One. Second: Two."
 
 
@@ -337,3 +337,68 @@ def test_the_part_that_is_shown_stands_in_the_source():
     for mutant in mutants(node, words_of(node)):
         if mutant.part is not None and mutant.kept is None:
             assert source.text(mutant.part) in lines
+
+
+def changed(text, likeliest=False):
+    """All that one change makes of an expression, or only the first half of that."""
+    root = ast.parse(f"def f(x, y, z):\n    return {text}").body[0]
+    made = [ast.unparse(root.body[0].value) for _ in mutants(root, words_of(root))]
+    return made[: len(made) // 2] if likeliest else made
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("x - y / z", "(x - y) / z"),
+        ("(x - y) / z", "x - y / z"),
+        ("(x - y).exp()", "x.exp() - y"),
+        ("x.exp() - y", "(x - y).exp()"),
+        ("torch.exp(x - y)", "torch.exp(x) - y"),
+        ("x['a'] + y['b']", "x['b'] + y['b']"),
+        ("x is None", "x is not None"),
+        ("x * 0.9", "x * z"),
+    ],
+)
+def test_brackets_keys_and_numbers(text, other):
+    assert other in changed(text, likeliest=True)
+
+
+def test_what_is_called_is_no_value():
+    assert not any(each.startswith(("(-f)(", "(1 - f)(")) for each in changed("f(x)"))
+    assert not any("(-self)" in each for each in changed("self.gamma * x"))
+
+
+def test_unusual_statements_are_changed_first():
+    root = ast.parse("def f(x):\n    y = x + 1\n    return y * 2").body[0]
+    usual = {shape(root.body[0])}
+    lines = [each.line for each in mutants(root, words_of(root), usual)]
+    assert lines.index(3) < lines.index(2)
+    assert {*lines} == {each.line for each in mutants(root, words_of(root))}
+
+
+class Both:
+    def first(self, x):
+        return x + 1
+
+    def second(self, x):
+        return 2 * self.first(x)
+
+
+class WrongSecond:
+    def first(self, x):
+        return 1 + x
+
+    def second(self, x):
+        return np.sqrt(self.first(x)) + np.cos(x)
+
+
+def test_of_a_class_the_method_that_is_wrong():
+    exercise = replace(
+        EXERCISE,
+        reference=Both,
+        cases=lambda rng: [(np.array([1.0, 2.0]),), (np.array([0.5]),)],
+        mistakes=[],
+        observe=lambda made, x: {"first": made().first(x), "second": made().second(x)},
+    )
+    message = judge(exercise, WrongSecond).message
+    assert "With the course's `second` in place of yours all cases are right" in message

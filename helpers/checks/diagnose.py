@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import chain
 
+from helpers.checks.advice import both
 from helpers.checks.exercise import Exercise
-from helpers.checks.repair import both
 from helpers.checks.rules import RULES, Context, Diagnosis, tell
 from helpers.checks.running import (
     Mistaken,

@@ -5,10 +5,14 @@ between. Every operator is a generator of replacements for one expression or one
 """
 
 import ast
+import itertools
+import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from helpers.checks.statements import Bodies, left_out_or_exchanged, moved_or_added_up
 
 # Names that are mistaken for each other: functions, methods and arguments.
 KIN = [
@@ -24,24 +28,37 @@ KIN = [
     {"softmax", "log_softmax"}, {"add", "sub", "mul"}, {"left", "right"}, {"append", "insert"},
     {"terminated", "truncated"}, {"obs", "next_obs"}, {"low", "high"},
     {"integers", "choice"}, {"concatenate", "stack"}, {"keepdim", "keepdims"},
+    {"clip_grad_norm_", "clip_grad_value_"},
 ]  # fmt: skip
+_WITH_AXIS = {
+    "sum", "mean", "std", "var", "median", "prod", "max", "min", "amax", "amin", "argmax", "argmin",
+    "any", "all", "cumsum", "cumprod", "norm", "logsumexp", "softmax", "log_softmax", "squeeze",
+    "unsqueeze", "flatten", "cat", "stack", "concatenate", "flip", "sort", "argsort", "size",
+}  # fmt: skip
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 _COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+_OPPOSITE: dict[type, Any] = {
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
 
 
 @dataclass(frozen=True)
 class Words:
-    """What may be put in a name's place: names, and attributes of a name (`batch`, `self`).
-
-    `unread`: `gamma` or `self.tau`, what the course's version reads and this one never does.
+    """What may be put in something's place: names, attributes of a name (`batch`, `self`), and
+    numbers and one word's texts.
     """
 
     names: Sequence[str]
     attributes: dict[str, set[str]] = field(default_factory=dict)
-    unread: Sequence[str] = ()
+    constants: Sequence[float | str] = ()
 
 
 Operator = Callable[[ast.expr, Words], Iterator[ast.expr]]
+# Of strange statements or of usual ones; changes of expressions, and of lists of statements.
+Pass = tuple[bool, Sequence[Operator], Sequence[Callable[[list[ast.stmt]], Bodies]]]
 
 
 @dataclass(frozen=True)
@@ -64,6 +81,7 @@ def words_of(*nodes: ast.AST) -> Words:
     """The vocabulary of some code: its arguments, what it assigns, the attributes that it reads."""
     names: dict[str, None] = {}
     attributes: dict[str, set[str]] = defaultdict(set)
+    constants: dict[float | str, None] = {}
     for node in nodes:
         for each in ast.walk(node):
             if isinstance(each, ast.arg):
@@ -72,15 +90,45 @@ def words_of(*nodes: ast.AST) -> Words:
                 names[each.id] = None
             elif isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name):
                 attributes[each.value.id].add(each.attr)
-    return Words(list(names), attributes)
+            elif isinstance(each, ast.expr) and (_is_number(each) or _is_word(each)):
+                constants[ast.literal_eval(each)] = None
+    return Words(list(names), attributes, list(constants))
 
 
-def mutants(root: ast.AST, words: Words) -> Iterator[Mutant]:
-    """Every small change of `root`: in place, one after the other, likelier kinds first."""
-    grown = _grown(root)
-    for rank, (operators, statements) in enumerate(_PASSES):
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
+
+
+def _is_word(node: ast.expr) -> bool:
+    return (
+        isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier()
+    )
+
+
+def mutants(
+    root: ast.AST,
+    words: Words,
+    usual: Collection[str] = (),
+    passes: Sequence["Pass"] | None = None,
+) -> Iterator[Mutant]:
+    """Every small change of `root`: in place, one after the other, likelier kinds first.
+
+    Statements whose `shape` is a usual one are changed after the others of the same kind.
+    """
+    grown, owners = _grown(root), _owners(root)
+    strange = {each.lineno for each in owners.values() if shape(each) not in usual}
+    for each in PASSES if passes is None else passes:
+        rank, (of_strange, operators, blocks) = PASSES.index(each), each
+        for body, of_blocks in itertools.product(_bodies(root), blocks):
+            for new_body, line, kind in of_blocks(body):
+                if (line in strange) == of_strange:
+                    yield from _with_body(body, new_body, line, kind, rank)
         for parent, name, index, node in _places(root):
+            if (id(node) not in owners or owners[id(node)].lineno in strange) != of_strange:
+                continue
             for operator in operators:
+                if name == "func" and operator not in (other_names, near_names):
+                    continue  # what is called is no value
                 if operator in _GROW and _is_shape(parent, node):
                     continue  # of (20000,) two times is an array that fills the memory
                 for new in operator(node, words):
@@ -95,14 +143,38 @@ def mutants(root: ast.AST, words: Words) -> Iterator[Mutant]:
                         yield Mutant(node.lineno, todo, rank, node, kept, drops=bool(kept))
                     finally:  # also where nobody asks for the next one
                         _put(parent, name, index, node)
-        for body in _bodies(root):
-            for new_body, line, kind in statements(body):
-                old = body[:]
-                body[:] = new_body
-                try:
-                    yield Mutant(line, kind, rank, drops=len(new_body) < len(old))
-                finally:
-                    body[:] = old
+
+
+def _with_body(
+    body: list[ast.stmt], new_body: list[ast.stmt], line: int, kind: str, rank: int
+) -> Iterator[Mutant]:
+    old = body[:]
+    body[:] = new_body
+    try:
+        yield Mutant(line, kind, rank, drops=len(new_body) < len(old))
+    finally:
+        body[:] = old
+
+
+def _owners(root: ast.AST) -> dict[int, ast.stmt]:
+    """The innermost statement around each expression, by the expression's `id`."""
+    statements = [each for each in ast.walk(root) if isinstance(each, ast.stmt)]
+    return {id(node): each for each in statements for node in ast.walk(each)}
+
+
+def shape(statement: ast.stmt) -> str:
+    """A statement without the block that hangs on it, whatever its names are."""
+    kept = {
+        name: value
+        for name, value in ast.iter_fields(statement)
+        if name not in ("body", "orelse", "finalbody", "handlers")
+    }
+    text = " ".join(
+        ast.dump(each) if isinstance(each, ast.AST) else str(each)
+        for value in kept.values()
+        for each in (value if isinstance(value, list) else [value])
+    )
+    return type(statement).__name__ + re.sub(r"Name\(id='\w+'", "Name(", text)
 
 
 _SIZES = ("shape", "size")
@@ -153,8 +225,12 @@ def _places(root: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.expr]
             entries = enumerate(value) if isinstance(value, list) else [(None, value)]
             for index, entry in entries:
                 read = isinstance(getattr(entry, "ctx", ast.Load()), ast.Load)
-                if isinstance(entry, ast.expr) and read:
+                if isinstance(entry, ast.expr) and read and not _is_self(entry):
                     yield parent, name, index, entry
+
+
+def _is_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "self"
 
 
 def _bodies(root: ast.AST) -> Iterator[list[ast.stmt]]:
@@ -169,15 +245,31 @@ def _bodies(root: ast.AST) -> Iterator[list[ast.stmt]]:
 
 
 def other_names(node: ast.expr, words: Words) -> Iterator[ast.expr]:
-    """`reward` for `value`, `self.actor` for `self.critic`, `next_obs` for `obs`."""
+    """`reward` for `value`, `self.actor` for `self.critic`."""
     if isinstance(node, ast.Name):
         yield from (ast.Name(n, ast.Load()) for n in words.names if n != node.id)
     elif isinstance(node, ast.Attribute):
         base = node.value.id if isinstance(node.value, ast.Name) else ""
-        others = set(words.attributes.get(base, ())) | _kin(node.attr)
-        yield from (
-            ast.Attribute(node.value, other, ast.Load()) for other in sorted(others - {node.attr})
-        )
+        others = set(words.attributes.get(base, ())) - _kin(node.attr) - {node.attr}
+        yield from (ast.Attribute(node.value, other, ast.Load()) for other in sorted(others))
+
+
+def near_names(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """`next_obs` for `obs`, `minimum` for `maximum`, another key."""
+    if isinstance(node, ast.Attribute):
+        others = sorted(_kin(node.attr) - {node.attr})
+        yield from (ast.Attribute(node.value, other, ast.Load()) for other in others)
+    elif isinstance(node, ast.Subscript) and _is_word(node.slice):
+        keys = [each for each in words.constants if isinstance(each, str)]
+        yield from (ast.Subscript(node.value, ast.Constant(key), ast.Load()) for key in keys)
+
+
+def named_numbers(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """`gamma` or `self.gamma` for 0.99."""
+    if _is_number(node):
+        yield from (ast.Name(name, ast.Load()) for name in words.names if name != "self")
+        own = sorted(words.attributes.get("self", ()))
+        yield from (ast.Attribute(ast.Name("self", ast.Load()), each, ast.Load()) for each in own)
 
 
 def other_operators(node: ast.expr, words: Words) -> Iterator[ast.expr]:
@@ -189,7 +281,8 @@ def other_operators(node: ast.expr, words: Words) -> Iterator[ast.expr]:
         if isinstance(node.op, (ast.Sub, ast.Div, ast.Pow, ast.Mod, ast.MatMult, ast.FloorDiv)):
             yield ast.BinOp(node.right, node.op, node.left)
     elif isinstance(node, ast.Compare) and len(node.ops) == 1:
-        for comparison in _COMPARISONS:
+        opposite = _OPPOSITE.get(type(node.ops[0]))
+        for comparison in [opposite] if opposite else _COMPARISONS:
             if not isinstance(node.ops[0], comparison):
                 yield ast.Compare(node.left, [comparison()], node.comparators)
     elif isinstance(node, ast.BoolOp):
@@ -215,22 +308,53 @@ def parts_alone(node: ast.expr, words: Words) -> Iterator[ast.expr]:
         yield from (node.body, node.orelse)
 
 
+def brackets(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """`(x - y) / z` for `x - y / z`, `x.exp() - y` for `(x - y).exp()`, and the other way round."""
+    if isinstance(node, ast.BinOp):
+        left, op, right = node.left, node.op, node.right
+        if isinstance(left, ast.BinOp):
+            yield ast.BinOp(left.left, left.op, ast.BinOp(left.right, op, right))
+        if isinstance(right, ast.BinOp):
+            yield ast.BinOp(ast.BinOp(left, op, right.left), right.op, right.right)
+        for inner, put in _arguments(left):
+            yield put(ast.BinOp(inner, op, right))
+        for inner, put in _arguments(right):
+            yield put(ast.BinOp(left, op, inner))
+    for inner, put in _arguments(node):
+        if isinstance(inner, ast.BinOp):
+            yield ast.BinOp(put(inner.left), inner.op, inner.right)
+            yield ast.BinOp(inner.left, inner.op, put(inner.right))
+
+
+Put = Callable[[ast.expr], ast.expr]
+
+
+def _arguments(node: ast.expr) -> Iterator[tuple[ast.expr, Put]]:
+    """What a call is made of: `x` in `x.exp()` and in `torch.exp(x)`, and how to put another in."""
+    if not isinstance(node, ast.Call):
+        return
+    function, args, keywords = node.func, node.args, node.keywords
+    if isinstance(function, ast.Attribute):
+        name = function.attr
+        yield (
+            function.value,
+            lambda x: ast.Call(ast.Attribute(x, name, ast.Load()), args, keywords),
+        )
+    if args:
+        yield args[0], lambda x: ast.Call(function, [x, *args[1:]], keywords)
+
+
 def other_numbers(node: ast.expr, words: Words) -> Iterator[ast.expr]:
     """Off by one, the other sign, the usual other value."""
-    value = node.value if isinstance(node, ast.Constant) else None
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        others = (value + 1, value - 1, -value, 0, 1, -1, 2, 0.5, 2 * value, 1 - value)
-        for other in dict.fromkeys(others):
+    value: Any = node.value if isinstance(node, ast.Constant) else None
+    if _is_number(node):
+        usual = (value + 1, value - 1, -value, 0, 1, -1, 2, 0.5, 2 * value, 1 - value)
+        numbers = [each for each in words.constants if not isinstance(each, str)]
+        for other in dict.fromkeys([*numbers, *usual]):
             if other != value:
                 yield ast.Constant(other)
     elif value is None and isinstance(node, ast.Constant):
         yield from (ast.Constant(0), ast.Constant(-1))
-
-
-def names_for_numbers(node: ast.expr, words: Words) -> Iterator[ast.expr]:
-    """`gamma` for 0.99, which was written out."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        yield from (ast.parse(name, mode="eval").body for name in words.unread)
 
 
 def other_switches(node: ast.expr, words: Words) -> Iterator[ast.expr]:
@@ -253,7 +377,8 @@ def other_arguments(node: ast.expr, words: Words) -> Iterator[ast.expr]:
         yield ast.Call(node.func, [_filled("-x", x=args[0]), *args], keywords)
     for i in range(len(args) if len(args) > 1 else 0):
         yield ast.Call(node.func, args[:i] + args[i + 1 :], keywords)
-    if isinstance(node.func, ast.Attribute) and not keywords and len(args) < 2:
+    reduces = isinstance(node.func, ast.Attribute) and node.func.attr in _WITH_AXIS
+    if reduces and not keywords and len(args) < 2:
         for axis in (-1, 0, 1):
             yield ast.Call(node.func, [*args, ast.Constant(axis)], [])
         flag = ast.keyword("keepdims", ast.Constant(True))
@@ -311,63 +436,6 @@ def _kin(name: str) -> set[str]:
     return set().union(*(group for group in KIN if name in group))
 
 
-# --- Statements: each gives another list of them, the line that is concerned, and what was done ---
-
-
-Bodies = Iterator[tuple[list[ast.stmt], int, str]]
-
-
-def _left_out_or_exchanged(body: list[ast.stmt]) -> Bodies:
-    """One statement left out, or two exchanged."""
-    for i, statement in enumerate(body):
-        if len(body) > 1 and not isinstance(statement, ast.Return):
-            yield body[:i] + body[i + 1 :], statement.lineno, "leave it out"
-    for i in range(len(body) - 1):
-        exchanged = [*body[:i], body[i + 1], body[i], *body[i + 2 :]]
-        yield exchanged, body[i + 1].lineno, "let it come before the statement above it"
-
-
-def _moved_or_added_up(body: list[ast.stmt]) -> Bodies:
-    """The last line of a block behind it, or the line behind it into it; `=` for `+=`."""
-    for i, statement in enumerate(body):
-        inner = getattr(statement, "body", None)
-        if isinstance(statement, ast.For | ast.While | ast.If | ast.With) and inner:
-            yield from _moved(body, i, statement, inner)
-        others: list[ast.stmt] = []
-        if isinstance(statement, ast.AugAssign):
-            others = [ast.Assign([statement.target], statement.value)]
-            kinds = (kind for kind in _OPERATORS[:4] if not isinstance(statement.op, kind))
-            others += [ast.AugAssign(statement.target, kind(), statement.value) for kind in kinds]
-        elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            others = [ast.AugAssign(statement.targets[0], ast.Add(), statement.value)]
-        for other in others:
-            ast.fix_missing_locations(ast.copy_location(other, statement))
-            changed = [*body[:i], other, *body[i + 1 :]]
-            yield changed, statement.lineno, "take another sign in place of its `=` or `+=`"
-
-
-def _nothing(body: list[ast.stmt]) -> Bodies:
-    """A pass over expressions only."""
-    yield from ()
-
-
-def _moved(body: list[ast.stmt], i: int, block: ast.stmt, inner: list[ast.stmt]) -> Bodies:
-    """With a copy of the block: the block itself stays as it is."""
-    others = {name: value for name, value in ast.iter_fields(block) if name != "body"}
-    kind: Any = type(block)
-
-    def with_body(lines: list[ast.stmt]) -> ast.stmt:
-        return ast.copy_location(kind(body=lines, **others), block)
-
-    if len(inner) > 1:
-        out = [*body[:i], with_body(inner[:-1]), inner[-1], *body[i + 1 :]]
-        yield out, inner[-1].lineno, "it belongs behind the block in which it stands"
-    if i + 1 < len(body) and not getattr(block, "orelse", None):
-        longer = with_body([*inner, body[i + 1]])
-        into = [*body[:i], longer, *body[i + 2 :]]
-        yield into, body[i + 1].lineno, "it belongs into the block above it"
-
-
 _VALUE = (ast.Name, ast.Attribute, ast.Call, ast.BinOp, ast.Subscript)
 _OPPOSITES: dict[str, tuple[type, ...]] = {"~x": _VALUE, "not x": (ast.Compare,)}
 _CALLS = (
@@ -380,23 +448,28 @@ _DONE_TO_IT: dict[str, tuple[type, ...]] = {
 }
 _with_another_sign, _up_to_one = around({"-x": _VALUE}), around({"1 - x": _VALUE})
 _turned_round, _with_one_thing_done = around(_OPPOSITES), around(_DONE_TO_IT)
-_PASSES: tuple[tuple[tuple[Operator, ...], Callable[[list[ast.stmt]], Bodies]], ...] = (
-    (
-        (names_for_numbers, parts_alone, other_switches, other_operators, _with_another_sign,
-         _up_to_one, _turned_round, other_numbers, other_arguments, ranges),
-        _left_out_or_exchanged,
-    ),
-    ((other_names,), _moved_or_added_up),
-    ((_with_one_thing_done,), _nothing),
-    ((terms_added,), _nothing),
+_FEW: tuple[Operator, ...] = (
+    parts_alone, other_operators, brackets, _with_another_sign, other_numbers, other_switches,
+    other_arguments, near_names,
+)  # fmt: skip
+_MORE: tuple[Operator, ...] = (other_names, _up_to_one, _turned_round)
+_OTHERS: tuple[Operator, ...] = (ranges, _with_one_thing_done, terms_added)
+PASSES: tuple[Pass, ...] = (
+    (True, _FEW, (left_out_or_exchanged,)), (True, (named_numbers,), ()),
+    (True, _MORE, ()),
+    (False, _FEW, (left_out_or_exchanged,)), (False, (named_numbers,), ()),
+    (False, _MORE, ()),
+    (True, _OTHERS, (moved_or_added_up,)), (False, _OTHERS, (moved_or_added_up,)),
 )  # fmt: skip
 _GROW = (other_operators, _with_one_thing_done, terms_added)
 _TO_DO: dict[Operator, str] = {  # the first ones tell most
-    names_for_numbers: "put a name in place of the number {}",
     parts_alone: "leave out {}",
     other_numbers: "put another number in place of {}",
+    near_names: "put something else in place of {}",
+    named_numbers: "put a name in place of the number {}",
     other_names: "put something else in place of {}",
     other_operators: "take another operator, or another order, in {}",
+    brackets: "set the brackets in another way in {}",
     _with_another_sign: "give {} the other sign",
     _up_to_one: "take 1 minus {} in its place",
     _turned_round: "turn {} into its opposite",
@@ -406,4 +479,4 @@ _TO_DO: dict[Operator, str] = {  # the first ones tell most
     _with_one_thing_done: "do one thing more to {}",
     terms_added: "something has to be added to {}, or multiplied with it",
 }
-KINDS = list(_TO_DO.values())
+KINDS = list(dict.fromkeys(_TO_DO.values()))

@@ -11,24 +11,22 @@ search only for a moment. Where several explanations fit, nothing is said.
 import ast
 import builtins
 import itertools
-import math
 import os
-import re
 import sys
 import tempfile
 import time
 import types
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from helpers.checks.advice import ONE, TWO, Found, both, told_of
 from helpers.checks.compare import ATOL, RTOL, Snapshot, close, leaves
 from helpers.checks.edits import apply, compiled, source_of_reference
 from helpers.checks.exercise import Exercise, Mistake
-from helpers.checks.mutants import KINDS, Mutant, Words, mutants, words_of
+from helpers.checks.mutants import PASSES, Mutant, Words, mutants, shape, words_of
 from helpers.checks.running import (
     Alarm,
     Mistaken,
@@ -42,12 +40,10 @@ from helpers.checks.running import (
     quiet,
     unlike_here,
 )
-from helpers.checks.source import Source, never_read, source_of
+from helpers.checks.source import Source, source_of
 
-ONE, TWO = "one line", "two mistakes"
 SECONDS = 4.0  # of this process, for all of it; half as much again where others slow it down
 ONE_TRY = 0.3
-LONGEST_PART = 60  # characters of a part of a line that is shown
 _UNSAFE = {
     "open", "exec", "eval", "compile", "input", "breakpoint", "exit", "quit", "help",
 }  # fmt: skip
@@ -58,19 +54,6 @@ _OUTSIDE = {
 }  # fmt: skip
 
 
-@dataclass
-class Found:
-    """The lines on which one change makes it right, or leaves another mistake: its message.
-
-    For each of them, the changes. `rank`: no less likely ones are looked for.
-    """
-
-    rank: float = math.inf
-    lines: dict[int, list[Mutant]] = field(default_factory=dict)
-    but_a_property: dict[tuple[str, int], list[Mutant]] = field(default_factory=dict)
-    but_an_entry: dict[tuple[str, int], list[Mutant]] = field(default_factory=dict)
-
-
 def explain(
     exercise: Exercise, candidate: Callable, got: Outcome, failing: list[int]
 ) -> tuple[str, str] | None:
@@ -79,8 +62,10 @@ def explain(
     with quiet(), _bare_folder(), isolated(), Alarm() as alarm:
         try:
             search = _Search(exercise, got, failing, alarm)
+            if source and (found := search.in_one_method(source)).lines:
+                return told_of(source, found)
             pair = search.two_known()
-            told = _told(source, search.changes(source)) if source else None
+            told = told_of(source, search.changes(source, search.known())) if source else None
             if pair is None or (told and told[0] == ONE):
                 return told  # one line is less than two mistakes
             return TWO, both(pair[0].message, pair[1].message)
@@ -88,97 +73,19 @@ def explain(
             return None
 
 
-def _told(source: Source, found: Found) -> tuple[str, str] | None:
-    places = [_advice(source, *each) for each in sorted(_by_statement(source, found.lines).items())]
-    match places:
-        case [(look, it, do)]:
-            return ONE, f"Look at {look}. A small change to {it} alone makes it right{do}."
-        case [_, _] | [_, _, _]:
-            each = " ".join(f"{look[0].upper()}{look[1:]}{do}." for look, _, do in places)
-            return ONE, f"One small change makes it right, in one of these places. {each}"
-    pairs = found.but_a_property or found.but_an_entry
-    messages = {message for message, _ in pairs}
-    left = _by_statement(source, {line: changes for (_, line), changes in pairs.items()})
-    if places or len(messages) != 1 or len(left) != 1:
+def wrong_method(
+    exercise: Exercise, candidate: Callable, got: Outcome, failing: list[int]
+) -> str | None:
+    """Of a class of several methods the one with which all is wrong, and without it right."""
+    source = source_of(candidate)
+    if source is None:
         return None
-    look, _, do = _advice(source, *left.popitem())
-    second = f"look at {look}, where a small change is needed as well{do}."
-    return TWO, both(messages.pop(), second)
-
-
-def _by_statement(source: Source, lines: dict[int, list[Mutant]]) -> dict[tuple, list[Mutant]]:
-    """The changes by first and last line of the statement in which they are."""
-    places: dict[tuple, list[Mutant]] = {}
-    for line, changes in lines.items():
-        places.setdefault(source.statement(line), []).extend(changes)
-    return places
-
-
-def _advice(source: Source, lines: tuple[int, int], changes: list[Mutant]) -> tuple[str, str, str]:
-    """Where to look, what that is, and what to do: of all changes to a statement the one of those
-    that tell most that has the smallest part.
-    """
-    first, last = lines
-    look, it, do = f"`{source.line(first)}`", "this line", ""
-    if last > first:
-        look, it = f"the statement that begins with {look}", "it"
-    parts = [(change, _part(source, change)) for change in changes]
-    shown = [each for each in parts if 0 < len(each[1]) <= LONGEST_PART]
-    if shown:
-        known = {kind: rank for rank, kind in enumerate(KINDS)}
-        change, text = min(
-            shown, key=lambda each: (known.get(each[0].kind, len(known)), len(each[1]))
-        )
-        do = f": {change.kind.format(_which(source, change, text))}"
-        if last > first and change.part and change.part.lineno == change.part.end_lineno:
-            look, it = f"`{source.line(change.part.lineno)}`", "this line"
-    return look, it, do
-
-
-_NTH = ("first", "second", "third", "fourth", "fifth")
-
-
-def _which(source: Source, change: Mutant, text: str) -> str:
-    """A part's text; where its line has several like it, also which of them is meant."""
-    part = change.part
-    if part is None or part.lineno != part.end_lineno:
-        return f"`{text}`"
-    line = source.lines[part.lineno - 1].split("  #")[0]
-    first, last = (len(line.encode()[:n].decode()) for n in (part.col_offset, part.end_col_offset))
-    begin, end = (r"(?<![\w.])" if text[0].isalnum() else "", r"(?!\w)" * text[-1].isalnum())
-    places = [found.start() for found in re.finditer(begin + re.escape(text) + end, line)]
-    inside = [n for n, start in enumerate(places) if first <= start < last]
-    if len(places) < 2 or len(inside) != 1 or inside[0] >= len(_NTH):
-        return f"`{text}`"
-    return f"the {_NTH[inside[0]]} `{text}`"
-
-
-def _part(source: Source, change: Mutant) -> str:
-    """The text that is changed, or what is left out of it."""
-    part = change.part
-    if part is None:
-        return source.line(change.line)
-    text = source.text(part)
-    if isinstance(part, ast.Call) and change.kept in part.args:
-        return f"{source.text(part.func)}(...)"
-    if change.kept is not None:
-        kept = source.text(change.kept)
-        kept = f"({kept})" if f"({kept})" in text else kept
-        return text.replace(kept, "", 1).strip(" ,")
-    if isinstance(part, ast.Attribute) and not isinstance(part.value, ast.Name):
-        return f".{part.attr}"
-    return text
-
-
-def both(first: str, second: str) -> str:
-    """Two messages in one."""
-    return f"Two things. First: {alone(first)} Second: {alone(second)}"
-
-
-def alone(message: str) -> str:
-    """What it says is wrong, without the beginning that says that the rest is right."""
-    rest = re.sub(r"^(The [\w-]+) (is|are) right, but (they|it) ", r"\1 ", message)
-    return re.sub(r"^The [\w-]+ (is|are) right, but (\w)", lambda m: m[2].upper(), rest)
+    with quiet(), _bare_folder(), isolated(), Alarm() as alarm:
+        try:
+            search = _Search(exercise, got, failing, alarm)
+            return search.method(source, search.order)
+        except KeyboardInterrupt:
+            return None
 
 
 class _Search:
@@ -186,7 +93,8 @@ class _Search:
 
     def __init__(self, exercise: Exercise, got: Outcome, failing: list[int], alarm: Alarm) -> None:
         self.exercise, self.got, self.failing, self.alarm = exercise, got, failing, alarm
-        self.began = time.process_time(), time.monotonic()
+        self.began, self.spent = (time.process_time(), time.monotonic()), 0.0
+        self.only: str | None = None  # of a class, the method to look at
         self.want = expected(exercise).observations
         others = [i for i in range(len(self.want)) if i not in failing]
         self.order = failing + others  # what tells most comes first
@@ -196,6 +104,10 @@ class _Search:
         cpu, wall = time.process_time() - self.began[0], time.monotonic() - self.began[1]
         return max(cpu / SECONDS, wall / (1.5 * SECONDS))
 
+    def over(self, share: float) -> bool:
+        """Whether that share of what `in_one_method` left of the time is gone."""
+        return self.used() > self.spent + share * (1 - self.spent)
+
     # --- two entries of the catalogue ---
 
     def two_known(self) -> tuple[Mistake, Mistake] | None:
@@ -203,7 +115,7 @@ class _Search:
         reference = self.exercise.reference
         pairs: list[tuple[Mistake, Mistake]] = []
         for one, other in self._likeliest():
-            if self.used() > 0.5:
+            if self.over(0.5):
                 break
             try:
                 edits = [*one.spellings[0], *other.spellings[0]]
@@ -222,7 +134,7 @@ class _Search:
         """
         scored: list[tuple[Mistake, set, set]] = []
         for tried in mistaken(self.exercise):
-            if not tried.entry.spellings or self.used() > 0.3:
+            if not tried.entry.spellings or self.over(0.3):
                 continue
             known = [i for i in self.failing if i == self.failing[0] or tried.has(i)]
             seen = [self._agreement(i, tried.on(i)) for i in known]
@@ -251,14 +163,26 @@ class _Search:
 
     # --- changes of the student's own source ---
 
-    def changes(self, source: Source) -> Found:
-        """What comes of each small change of the source."""
-        found = Found()
-        known, first = self._known(), self.order[0]
+    def in_one_method(self, source: Source) -> Found:
+        """The changes that make it right, of a class in which one method is wrong: its agents take
+        long to try, so the likeliest changes come before all else.
+        """
+        written = _written(source.node, self.exercise)
+        alone = written[0].name if len(written) == 1 else None
+        self.only = alone or self.method(source, self.failing[:3])
+        if not self.only:
+            return Found()
+        found = self.changes(source, {}, 0.6)
+        self.spent = min(self.used(), 0.6)
+        return found
+
+    def changes(self, source: Source, known: dict[Any, list[Mistaken]], share: float = 1) -> Found:
+        """What comes of each small change of the source; `known` are mistakes that may be left."""
+        found, first = Found(), self.order[0]
         module = ast.Module([source.node], [])
         surroundings = _without_outside(source.surroundings)
-        for mutant in _mutants(source.node, self.exercise.reference):
-            if self.used() > 1 or mutant.rank > found.rank:
+        for mutant in _mutants(source.node, self.exercise, self.only):
+            if self.used() > share or mutant.rank > found.rank:
                 break
             version = _made(module, surroundings, source.node.name)
             seen = version and self._try(version, first)
@@ -275,12 +199,29 @@ class _Search:
                         found.but_an_entry.setdefault(where, []).append(mutant)
         return found
 
+    def method(self, source: Source, cases: list[int]) -> str | None:
+        """Of a class the method that is wrong: with the course's in its place these are right."""
+        given, written = _given(self.exercise.reference), _written(source.node, self.exercise)
+        if len(written) < 2:
+            return None
+        surroundings = _without_outside(source.surroundings)
+        methods = {each.name: each for each in given.body if isinstance(each, ast.FunctionDef)}
+        body, wrong = source.node.body, []
+        for method in (each for each in written if each.name in methods):
+            place = body.index(method)
+            body[place] = methods[method.name]
+            version = _made(ast.Module([source.node], []), surroundings, source.node.name)
+            body[place] = method
+            if version and self._does(version, self.want, cases):
+                wrong.append(method.name)
+        return wrong[0] if len(wrong) == 1 else None
+
     def _right_elsewhere(self, source: Source, surroundings: dict[str, Any], line: int) -> bool:
         """Whether a second change, on another line, makes it right: else the first one may have
         made the mistake that it seems to leave.
         """
         module = ast.Module([source.node], [])
-        for second in _mutants(source.node, self.exercise.reference):
+        for second in _mutants(source.node, self.exercise):
             if self.used() > 1:
                 break
             if source.statement(second.line) != source.statement(line):
@@ -309,12 +250,12 @@ class _Search:
                     return True
         return False
 
-    def _known(self) -> dict[Any, list[Mistaken]]:
+    def known(self) -> dict[Any, list[Mistaken]]:
         """The mistakes, by their marks on the first case."""
         known: dict[Any, list[Mistaken]] = {}
         first = self.order[0]
         for tried in mistaken(self.exercise):
-            if self.used() > 0.67:
+            if self.over(0.67):
                 break
             seen = tried.on(first)
             if isinstance(seen, dict) and not self._agreement(first, seen)[0]:
@@ -323,9 +264,14 @@ class _Search:
                 known.setdefault(_mark(seen), []).append(tried)
         return known
 
-    def _does(self, version: Callable, observations: list[Snapshot | Raised]) -> bool:
-        """Whether a version does the same as these observations, on every case."""
-        for i in self.order:
+    def _does(
+        self,
+        version: Callable,
+        observations: list[Snapshot | Raised],
+        cases: list[int] | None = None,
+    ) -> bool:
+        """Whether a version does the same as these observations, on these cases or on every one."""
+        for i in cases or self.order:
             seen = self._try(version, i)
             if seen is None or unlike_here(self.exercise, observations[i], seen):
                 return False
@@ -346,24 +292,40 @@ class _Search:
             raise
 
 
-def _mutants(node: ast.AST, reference: Callable) -> Iterator[Mutant]:
-    """Changes of what the student wrote: methods that stand there as given are left alone."""
-    given = ast.parse(source_of_reference(reference)).body[0]
+def _mutants(node: ast.AST, exercise: Exercise, only: str | None = None) -> Iterator[Mutant]:
+    """Changes of what the student wrote: methods that stand there as given are left alone, and all
+    but one where `only` that one is to be looked at.
+    """
+    given = _given(exercise.reference)
     own, its = words_of(node), words_of(given)
     attributes = {
         name: own.attributes.get(name, set()) | its.attributes.get(name, set())
         for name in own.attributes.keys() | its.attributes.keys()
     }
-    unread = never_read(node, given)
-    words = Words(own.names, attributes, unread)
+    constants = [*dict.fromkeys([*its.constants, *own.constants])]
+    usual = {shape(each) for each in ast.walk(given) if isinstance(each, ast.stmt)}
     if not isinstance(node, ast.ClassDef):
-        yield from mutants(node, words)
+        yield from mutants(node, Words(own.names, attributes, constants), usual)
         return
+    written = [each for each in _written(node, exercise) if only in (None, each.name)]
+    words = [Words(words_of(each).names, attributes, constants) for each in written]
+    for one_pass in PASSES:  # the likeliest changes of all methods first
+        for entry, its_words in zip(written, words, strict=True):
+            yield from mutants(entry, its_words, usual, [one_pass])
+
+
+def _given(reference: Callable) -> Any:
+    """The course's version, as a tree."""
+    return ast.parse(source_of_reference(reference)).body[0]
+
+
+def _written(node: ast.AST, exercise: Exercise) -> list[ast.FunctionDef]:
+    """Of a class the methods that do not stand there as given."""
+    given = _given(exercise.reference)
     as_given = {ast.dump(each) for each in ast.walk(given) if isinstance(each, ast.FunctionDef)}
-    for entry in node.body:
-        if isinstance(entry, ast.FunctionDef) and ast.dump(entry) not in as_given:
-            names = words_of(entry).names
-            yield from mutants(entry, Words(names, attributes, unread))
+    body = node.body if isinstance(node, ast.ClassDef) else []
+    methods = [each for each in body if isinstance(each, ast.FunctionDef)]
+    return [each for each in methods if ast.dump(each) not in as_given]
 
 
 def _made(module: ast.Module, surroundings: dict[str, Any], name: str) -> Callable | None:

@@ -9,6 +9,7 @@ from typing import TypeGuard
 
 import numpy as np
 
+from helpers.checks.advice import TWO
 from helpers.checks.compare import (
     ANOTHER,
     ATOL,
@@ -24,7 +25,7 @@ from helpers.checks.display import short
 from helpers.checks.edits import source_of_reference
 from helpers.checks.exercise import Case, Exercise
 from helpers.checks.hints import hints
-from helpers.checks.repair import TWO, explain
+from helpers.checks.repair import explain, wrong_method
 from helpers.checks.running import Outcome, Raised, expected
 from helpers.checks.source import never_read, source_of
 
@@ -180,8 +181,9 @@ def _not_a_number(c: Context) -> Diagnosis | None:
     if c.first.kind != "nan":
         return None
     message = (
-        f"{_subject(c.first, 'contains')} NaN, not a number: look for 0 divided by 0, 0 times "
-        "infinity, the logarithm of a negative number, or infinity minus or divided by infinity."
+        f"{_subject(c.first, 'contains')} NaN, not a number: look for 0 divided by 0 (as `.std()` "
+        "of one number is), 0 times infinity, the logarithm of a negative number, or infinity "
+        "minus or divided by infinity."
     )
     if "gradient" in c.first.where:
         message += " (Of what `torch.where` drops, the gradient is computed all the same.)"
@@ -305,13 +307,34 @@ def _differs(c: Context) -> Diagnosis:
     on = "every case" if failed == total else f"{failed} of {total} cases"
     if case.note:
         on += f": {case.note}" if failed == 1 else f", first on: {case.note}"
-    ones = f"one{'s' * _plural(c.first)}"
-    sentences = [f"{_subject(c.first, 'differs')} from the expected {ones} on {on}."]
-    sentences += _unused(c) + _whatever_the_values(c) + _stops_elsewhere(c)
+    sentences = [_difference(c.first, on), *_where(c), *_unused(c)]
+    sentences += _whatever_the_values(c) + _stops_elsewhere(c)
     small = _by_hand(c.exercise, case, c.first.expected)
     work_out = "Work the case below out by hand and compare."
     sentences.append(work_out if small else "Compare the case below.")
     return Diagnosis(None, " ".join(sentences))
+
+
+def _difference(first: Difference, on: str) -> str:
+    """What differs, and where; an answer to whether something is so, said outright."""
+    if not first.where.startswith(_WHETHER) or first.kind != "value":
+        ones = f"one{'s' * _plural(first)}"
+        return f"{_subject(first, 'differs')} from the expected {ones} on {on}."
+    what = first.where.removeprefix(_WHETHER)
+    if first.got.value:
+        return f"In yours {what}, which should not be: on {on}."
+    return f"It should be that {what}, and in yours it is not: on {on}."
+
+
+_WHETHER = "answer to whether "
+
+
+def _where(c: Context) -> list[str]:
+    """Of a class of several methods that which is wrong."""
+    method = wrong_method(c.exercise, c.function, c.got, c.failing)
+    if method is None:
+        return []
+    return [f"With the course's `{method}` in place of yours all cases are right: look there."]
 
 
 def _stops_elsewhere(c: Context) -> list[str]:
@@ -349,9 +372,11 @@ def _by_hand(exercise: Exercise, case: Case, wanted: object) -> bool:
 def _whatever_the_values(c: Context) -> list[str]:
     """What holds of the right output and not of this one.
 
-    Not what its properties say: wrong numbers break them for reasons of their own.
+    Not what its properties say, which wrong numbers break for reasons of their own: but for one.
     """
-    said = []
+    broken = [name for name, error in c.got.broken.items() if error is None]
+    told = {each.name: each.message for each in c.exercise.properties if each.name in broken}
+    said = [told["changes its inputs"]] if "changes its inputs" in told else []
     want, have = c.first.expected, c.first.got
     if _is_numeric(want) and _is_numeric(have) and want.value.shape == have.value.shape:
         said += _signs(c, want.value, have.value) + _sums(want.value, have.value)

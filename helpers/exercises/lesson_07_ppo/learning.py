@@ -6,6 +6,7 @@ far. Where a case has several minibatches, these are drawn by the course's funct
 one's own may draw others.
 """
 
+from collections.abc import Mapping
 from unittest.mock import patch
 
 import numpy as np
@@ -15,7 +16,7 @@ from torch import nn
 
 from helpers.agents.networks import make_critic
 from helpers.agents.policies import CategoricalPolicy, GaussianPolicy
-from helpers.agents.ppo import PPO, minibatches
+from helpers.agents.ppo import PPO, Minibatch, minibatches
 from helpers.checks.exercise import Case
 from helpers.exercises.lesson_01_a2c.learning import number, weights
 from helpers.exercises.observing import fill_parameters
@@ -26,13 +27,19 @@ OBS_SIZE, RATE = 3, 0.3
 LOGGED = ("actor_loss", "critic_loss", "entropy", "approx_kl", "clip_fraction")
 
 
-def observe_learning(function, policy, critic, *batch, updates=1, **settings):
-    """The weights of both networks after so many calls, and what the last one returns."""
+def agent_with(function, policy: nn.Module, critic: nn.Module, **settings):
+    """An agent of the class with these networks."""
     discrete = isinstance(policy, CategoricalPolicy)
     space = spaces.Discrete(3) if discrete else spaces.Box(-1, 1, (2,))
     agent = function(Spaces(OBS_SIZE, space), n_envs=2, n_steps=2, hidden=4, seed=0, **settings)
     agent.policy, agent.critic = policy, critic
     agent.optimizer = Descent([*policy.parameters(), *critic.parameters()], RATE)
+    return agent
+
+
+def observe_learning(function, policy, critic, *batch, updates=1, **settings):
+    """The weights of both networks after so many calls, and what the last one returns."""
+    agent = agent_with(function, policy, critic, **settings)
     with patch.dict(agent.learn_from.__globals__, minibatches=minibatches):
         for _ in range(updates):
             returned = agent.learn_from(*(each.clone() for each in batch))
@@ -66,7 +73,7 @@ def learning_cases(rng: np.random.Generator) -> list[Case]:
         drawn(4, "one epoch, one minibatch"),
         drawn(4, "with an entropy bonus", entropy_coef=0.2),
         drawn(6, "three epochs, a narrow range", n_epochs=3, clip_range=0.05, value_coef=0.3),
-        drawn(6, "values clipped", n_epochs=3, value_clip_range=0.1),
+        drawn(6, "values clipped", n_epochs=3, batch_size=3, value_clip_range=0.1),
         drawn(6, "a gradient that has to be clipped", n_epochs=2, max_grad_norm=0.05),
         drawn(9, "two epochs of three minibatches", n_epochs=2, batch_size=3),
         drawn(6, "moves far enough after a few updates", n_epochs=8, target_kl=0.004),
@@ -77,4 +84,21 @@ def learning_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-PPO_LEARNING = exercise(__file__, "7.8", PPO, learning_cases, observe_learning)
+def gives_a_pair(function, rng: np.random.Generator) -> bool:
+    """What later cells ask `loss` for, which need not be what `learn_from` does with it."""
+    case = learning_cases(rng)[0]
+    agent = agent_with(function, *case.args[:2], **case.kwargs)
+    obs, actions, advantages, returns = case.args[2:]
+    with torch.no_grad():
+        old = agent.policy.evaluate(obs, actions)[0], agent.value(obs)
+    loss, numbers = agent.loss(Minibatch(obs, actions, advantages, returns, *old))
+    if not (isinstance(loss, torch.Tensor) and isinstance(numbers, Mapping)):
+        return False
+    graph = any(getattr(numbers[name], "requires_grad", False) for name in LOGGED)
+    return loss.numel() == 1 and loss.requires_grad and not graph
+
+
+PPO_LEARNING = exercise(
+    __file__, "7.8", PPO, learning_cases, observe_learning,
+    properties={"another pair from loss": gives_a_pair},
+)  # fmt: skip

@@ -141,15 +141,18 @@ def value_loss_cases(rng: np.random.Generator) -> list[Case]:
         return leaf(values), leaf(old), leaf(returns), clip_range
 
     def one(value: float, note: str) -> Case:
-        return Case((leaf([value]), leaf([1.0]), leaf([2.0]), 0.2), note=note)
+        return Case((leaf([value]), leaf([3.0]), leaf([4.0]), 0.2), note=note)
 
+    far = leaf([2.0, -1.0]), leaf([0.5, 1.0]), leaf([2.5, -1.5]), None
     return [
         Case((leaf([3.0]), leaf([1.0]), leaf([5.0]), None), note="one value, nothing clipped"),
-        one(1.1, "a value that has moved a little, with a range of 0.2"),
-        one(1.5, "a value that has moved far, towards its return"),
-        one(0.5, "a value that has moved far, away from its return"),
-        one(3.5, "a value that has moved far beyond its return"),
+        one(3.1, "a value that has moved a little, with a range of 0.2"),
+        one(2.9, "a value that has moved a little, away from its return"),
+        one(3.5, "a value that has moved far, towards its return"),
+        one(2.5, "a value that has moved far, away from its return"),
+        one(5.5, "a value that has moved far beyond its return"),
         Case(drawn(5, None), note="five values, nothing clipped"),
+        Case(far, note="up and down a long way, nothing clipped"),
         Case(drawn(6, 0.3), note="six values, with a range of 0.3"),
         Case(drawn(32, 0.5)),
         Case((leaf([1.5]), leaf([1.0]), leaf([2.0]), 0.0), note="a range of 0, which is not None"),

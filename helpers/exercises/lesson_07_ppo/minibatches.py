@@ -25,16 +25,17 @@ def observe_epoch(function: Callable, n_rows: int, batch_size: int) -> dict[str,
     rows = np.concatenate([np.zeros(0, int), *parts])
     many = n_rows >= 9  # of few rows chance may leave out none
     neighbours = [len(part) > 4 and np.ptp(part) == len(part) - 1 for part in parts]
+    twice = len(np.unique(rows)) < len(rows) and (many or len(rows) > n_rows)
     return {
-        "number of rows in all": len(rows),
         "answer to whether the numbers are whole": all(part.dtype.kind in "iu" for part in parts),
         "answer to whether a number is no row": bool(((rows < 0) | (rows >= n_rows)).any()),
-        "answer to whether a row comes twice": many and len(np.unique(rows)) < len(rows),
+        "answer to whether a row comes twice": twice,
+        "number of rows in all": len(rows),
         "answer to whether a row never comes": many and not np.isin(np.arange(n_rows), rows).all(),
         "number of parts": len(parts),
         "list of the parts' sizes": ", ".join(map(str, sorted(map(len, parts)))),
         "answer to whether the order is random": not many or bool((np.diff(rows) < 0).any()),
-        "parts that are one piece of the rollout": sum(neighbours),
+        "answer to whether a part is one piece of the rollout": any(neighbours),
     }
 
 
@@ -46,6 +47,7 @@ def epoch_cases(rng: np.random.Generator) -> list[Case]:
         Case((70, 16), note="six rows left over"),
         Case((80, 16), note="five parts of 16"),
         Case((47, 16), note="nearly three parts"),
+        Case((50, 4), note="more parts than a part has rows"),
         Case((512, 64), note="a rollout"),
     ]
 
