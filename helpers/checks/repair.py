@@ -333,7 +333,7 @@ def _made(module: ast.Module, surroundings: dict[str, Any], name: str) -> Callab
     namespace = dict(surroundings)
     try:
         exec(compile(module, "<a changed version>", "exec", dont_inherit=True), namespace)
-    except (SyntaxError, ValueError, TypeError, NameError, AttributeError, RecursionError):
+    except Exception:  # what stands in an annotation or for a default may fail in any way
         return None
     return namespace.get(name)
 
