@@ -6,7 +6,7 @@ between. Every operator is a generator of replacements for one expression or one
 
 import ast
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,7 +42,7 @@ class Mutant:
     """Where the change stands, and what kind of change it is: a sentence with `{}` for the part.
 
     `part` is the expression that is changed, None for a whole statement, and `kept` what is left of
-    it; `drops`: something was only left out.
+    it; `drops`: something was only left out. `also`: lines of other places with the same change.
     """
 
     line: int
@@ -50,6 +50,7 @@ class Mutant:
     part: ast.expr | None = None
     kept: ast.expr | None = None
     drops: bool = False
+    also: tuple[int, ...] = ()
 
 
 def words_of(*nodes: ast.AST) -> Words:
@@ -67,12 +68,16 @@ def words_of(*nodes: ast.AST) -> Words:
     return Words(list(names), attributes)
 
 
-def mutants(root: ast.AST, words: Words) -> Iterator[Mutant]:
+def mutants(
+    root: ast.AST, words: Words, passes: Sequence["Pass"] | None = None
+) -> Iterator[Mutant]:
     """Every small change of `root`: in place, one after the other, likelier kinds first."""
     grown = _grown(root)
-    for operators, statements in ((_LIKELY, _left_out_or_exchanged), (_OTHERS, _moved_or_added_up)):
+    for operators, statements in PASSES if passes is None else passes:
         for parent, name, index, node in _places(root):
             for operator in operators:
+                if operator is parts_alone and isinstance(parent, ast.Expr):
+                    continue  # to leave out the statement is the same
                 for new in operator(node, words):
                     if isinstance(new, ast.Name) and new.id in grown and _keeps(parent):
                         continue  # numpy's array of a list that is in itself takes all memory
@@ -92,6 +97,62 @@ def mutants(root: ast.AST, words: Words) -> Iterator[Mutant]:
                     yield Mutant(line, kind, drops=len(new_body) < len(old))
                 finally:
                     body[:] = old
+        if operators is _FIRST:
+            yield from _in_several_places(root, words)
+
+
+def _in_several_places(root: ast.AST, words: Words) -> Iterator[Mutant]:
+    """The same change in all places that are alike: whoever writes a line twice errs twice."""
+    groups: dict[Any, list[tuple[ast.AST, str, int | None, ast.expr]]] = defaultdict(list)
+    for parent, *rest, node in _places(root):
+        groups[_what_is_done(parent, node)].append((parent, *rest, node))
+    del groups[None]
+    for places in groups.values():
+        if not 2 <= len(places) <= _SEVERAL:
+            continue
+        nodes = [place[-1] for place in places]
+        for operator in (kin, parts_alone, other_numbers):
+            for changed in zip(*(list(operator(node, words)) for node in nodes), strict=False):
+                yield from _put_all(places, changed, operator)
+
+
+_SEVERAL = 4  # places that are told in one sentence
+
+
+def _put_all(places: list, changed: Sequence[ast.expr], operator: Operator) -> Iterator[Mutant]:
+    """These changes at once, taken back when the next one is asked for."""
+    first, *others = (node for _, _, _, node in places)
+    kept = changed[0] if operator is parts_alone else None
+    try:
+        for (parent, name, index, node), new in zip(places, changed, strict=True):
+            if kept is None:
+                ast.fix_missing_locations(ast.copy_location(new, node))
+            _put(parent, name, index, new)
+        also = tuple(node.lineno for node in others)
+        yield Mutant(first.lineno, _TO_DO[operator], first, kept, bool(kept), also)
+    finally:
+        for parent, name, index, node in reversed(places):
+            _put(parent, name, index, node)
+
+
+def _what_is_done(parent: ast.AST, node: ast.expr) -> Any:
+    """The same for all places where the same is done, to whatever it is done; or None."""
+    match node:
+        case ast.Constant():
+            return type(parent), repr(node.value)
+        case ast.Attribute():
+            return ast.dump(node)
+        case ast.Call(ast.Attribute() | ast.Name()):
+            name = getattr(node.func, "attr", None) or getattr(node.func, "id", None)
+            return name, len(node.args), len(node.keywords)
+        case ast.BinOp():
+            sides = (each for each in (node.right, node.left) if not _is_long(each))
+            return type(node.op), next(map(ast.dump, sides), None)
+    return None
+
+
+def _is_long(node: ast.expr) -> bool:
+    return not isinstance(node, ast.Constant | ast.Name | ast.Attribute)
 
 
 _GROWING = ("append", "insert", "extend", "appendleft")
@@ -150,16 +211,21 @@ def _bodies(root: ast.AST) -> Iterator[list[ast.stmt]]:
 # --- Expressions: each gives replacements for a node ----------------------------------------------
 
 
+def kin(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """`torch.min` for `torch.max`, `next_obs` for `obs`."""
+    if isinstance(node, ast.Attribute):
+        others = sorted(_kin(node.attr) - {node.attr})
+        yield from (ast.Attribute(node.value, other, ast.Load()) for other in others)
+
+
 def other_names(node: ast.expr, words: Words) -> Iterator[ast.expr]:
-    """`reward` for `value`, `self.actor` for `self.critic`, `next_obs` for `obs`."""
+    """`reward` for `value`, `self.actor` for `self.critic`."""
     if isinstance(node, ast.Name):
         yield from (ast.Name(n, ast.Load()) for n in words.names if n != node.id)
     elif isinstance(node, ast.Attribute):
         base = node.value.id if isinstance(node.value, ast.Name) else ""
-        others = set(words.attributes.get(base, ())) | _kin(node.attr)
-        yield from (
-            ast.Attribute(node.value, other, ast.Load()) for other in sorted(others - {node.attr})
-        )
+        others = set(words.attributes.get(base, ())) - _kin(node.attr) - {node.attr}
+        yield from (ast.Attribute(node.value, other, ast.Load()) for other in sorted(others))
 
 
 def other_operators(node: ast.expr, words: Words) -> Iterator[ast.expr]:
@@ -183,6 +249,8 @@ def parts_alone(node: ast.expr, words: Words) -> Iterator[ast.expr]:
     """A term, a factor, a sign, a call or an index left out."""
     if isinstance(node, ast.BinOp):
         yield from (node.left, node.right)
+        if isinstance(node.left, ast.BinOp):  # what was standardised: `(x - mean) / std`
+            yield node.left.left
     elif isinstance(node, ast.UnaryOp):
         yield node.operand
     elif isinstance(node, ast.BoolOp):
@@ -207,6 +275,20 @@ def other_numbers(node: ast.expr, words: Words) -> Iterator[ast.expr]:
                 yield ast.Constant(other)
     elif value is None and isinstance(node, ast.Constant):
         yield from (ast.Constant(0), ast.Constant(-1))
+
+
+def signs_moved(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """A minus before the whole call in place of one before its argument."""
+    for i, arg in enumerate(node.args if isinstance(node, ast.Call) else ()):
+        if isinstance(arg, ast.UnaryOp) and isinstance(arg.op, ast.USub):
+            args = [*node.args[:i], arg.operand, *node.args[i + 1 :]]
+            yield ast.UnaryOp(ast.USub(), ast.Call(node.func, args, node.keywords))
+
+
+def lengths(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """The number of columns for that of rows."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len":
+        yield from (_filled("x.shape[-1]", x=arg) for arg in node.args)
 
 
 def other_switches(node: ast.expr, words: Words) -> Iterator[ast.expr]:
@@ -351,15 +433,24 @@ _DONE_TO_IT: dict[str, tuple[type, ...]] = {
 }
 _with_another_sign, _up_to_one = around({"-x": _VALUE}), around({"1 - x": _VALUE})
 _turned_round, _with_one_thing_done = around(_OPPOSITES), around(_DONE_TO_IT)
-_LIKELY: tuple[Operator, ...] = (
-    other_names, other_operators, parts_alone, _with_another_sign, _up_to_one, _turned_round,
-    other_numbers, other_switches, other_arguments,
+_with_an_axis = around({"x[:, None]": _VALUE})
+_FIRST: tuple[Operator, ...] = (  # few for each place: they reach the end of a long answer
+    kin, parts_alone, other_operators, other_numbers, other_switches, other_arguments, signs_moved,
+    lengths,
 )  # fmt: skip
-_OTHERS: tuple[Operator, ...] = (ranges, _with_one_thing_done, terms_added)
+_LIKELY: tuple[Operator, ...] = (other_names, _with_another_sign, _up_to_one, _turned_round)
+_OTHERS: tuple[Operator, ...] = (ranges, _with_an_axis, _with_one_thing_done, terms_added)
+Pass = tuple[tuple[Operator, ...], Callable[[list[ast.stmt]], Iterable]]
+PASSES: tuple[Pass, ...] = (
+    (_FIRST, _left_out_or_exchanged), (_LIKELY, lambda body: ()), (_OTHERS, _moved_or_added_up),
+)  # fmt: skip
 _TO_DO: dict[Operator, str] = {  # the first ones tell most
     parts_alone: "leave out {}",
     other_numbers: "put another number in place of {}",
+    kin: "put something else in place of {}",
+    lengths: "put something else in place of {}",
     other_names: "put something else in place of {}",
+    signs_moved: "let the minus in {} stand before all of it",
     other_operators: "take another operator, or another order, in {}",
     _with_another_sign: "give {} the other sign",
     _up_to_one: "take 1 minus {} in its place",
@@ -367,6 +458,7 @@ _TO_DO: dict[Operator, str] = {  # the first ones tell most
     other_switches: "take the opposite of {}",
     other_arguments: "give other arguments in {}",
     ranges: "let {} begin elsewhere, or go backwards",
+    _with_an_axis: "give {} one more axis",
     _with_one_thing_done: "do one thing more to {}",
     terms_added: "something has to be added to {}, or multiplied with it",
 }

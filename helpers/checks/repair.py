@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,7 +27,7 @@ import numpy as np
 from helpers.checks.compare import ATOL, RTOL, Snapshot, close, leaves
 from helpers.checks.edits import apply, compiled, source_of_reference
 from helpers.checks.exercise import Exercise, Mistake
-from helpers.checks.mutants import KINDS, Mutant, Words, mutants, words_of
+from helpers.checks.mutants import KINDS, PASSES, Mutant, Pass, Words, mutants, words_of
 from helpers.checks.running import (
     Alarm,
     Mistaken,
@@ -61,10 +61,11 @@ _OUTSIDE = {
 class Found:
     """The lines on which one change makes it right, or leaves another mistake: its message.
 
-    For each of them, the changes.
+    For each of them, the changes. `in_several`: the same change in several places makes it right.
     """
 
     lines: dict[int, list[Mutant]] = field(default_factory=dict)
+    in_several: list[Mutant] = field(default_factory=list)
     but_a_property: dict[tuple[str, int], list[Mutant]] = field(default_factory=dict)
     but_an_entry: dict[tuple[str, int], list[Mutant]] = field(default_factory=dict)
 
@@ -94,6 +95,8 @@ def _told(source: Source, found: Found) -> tuple[str, str] | None:
         case [_, _] | [_, _, _]:
             each = " ".join(f"{look[0].upper()}{look[1:]}{do}." for look, _, do in places)
             return ONE, f"One small change makes it right, in one of these places. {each}"
+    if found.in_several and not places:
+        return ONE, _in_several(source, found.in_several)
     pairs = found.but_a_property or found.but_an_entry
     messages = {message for message, _ in pairs}
     left = _by_statement(source, {line: changes for (_, line), changes in pairs.items()})
@@ -102,6 +105,19 @@ def _told(source: Source, found: Found) -> tuple[str, str] | None:
     look, _, do = _advice(source, *left.popitem())
     second = f"look at {look}, where a small change is needed as well{do}."
     return TWO, both(messages.pop(), second)
+
+
+def _in_several(source: Source, changes: list[Mutant]) -> str:
+    """Where the same is done in several places, each of which needs the same change."""
+    one_line = [
+        c for c in changes if {*map(source.statement, c.also)} == {source.statement(c.line)}
+    ]
+    look, it, do = _advice(source, source.statement(changes[0].line), one_line or changes)
+    if one_line:
+        return (
+            f"Look at {look}. The same small change in several places of {it} makes it right{do}."
+        )
+    return f"The same small change in several places makes it right, first at {look}{do}."
 
 
 def _by_statement(source: Source, lines: dict[int, list[Mutant]]) -> dict[tuple, list[Mutant]]:
@@ -128,6 +144,8 @@ def _advice(source: Source, lines: tuple[int, int], changes: list[Mutant]) -> tu
             shown, key=lambda each: (known.get(each[0].kind, len(known)), len(each[1]))
         )
         do = f": {change.kind.format(_which(source, change, text))}"
+        if change.kept is not None and text == source.text(change.part):
+            do = f": leave only `{source.text(change.kept)}` of `{text}`"
         if last > first and change.part and change.part.lineno == change.part.end_lineno:
             look, it = f"`{source.line(change.part.lineno)}`", "this line"
     return look, it, do
@@ -139,7 +157,7 @@ _NTH = ("first", "second", "third", "fourth", "fifth")
 def _which(source: Source, change: Mutant, text: str) -> str:
     """A part's text; where its line has several like it, also which of them is meant."""
     part = change.part
-    if part is None or part.lineno != part.end_lineno:
+    if part is None or part.lineno != part.end_lineno or change.also:
         return f"`{text}`"
     line = source.lines[part.lineno - 1].split("  #")[0]
     first, last = (len(line.encode()[:n].decode()) for n in (part.col_offset, part.end_col_offset))
@@ -160,10 +178,19 @@ def _part(source: Source, change: Mutant) -> str:
     if change.kept is not None:
         kept = source.text(change.kept)
         kept = f"({kept})" if f"({kept})" in text else kept
-        return text.replace(kept, "", 1).strip(" ,")
+        before, _, after = text.partition(kept)
+        rest = f"{before}{after}".strip(" ,")
+        between = before.strip() and after.strip() and not kept.startswith("(")
+        return text if between or not _whole(rest) else rest  # all of it: `kept` is told as well
     if isinstance(part, ast.Attribute) and not isinstance(part.value, ast.Name):
         return f".{part.attr}"
     return text
+
+
+def _whole(text: str) -> bool:
+    """Whether each bracket in it is closed, and none is closed that was not opened."""
+    depths = itertools.accumulate((c in "([") - (c in ")]") for c in text)
+    return all(depth >= 0 for depth in depths) and text.count("(") == text.count(")")
 
 
 def both(first: str, second: str) -> str:
@@ -249,34 +276,51 @@ class _Search:
 
     def changes(self, source: Source) -> Found:
         """What comes of each small change of the source."""
-        found = Found()
+        found, module = Found(), ast.Module([source.node], [])
         known, first = self._known(), self.order[0]
-        module = ast.Module([source.node], [])
         surroundings = _without_outside(source.surroundings)
-        for mutant in _mutants(source.node, self.exercise.reference):
-            if self.used() > 1:
-                break
-            version = _made(module, surroundings, source.node.name)
-            seen = version and self._try(version, first)
-            if version is None or seen is None:
-                continue
-            if not unlike_here(self.exercise, self.want[first], seen):
-                if self._does(version, self.want):
-                    self._judge_properties(version, mutant, found)
-            elif not mutant.drops and not isinstance(seen, Raised):
-                for tried in known.get(_mark(seen), ()):
-                    alike = self._does(version, list(tried.observations())) and self._shows(tried)
-                    if alike and self._right_elsewhere(source, surroundings, mutant.line):
-                        where = tried.entry.message, mutant.line
-                        found.but_an_entry.setdefault(where, []).append(mutant)
+        for each in PASSES:
+            left: dict[int, Mistaken] = {}  # changes that may leave a known mistake, by number
+            for number, mutant in enumerate(_mutants(source.node, self.exercise.reference, [each])):
+                if self.used() > 1:
+                    break
+                version = _made(module, surroundings, source.node.name)
+                seen = version and self._try(version, first)
+                if version is None or seen is None:
+                    continue
+                if not unlike_here(self.exercise, self.want[first], seen):
+                    if self._does(version, self.want):
+                        self._judge_properties(version, mutant, found)
+                elif not (mutant.drops or mutant.also or isinstance(seen, Raised)):
+                    for tried in known.get(_mark(seen), ()):
+                        if self._shows(tried) and self._does(version, list(tried.observations())):
+                            left[number] = tried
+            if not (found.lines or found.in_several):
+                self._leave_an_entry(source, surroundings, each, left, found)
         return found
+
+    def _leave_an_entry(
+        self,
+        source: Source,
+        surroundings: dict,
+        each: Pass,
+        left: dict[int, Mistaken],
+        found: Found,
+    ) -> None:
+        """Of the changes that may leave a known mistake those after which another change helps."""
+        for number, mutant in enumerate(_mutants(source.node, self.exercise.reference, [each])):
+            if number > max(left, default=-1) or self.used() > 1:
+                break
+            if number in left and self._right_elsewhere(source, surroundings, mutant.line):
+                where = left[number].entry.message, mutant.line
+                found.but_an_entry.setdefault(where, []).append(mutant)
 
     def _right_elsewhere(self, source: Source, surroundings: dict[str, Any], line: int) -> bool:
         """Whether a second change, on another line, makes it right: else the first one may have
         made the mistake that it seems to leave.
         """
         module = ast.Module([source.node], [])
-        for second in _mutants(source.node, self.exercise.reference):
+        for second in _mutants(source.node, self.exercise.reference, PASSES):
             if self.used() > 1:
                 break
             if source.statement(second.line) != source.statement(line):
@@ -288,21 +332,27 @@ class _Search:
     def _judge_properties(self, version: Callable, mutant: Mutant, found: Found) -> None:
         """Right in its values: does it break nothing, or only what the student's version did?"""
         broken = self._within(2 * ONE_TRY, lambda: broken_properties(self.exercise, version))
-        if broken == {}:
+        if mutant.also:
+            found.in_several += [mutant] * (broken == {})
+        elif broken == {}:
             found.lines.setdefault(mutant.line, []).append(mutant)
         elif broken and broken.keys() <= self.got.broken.keys():
             said = (each.message for each in self.exercise.properties if each.name in broken)
             found.but_a_property.setdefault((next(said), mutant.line), []).append(mutant)
 
     def _shows(self, tried: Mistaken) -> bool:
-        """Whether a number is wrong in just this mistake's way: else a change may have made it."""
+        """Whether a number is wrong in just this mistake's way, and none is right that would be
+        wrong with it: else a change may have made it.
+        """
+        shown = False
         seen = zip(self.want, tried.observations(), self.got.observations, strict=True)
         for want, did, have in (map(_numbers, each) for each in seen):
             if want.size == did.size == have.size:
-                wrong = ~close(want, have, RTOL, ATOL)
-                if (wrong & close(did, have, RTOL, ATOL)).any():
-                    return True
-        return False
+                right, its_right = (close(want, each, RTOL, ATOL) for each in (have, did))
+                if (right & ~its_right).any():
+                    return False
+                shown |= bool((~right & close(did, have, RTOL, ATOL)).any())
+        return shown
 
     def _known(self) -> dict[Any, list[Mistaken]]:
         """The mistakes, by their marks on the first case."""
@@ -341,7 +391,7 @@ class _Search:
             raise
 
 
-def _mutants(node: ast.AST, reference: Callable) -> Iterator[Mutant]:
+def _mutants(node: ast.AST, reference: Callable, passes: Sequence[Pass]) -> Iterator[Mutant]:
     """Changes of what the student wrote: methods that stand there as given are left alone."""
     given = ast.parse(source_of_reference(reference)).body[0]
     own, its = words_of(node), words_of(given)
@@ -351,13 +401,13 @@ def _mutants(node: ast.AST, reference: Callable) -> Iterator[Mutant]:
     }
     words = Words(own.names, attributes)
     if not isinstance(node, ast.ClassDef):
-        yield from mutants(node, words)
+        yield from mutants(node, words, passes)
         return
     as_given = {ast.dump(each) for each in ast.walk(given) if isinstance(each, ast.FunctionDef)}
     for entry in node.body:
         if isinstance(entry, ast.FunctionDef) and ast.dump(entry) not in as_given:
             names = words_of(entry).names
-            yield from mutants(entry, Words(names, attributes))
+            yield from mutants(entry, Words(names, attributes), passes)
 
 
 def _made(module: ast.Module, surroundings: dict[str, Any], name: str) -> Callable | None:

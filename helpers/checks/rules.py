@@ -24,7 +24,7 @@ from helpers.checks.display import short
 from helpers.checks.edits import source_of_reference
 from helpers.checks.exercise import Case, Exercise
 from helpers.checks.hints import hints
-from helpers.checks.repair import TWO, explain
+from helpers.checks.repair import ONE, TWO, explain
 from helpers.checks.running import Outcome, Raised, expected
 from helpers.checks.source import source_of
 
@@ -138,8 +138,11 @@ def _error(c: Context) -> Diagnosis | None:
     if error.line is None:
         message = f"What {c.name} returned could not be used: `{error}`."
         return Diagnosis("unusable output", message)
-    stopped = f"Your function stopped with {tell(error)}."
-    return Diagnosis("error", " ".join([stopped, *hints(error)]))
+    stopped = [f"Your function stopped with {tell(error)}.", *hints(error)]
+    if len(stopped) == 1 and error.type is not NameError:  # which says all that there is to say
+        found = explain(c.exercise, c.function, c.got, c.failing)
+        stopped += [found[1]] if found and found[0] == ONE else []
+    return Diagnosis("error", " ".join(stopped))
 
 
 def _another_at_each_call(c: Context) -> Diagnosis | None:
@@ -305,13 +308,31 @@ def _differs(c: Context) -> Diagnosis:
     on = "every case" if failed == total else f"{failed} of {total} cases"
     if case.note:
         on += f": {case.note}" if failed == 1 else f", first on: {case.note}"
-    ones = f"one{'s' * _plural(c.first)}"
-    sentences = [f"{_subject(c.first, 'differs')} from the expected {ones} on {on}."]
+    sentences = [_both_told(c.first) or _told_apart(c.first, on)]
     sentences += _unused(c) + _whatever_the_values(c) + _stops_elsewhere(c)
     small = _by_hand(c.exercise, case, c.first.expected)
     work_out = "Work the case below out by hand and compare."
     sentences.append(work_out if small else "Compare the case below.")
     return Diagnosis(None, " ".join(sentences))
+
+
+def _told_apart(first: Difference, on: str) -> str:
+    ones = f"one{'s' * _plural(first)}"
+    return f"{_subject(first, 'differs')} from the expected {ones} on {on}."
+
+
+def _both_told(first: Difference) -> str | None:
+    """What a part should be and what it is, where that is a word or a number or two."""
+    if not first.where or first.kind != "value" or first.expected.kind == "object":
+        return None
+    if first.expected.numeric and first.expected.value.size > 2:
+        return None
+    want, have = (
+        f"`{x.value}`" if x.kind == "text" else short(x).split(" (")[0]
+        for x in (first.expected, first.got)
+    )
+    yours = f"yours {_verb(first, 'is')} {have}"
+    return f"{_subject(first, 'should')} be {want}, and {yours}." if want != have else None
 
 
 def _stops_elsewhere(c: Context) -> list[str]:
