@@ -111,7 +111,7 @@ def _in_several_places(root: ast.AST, words: Words) -> Iterator[Mutant]:
         if not 2 <= len(places) <= _SEVERAL:
             continue
         nodes = [place[-1] for place in places]
-        for operator in (kin, parts_alone, other_numbers):
+        for operator in (kin, parts_alone, other_numbers, other_operators):
             for changed in zip(*(list(operator(node, words)) for node in nodes), strict=False):
                 yield from _put_all(places, changed, operator)
 
@@ -379,7 +379,7 @@ def _left_out_or_exchanged(body: list[ast.stmt]) -> Bodies:
     """One statement left out, or two exchanged."""
     for i, statement in enumerate(body):
         if len(body) > 1 and not isinstance(statement, ast.Return):
-            yield body[:i] + body[i + 1 :], statement.lineno, "leave it out"
+            yield body[:i] + body[i + 1 :], statement.lineno, _LEFT_OUT
     for i in range(len(body) - 1):
         exchanged = [*body[:i], body[i + 1], body[i], *body[i + 2 :]]
         yield exchanged, body[i + 1].lineno, "let it come before the statement above it"
@@ -462,4 +462,5 @@ _TO_DO: dict[Operator, str] = {  # the first ones tell most
     _with_one_thing_done: "do one thing more to {}",
     terms_added: "something has to be added to {}, or multiplied with it",
 }
-KINDS = list(_TO_DO.values())
+_LEFT_OUT = "leave it out"
+KINDS = [_LEFT_OUT, *_TO_DO.values()]

@@ -18,7 +18,7 @@ import tempfile
 import time
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,11 +78,11 @@ def explain(
     with quiet(), _bare_folder(), isolated(), Alarm() as alarm:
         try:
             search = _Search(exercise, got, failing, alarm)
-            pair = search.two_known()
+            pairs = search.two_known()
             told = _told(source, search.changes(source)) if source else None
-            if pair is None or (told and told[0] == ONE):
+            if not pairs or (told and told[0] == ONE):
                 return told  # one line is less than two mistakes
-            return TWO, both(pair[0].message, pair[1].message)
+            return _told_of_pairs(pairs) or told
         except KeyboardInterrupt:
             return None
 
@@ -105,6 +105,15 @@ def _told(source: Source, found: Found) -> tuple[str, str] | None:
     look, _, do = _advice(source, *left.popitem())
     second = f"look at {look}, where a small change is needed as well{do}."
     return TWO, both(messages.pop(), second)
+
+
+def _told_of_pairs(pairs: list[tuple[Mistake, Mistake]]) -> tuple[str, str] | None:
+    """Both mistakes; where several pairs do the same, what all of them have in common."""
+    said = {frozenset((one.message, other.message)) for one, other in pairs}
+    if len(said) == 1:
+        return TWO, both(pairs[0][0].message, pairs[0][1].message)
+    in_all = frozenset.intersection(*said)
+    return (TWO, f"Two things at least. One of them: {alone(*in_all)}") if in_all else None
 
 
 def _in_several(source: Source, changes: list[Mutant]) -> str:
@@ -137,7 +146,7 @@ def _advice(source: Source, lines: tuple[int, int], changes: list[Mutant]) -> tu
     if last > first:
         look, it = f"the statement that begins with {look}", "it"
     parts = [(change, _part(source, change)) for change in changes]
-    shown = [each for each in parts if 0 < len(each[1]) <= LONGEST_PART]
+    shown = [(c, x) for c, x in parts if "{}" not in c.kind or 0 < len(x) <= LONGEST_PART]
     if shown:
         known = {kind: rank for rank, kind in enumerate(KINDS)}
         change, text = min(
@@ -221,23 +230,17 @@ class _Search:
 
     # --- two entries of the catalogue ---
 
-    def two_known(self) -> tuple[Mistake, Mistake] | None:
-        """The two mistakes that together do just what was seen; None unless there is one pair."""
+    def two_known(self) -> list[tuple[Mistake, Mistake]]:
+        """The pairs of mistakes that together do just what was seen."""
         reference = self.exercise.reference
         pairs: list[tuple[Mistake, Mistake]] = []
         for one, other in self._likeliest():
             if self.used() > 0.5:
                 break
-            try:
-                edits = [*one.spellings[0], *other.spellings[0]]
-                source = apply(source_of_reference(reference), edits)
-                version = compiled(reference, source, TWO)
-            except Exception:  # the one edit's place is gone after the other
-                continue
-            if self._does(version, self.got.observations):
+            version = _with_both(reference, one, other)
+            if version is not None and self._does(version, self.got.observations):
                 pairs.append((one, other))
-        said = {frozenset((one.message, other.message)) for one, other in pairs}
-        return pairs[0] if len(said) == 1 else None
+        return pairs
 
     def _likeliest(self) -> list[tuple[Mistake, Mistake]]:
         """Pairs of entries: first those that together are wrong in most of the parts that are, and
@@ -278,6 +281,7 @@ class _Search:
         """What comes of each small change of the source."""
         found, module = Found(), ast.Module([source.node], [])
         known, first = self._known(), self.order[0]
+        shown: dict[Mistaken, bool] = {}
         surroundings = _without_outside(source.surroundings)
         for each in PASSES:
             left: dict[int, Mistaken] = {}  # changes that may leave a known mistake, by number
@@ -293,7 +297,9 @@ class _Search:
                         self._judge_properties(version, mutant, found)
                 elif not (mutant.drops or mutant.also or isinstance(seen, Raised)):
                     for tried in known.get(_mark(seen), ()):
-                        if self._shows(tried) and self._does(version, list(tried.observations())):
+                        if tried not in shown:
+                            shown[tried] = self._shows(tried)
+                        if shown[tried] and self._does(version, [*tried.observations()]):
                             left[number] = tried
             if not (found.lines or found.in_several):
                 self._leave_an_entry(source, surroundings, each, left, found)
@@ -389,6 +395,15 @@ class _Search:
             if self.alarm.rang:
                 return None
             raise
+
+
+def _with_both(reference: Callable, one: Mistake, other: Mistake) -> Callable | None:
+    """The reference with two mistakes; None where neither leaves the place of the other's edit."""
+    for first, second in ((one, other), (other, one)):
+        with suppress(Exception):
+            edits = [*first.spellings[0], *second.spellings[0]]
+            return compiled(reference, apply(source_of_reference(reference), edits), TWO)
+    return None
 
 
 def _mutants(node: ast.AST, reference: Callable, passes: Sequence[Pass]) -> Iterator[Mutant]:

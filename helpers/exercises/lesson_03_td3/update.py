@@ -316,10 +316,17 @@ def what_arrives(trial: Updates, updates: int, noise_clip: float) -> dict:
         "share of next actions without noise": share(far < 1e-6),
         "share of noise beyond `noise_clip`": share(far > noise_clip + 1e-5),
         "share of noise at `noise_clip`": share(np.abs(far - noise_clip) < 1e-5),
+        "bound at which noise is cut off": bound(far),
         "range of the next actions": "within [-1, 1]"
         if np.abs(first).max() <= 1
         else "beyond [-1, 1]",
     }
+
+
+def bound(far: np.ndarray) -> str:
+    """The largest size of noise, if more than one entry has just that size."""
+    largest = far.max(initial=0.0)
+    return f"{largest:.2g}" if (np.abs(far - largest) < 1e-5).sum() > 2 else "none"
 
 
 def share(of: np.ndarray) -> float:
