@@ -469,7 +469,9 @@ _VERBS = {
 
 def _plural(difference: Difference) -> bool:
     """Whether a part's name is a plural: "actions", "layers of both", but not "bias" or "loss"."""
-    head = re.split(r"[,:]| (?:of|to|for|from|in|at|after|where|that|about)\b", difference.where)[0]
+    head = re.split(
+        r"[,:]| (?:of|on|to|for|from|in|at|after|where|that|about)\b", difference.where
+    )[0]
     return head.endswith("s") and not head.endswith(("ss", "us", "is", "as"))
 
 
