@@ -26,7 +26,15 @@ from helpers.agents.td3 import TD3
 from helpers.checks.exercise import Case
 from helpers.exercises.lesson_03_td3.smoothing import shared, shared_streams
 from helpers.exercises.text import exercise
-from helpers.exercises.toys import SmallActor, SmallTwin, Spaces, batch_of, floats
+from helpers.exercises.toys import (
+    SmallActor,
+    SmallTwin,
+    Spaces,
+    batch_of,
+    drawn,
+    floats,
+    random_twin,
+)
 from helpers.memory.buffers import Batch
 
 # --- What is looked at ----------------------------------------------------------------------------
@@ -379,7 +387,7 @@ def update_cases(rng: np.random.Generator) -> list[Case]:
         numbers = 1, policy_delay, 0.8, 0.25, 0.1
         return *networks, Batch(*now, *later, torch.zeros(1), torch.zeros(1)), *numbers
 
-    def drawn(obs_size: int, action_dim: int, *numbers: float, own: bool = False) -> tuple:
+    def random(obs_size: int, action_dim: int, *numbers: float, own: bool = False) -> tuple:
         def actor() -> SmallActor:
             return SmallActor(rng.normal(size=(obs_size, action_dim)) / 2)
 
@@ -394,16 +402,32 @@ def update_cases(rng: np.random.Generator) -> list[Case]:
     return [
         Case(by_hand(2), note="the first of every two updates: only the critics move"),
         Case(by_hand(1), note="no delay: everything moves"),
-        Case(drawn(2, 1, 4, 2, 0.9, 0.2, 0.05), note="four updates, a delay of 2"),
+        Case(random(2, 1, 4, 2, 0.9, 0.2, 0.05), note="four updates, a delay of 2"),
         Case(
-            drawn(3, 2, 6, 3, 0.9, 0.2, 0.05),
+            random(3, 2, 6, 3, 0.9, 0.2, 0.05),
             {"updates_before": 1},
             note="six updates, a delay of 3; `self.updates` is 2 at the first of them",
         ),
-        Case(drawn(1, 3, 2, 1, 1.0, 0.2, 0.05), note="two updates, three action dimensions"),
-        Case(drawn(3, 2, 4, 2, 0.9, 0.2, 0.05, own=True), note="the agent's own networks"),
+        Case(random(1, 3, 2, 1, 1.0, 0.2, 0.05), note="two updates, three action dimensions"),
+        Case(random(3, 2, 4, 2, 0.9, 0.2, 0.05, own=True), note="the agent's own networks"),
         Case(noisy(rng), note="many rows, noise that is often clipped"),
     ]
 
 
-TD3_UPDATE = exercise(__file__, "3.7", TD3, update_cases, observe_agent)
+def does_what_was_given(function, rng: np.random.Generator) -> bool:
+    """Whether `__init__` and `value`, which are no part of the exercise, are still themselves."""
+    settings = {"policy_delay": 3, "target_noise": 0.3, "noise_clip": 0.7}
+    agent = built(with_plain_twin(function), 2, 1, **settings)
+    kept = all(getattr(agent, name) == number for name, number in settings.items())
+    if not kept or "value" not in vars(function):
+        return kept
+    vars(agent).update(critic=random_twin(rng, 2, 1), target_critic=random_twin(rng, 2, 1))
+    obs = drawn(rng, 20, 2)
+    with torch.no_grad():
+        return torch.allclose(agent.value(obs), agent.critic.q1(obs, agent.greedy(obs)))
+
+
+TD3_UPDATE = exercise(
+    __file__, "3.7", TD3, update_cases, observe_agent,
+    properties={"what was given changed": does_what_was_given},
+)  # fmt: skip
