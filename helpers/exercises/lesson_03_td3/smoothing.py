@@ -92,10 +92,10 @@ def observe_smoothing(function, target_actor, next_obs, target_noise, noise_clip
             rest |= dict.fromkeys(WIDTHS)
     if sharing != OWN:  # then the rest depends on the numbers drawn
         rest = dict.fromkeys(rest)
-    elif len(plain) != MANY:
-        weak = values(ask(next_obs, WEAK, 5)) - plain
-        rest = {"noise of the rows": repeated(weak)} | rest
-    return seen | {"noise within the batch": sharing} | rest
+    rows = None
+    if sharing == OWN and len(plain) != MANY:
+        rows = repeated(values(ask(next_obs, WEAK, 5)) - plain)
+    return seen | {"noise within the batch": sharing, "noise of the rows": rows} | rest
 
 
 def shared(noise: np.ndarray) -> str:
