@@ -381,6 +381,8 @@ def _left_out_or_exchanged(body: list[ast.stmt]) -> Bodies:
         if len(body) > 1 and not isinstance(statement, ast.Return):
             yield body[:i] + body[i + 1 :], statement.lineno, _LEFT_OUT
     for i in range(len(body) - 1):
+        if isinstance(body[i + 1], ast.Return):
+            continue  # that would leave the statement out
         exchanged = [*body[:i], body[i + 1], body[i], *body[i + 2 :]]
         yield exchanged, body[i + 1].lineno, "let it come before the statement above it"
 
@@ -435,14 +437,15 @@ _with_another_sign, _up_to_one = around({"-x": _VALUE}), around({"1 - x": _VALUE
 _turned_round, _with_one_thing_done = around(_OPPOSITES), around(_DONE_TO_IT)
 _with_an_axis = around({"x[:, None]": _VALUE})
 _FIRST: tuple[Operator, ...] = (  # few for each place: they reach the end of a long answer
-    kin, parts_alone, other_operators, other_numbers, other_switches, other_arguments, signs_moved,
-    lengths,
+    kin, parts_alone, other_numbers, other_switches,
 )  # fmt: skip
+_SECOND: tuple[Operator, ...] = (other_operators, other_arguments, signs_moved, lengths)
 _LIKELY: tuple[Operator, ...] = (other_names, _with_another_sign, _up_to_one, _turned_round)
 _OTHERS: tuple[Operator, ...] = (ranges, _with_an_axis, _with_one_thing_done, terms_added)
 Pass = tuple[tuple[Operator, ...], Callable[[list[ast.stmt]], Iterable]]
 PASSES: tuple[Pass, ...] = (
-    (_FIRST, _left_out_or_exchanged), (_LIKELY, lambda body: ()), (_OTHERS, _moved_or_added_up),
+    (_FIRST, _left_out_or_exchanged), (_SECOND, lambda body: ()), (_LIKELY, lambda body: ()),
+    (_OTHERS, _moved_or_added_up),
 )  # fmt: skip
 _TO_DO: dict[Operator, str] = {  # the first ones tell most
     parts_alone: "leave out {}",

@@ -14,7 +14,7 @@ import inspect
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from math import prod
 
@@ -49,8 +49,15 @@ class ListeningTwin(SmallTwin):
     """Remembers the actions that it is asked about."""
 
     def forward(self, obs, action):
-        self.heard = [*getattr(self, "heard", []), action.detach().clone()]
+        self.listen(action)
         return super().forward(obs, action)
+
+    def q1(self, obs, action):
+        self.listen(action)
+        return super().q1(obs, action)
+
+    def listen(self, action):
+        self.heard = [*getattr(self, "heard", []), action.detach().clone()]
 
 
 class Still(np.random.Generator):
@@ -266,7 +273,8 @@ def frozen(agent) -> str:
 
 
 def moved(before: dict, after: dict) -> str:
-    names = [name for name in before if not np.array_equal(before[name], after[name])]
+    alike = (name for name in before if np.allclose(before[name], after[name], 1e-6, 1e-9))
+    names = [name for name in before if name not in {*alike}]
     return ", ".join(names).replace("_", " ") or "nothing"
 
 
@@ -302,7 +310,13 @@ def what_arrives(trial: Updates, updates: int, noise_clip: float) -> dict:
     before = streams(agent)
     with torch.no_grad():
         plain = agent.target_actor(batch.next_obs).numpy()
-    heard = [heard_at(trial) for _ in range(updates)]
+    heard = []
+    for _ in range(updates):
+        with torch.no_grad():
+            known = [batch.action, agent.actor(batch.obs)]
+        heard.append(heard_at(trial))
+    asked = vars(agent.critic).get("heard", [])[-1:]  # at the last update, in the actor's loss
+    plain_ones = all(any(map(partial(same, x), known)) for x in asked)
     used = [name for name, state in streams(agent).items() if state != before[name]]
     seen = {
         "random streams from which the update draws": listed(used),
@@ -318,6 +332,7 @@ def what_arrives(trial: Updates, updates: int, noise_clip: float) -> dict:
     noise = (first - plain)[inside]
     far = np.abs(noise)
     return seen | {
+        "actions in the actor's loss": "its own" if plain_ones else "others",
         "number of next actions for each row": "several" if several else "one",
         "noise of the second update": "the same as in the first" if again else "new",
         "noise within the batch": shared(noise),
@@ -329,6 +344,11 @@ def what_arrives(trial: Updates, updates: int, noise_clip: float) -> dict:
         if np.abs(first).max() <= 1
         else "beyond [-1, 1]",
     }
+
+
+def same(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Or of another shape: then nothing can be said."""
+    return one.shape != other.shape or torch.allclose(one, other, atol=1e-5)
 
 
 def bound(far: np.ndarray) -> str:
@@ -367,7 +387,7 @@ def noisy(rng: np.random.Generator) -> tuple:
     """The target actor often reaches a bound in one of two dimensions; all values are 0."""
     nothing = [np.zeros(3), np.zeros(3)]
     actors = SmallActor([[0.5, -0.5]]), SmallActor([[0.0, 2.0]])
-    networks = SmallTwin(*nothing), actors[0], ListeningTwin(*nothing), actors[1]
+    networks = ListeningTwin(*nothing), actors[0], ListeningTwin(*nothing), actors[1]
     batch = batch_of(rng, 1, 2, *[""] * ROWS)
     # 70 % of such noise is clipped: a share that chance does not round to another one. `noise_clip`
     # is not the 0.1 of the exploration noise.
