@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from helpers.checks import repair
-from helpers.checks.advice import both, which
+from helpers.checks.advice import both, told_of_pairs, which
 from helpers.checks.core import judge
 from helpers.checks.edits import Edit
 from helpers.checks.exercise import Card, Exercise, Mistake, Property
-from helpers.checks.mutants import Mutant, mutants, shape, words_of
+from helpers.checks.mutants import Mutant, mutants, words_of
+from helpers.checks.places import shape
 from helpers.checks.source import source_of
 from helpers.exercises.properties import no_mutation
 
@@ -92,6 +93,26 @@ def over_several_lines(reward, value, next_value, over, gamma):
     )  # fmt: skip
 
 
+def the_same_slip_twice(reward, value, next_value, over, gamma):
+    result = np.zeros(len(reward))
+    for i in range(len(reward)):
+        if over[i]:
+            result[i] = reward[i].clip(-0.1, 0.1) - value[i]
+        else:
+            result[i] = reward[i].clip(-0.1, 0.1) + gamma * next_value[i] - value[i]
+    return result
+
+
+def standardised(reward, value, next_value, over, gamma):
+    scaled = (reward - reward.mean()) / (reward.std() + 1e-8)
+    return scaled + gamma * next_value * (1 - over) - value
+
+
+def an_error_alone(reward, value, next_value, over, gamma):
+    goes_on = (1 - over).reshape(len(reward) + 1)
+    return reward + gamma * next_value * goes_on - value
+
+
 def the_second_of_two_numbers(reward, value, next_value, over, gamma):
     return reward + gamma * 1 * next_value * (2 - over) - value
 
@@ -160,6 +181,20 @@ class TestOneLine:
         assert "`future = 2 * gamma * next_value * (1 - over)`: leave out `2 *`." in message
         assert "`later = future * 1`: put another number in place of `1`." in message
 
+    def test_the_same_slip_in_two_places_is_one(self):
+        result = told(the_same_slip_twice)
+        assert result.diagnosis == "one line"
+        assert "The same small change in several places makes it right" in result.message
+        assert result.message.endswith(": leave out `.clip(-0.1, 0.1)`.")
+
+    def test_of_what_was_standardised_it_says_what_to_leave(self):
+        assert "leave only `reward` of `(reward - reward.mean())" in told(standardised).message
+
+    def test_a_line_that_stops_is_repaired_as_well(self):
+        result = told(an_error_alone)
+        assert result.diagnosis == "error"
+        assert "leave out `+ 1`" in result.message
+
     def test_known_mistakes_come_first(self):
         result = told(no_value)
         assert result.diagnosis == "The value is missing"
@@ -217,6 +252,13 @@ class TestTwoMistakes:
         stands on one line.
         """
         assert told(near_a_known_one).diagnosis != "two mistakes"
+
+    def test_what_all_pairs_have_in_common_is_told_alone(self):
+        entries = [replace(MISTAKES[0], message=f"{n}.") for n in ("One", "Other", "Third")]
+        pairs = [(entries[0], entries[1]), (entries[0], entries[2])]
+        _, message = told_of_pairs(pairs)
+        assert message == "Two things at least. One of them: One."
+        assert told_of_pairs([*pairs, (entries[1], entries[2])]) is None
 
     def test_a_change_that_makes_a_known_mistake_of_another_one_does_not_name_it(self):
         """With `over` for one `value` the mask would be inverted, which it is not."""

@@ -1,10 +1,12 @@
 """What came of the search for the wrong line, in words: where to look, and what kind of change."""
 
 import ast
+import itertools
 import math
 import re
 from dataclasses import dataclass, field
 
+from helpers.checks.exercise import Mistake
 from helpers.checks.mutants import KINDS, Mutant
 from helpers.checks.source import Source
 
@@ -16,10 +18,12 @@ LONGEST_PART = 60  # characters of a part of a line that is shown
 class Found:
     """The lines on which one change makes it right, or leaves another mistake: its message.
 
-    For each of them, the changes. `rank`: no less likely ones are looked for.
+    For each of them, the changes. `rank`: no less likely ones are looked for. `in_several`: the
+    same change in several places makes it right.
     """
 
     rank: float = math.inf
+    in_several: list[Mutant] = field(default_factory=list)
     lines: dict[int, list[Mutant]] = field(default_factory=dict)
     but_a_property: dict[tuple[str, int], list[Mutant]] = field(default_factory=dict)
     but_an_entry: dict[tuple[str, int], list[Mutant]] = field(default_factory=dict)
@@ -33,6 +37,8 @@ def told_of(source: Source, found: Found) -> tuple[str, str] | None:
         case [_, _] | [_, _, _]:
             each = " ".join(f"{look[0].upper()}{look[1:]}{do}." for look, _, do in places)
             return ONE, f"One small change makes it right, in one of these places. {each}"
+    if found.in_several and not places:
+        return ONE, _in_several(source, found.in_several)
     pairs = found.but_a_property or found.but_an_entry
     messages = {message for message, _ in pairs}
     left = _by_statement(source, {line: changes for (_, line), changes in pairs.items()})
@@ -41,6 +47,28 @@ def told_of(source: Source, found: Found) -> tuple[str, str] | None:
     look, _, do = _advice(source, *left.popitem())
     second = f"look at {look}, where a small change is needed as well{do}."
     return TWO, both(messages.pop(), second)
+
+
+def told_of_pairs(pairs: list[tuple[Mistake, Mistake]]) -> tuple[str, str] | None:
+    """Both mistakes; where several pairs do the same, what all of them have in common."""
+    said = {frozenset((one.message, other.message)) for one, other in pairs}
+    if len(said) == 1:
+        return TWO, both(pairs[0][0].message, pairs[0][1].message)
+    in_all = frozenset.intersection(*said)
+    return (TWO, f"Two things at least. One of them: {alone(*in_all)}") if in_all else None
+
+
+def _in_several(source: Source, changes: list[Mutant]) -> str:
+    """Where the same is done in several places, each of which needs the same change."""
+    one_line = [
+        c for c in changes if {*map(source.statement, c.also)} == {source.statement(c.line)}
+    ]
+    look, it, do = _advice(source, source.statement(changes[0].line), one_line or changes)
+    if one_line:
+        return (
+            f"Look at {look}. The same small change in several places of {it} makes it right{do}."
+        )
+    return f"The same small change in several places makes it right, first at {look}{do}."
 
 
 def _by_statement(source: Source, lines: dict[int, list[Mutant]]) -> dict[tuple, list[Mutant]]:
@@ -60,7 +88,7 @@ def _advice(source: Source, lines: tuple[int, int], changes: list[Mutant]) -> tu
     if last > first:
         look, it = f"the statement that begins with {look}", "it"
     parts = [(change, _part(source, change)) for change in changes]
-    shown = [each for each in parts if 0 < len(each[1]) <= LONGEST_PART]
+    shown = [(c, x) for c, x in parts if "{}" not in c.kind or 0 < len(x) <= LONGEST_PART]
     shown = shown or [(change, _ends(text)) for change, text in parts if text]
     if shown:
         known = {kind: rank for rank, kind in enumerate(KINDS)}
@@ -68,6 +96,8 @@ def _advice(source: Source, lines: tuple[int, int], changes: list[Mutant]) -> tu
             shown, key=lambda each: (known.get(each[0].kind, len(known)), len(each[1]))
         )
         do = f": {change.kind.format(which(source, change, text))}"
+        if change.part and change.kept and text == source.text(change.part):
+            do = f": leave only `{source.text(change.kept)}` of `{text}`"
         if last > first and change.part and change.part.lineno == change.part.end_lineno:
             look, it = f"`{source.line(change.part.lineno)}`", "this line"
     return look, it, do
@@ -84,7 +114,7 @@ _NTH = ("first", "second", "third", "fourth", "fifth")
 def which(source: Source, change: Mutant, text: str) -> str:
     """A part's text; where its line has several like it, also which of them is meant."""
     part = change.part
-    if part is None or part.lineno != part.end_lineno:
+    if part is None or part.lineno != part.end_lineno or change.also:
         return f"`{text}`"
     line = source.lines[part.lineno - 1].split("  #")[0]
     first, last = (len(line.encode()[:n].decode()) for n in (part.col_offset, part.end_col_offset))
@@ -108,11 +138,33 @@ def _part(source: Source, change: Mutant) -> str:
             return text.replace(kept, "...", 1)
         if isinstance(part, ast.Call) and change.kept in part.args:
             return f"{source.text(part.func)}(...)"
-        kept = f"({kept})" if f"({kept})" in text else kept
-        return text.replace(kept, "", 1).strip(" ,")
+        before, after = _around(source, part, change.kept)
+        rest = f"{before}{after}".strip(" ,")
+        between = before.strip() and after.strip()
+        return text if between or not _whole(rest) else rest  # all of it: `kept` is told as well
     if isinstance(part, ast.Attribute) and not isinstance(part.value, ast.Name):
         return f".{part.attr}"
     return text
+
+
+def _around(source: Source, part: ast.expr, kept: ast.expr) -> tuple[str, str]:
+    """What stands before and after a piece of a part."""
+    text, piece = source.text(part), source.text(kept)
+    if part.lineno == part.end_lineno:
+        line = source.lines[part.lineno - 1].encode()
+        before = line[part.col_offset : kept.col_offset].decode()
+        after = line[kept.end_col_offset : part.end_col_offset].decode()
+    else:
+        before, _, after = text.partition(piece)
+    if before.endswith("(") and after.startswith(")"):
+        before, after = before[:-1], after[1:]
+    return before, after
+
+
+def _whole(text: str) -> bool:
+    """Whether each bracket in it is closed, and none is closed that was not opened."""
+    depths = itertools.accumulate((c in "([") - (c in ")]") for c in text)
+    return all(depth >= 0 for depth in depths) and text.count("(") == text.count(")")
 
 
 def both(first: str, second: str) -> str:

@@ -71,6 +71,11 @@ _NAME = r"([A-Z]\w+)"
 _NO_TENSOR_BUT = re.compile(rf"must be Tensor, not {_NAME}|'{_NAME}' and|and '{_NAME}'")
 _HAS_NO = re.compile(rf"'{_NAME}' object has no attribute '(\w+)'")
 _CALLED = re.compile(rf"\bnn\.{_NAME}\((?!\))")
+_MAX_UNPACKED = re.compile(r"^[\w\s,]+=.*\b(max|min)\(")
+_VALUES_ONLY = (
+    "numpy's `max` and `min` give the values only; where they stand is what `argmax` and `argmin` "
+    "say. (Of a tensor, with a `dim`, they give both.)"
+)
 _MADE_OF_A_TENSOR = ("Boolean value of Tensor", "__init__() takes", "<class 'torch.Tensor'>")
 
 
@@ -84,6 +89,8 @@ def hints(error: Raised) -> list[str]:
     found = dict.fromkeys(hint for words, hint in _HINTS.items() if words in error.text)
     if "values to unpack" in error.text and error.source.startswith("for "):
         found["To go through two things side by side, `zip` them."] = None
+    elif "values to unpack" in error.text and _MAX_UNPACKED.search(error.source):
+        found[_VALUES_ONLY] = None
     return list(found)
 
 

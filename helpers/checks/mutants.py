@@ -6,13 +6,23 @@ between. Every operator is a generator of replacements for one expression or one
 
 import ast
 import itertools
-import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from helpers.checks.statements import Bodies, left_out_or_exchanged, moved_or_added_up
+from helpers.checks.places import (
+    bodies,
+    grown,
+    is_shape,
+    keeps,
+    owners,
+    places,
+    put,
+    shape,
+    what_is_done,
+)
+from helpers.checks.statements import LEFT_OUT, Bodies, left_out_or_exchanged, moved_or_added_up
 
 # Names that are mistaken for each other: functions, methods and arguments.
 KIN = [
@@ -67,6 +77,7 @@ class Mutant:
 
     `part` is the expression that is changed, None for a whole statement, and `kept` what is left of
     it; `drops`: something was only left out. `rank`: 0 for the likeliest kinds, and so on.
+    `also`: lines of other places with the same change.
     """
 
     line: int
@@ -75,6 +86,7 @@ class Mutant:
     part: ast.expr | None = None
     kept: ast.expr | None = None
     drops: bool = False
+    also: tuple[int, ...] = ()
 
 
 def words_of(*nodes: ast.AST) -> Words:
@@ -115,34 +127,80 @@ def mutants(
 
     Statements whose `shape` is a usual one are changed after the others of the same kind.
     """
-    grown, owners = _grown(root), _owners(root)
-    strange = {each.lineno for each in owners.values() if shape(each) not in usual}
+    lists, within = grown(root), owners(root)
+    strange = {each.lineno for each in within.values() if shape(each) not in usual}
     for each in PASSES if passes is None else passes:
         rank, (of_strange, operators, blocks) = PASSES.index(each), each
-        for body, of_blocks in itertools.product(_bodies(root), blocks):
+        for body, of_blocks in itertools.product(bodies(root), blocks):
             for new_body, line, kind in of_blocks(body):
                 if (line in strange) == of_strange:
                     yield from _with_body(body, new_body, line, kind, rank)
-        for parent, name, index, node in _places(root):
-            if (id(node) not in owners or owners[id(node)].lineno in strange) != of_strange:
+        for parent, name, index, node in places(root):
+            if (id(node) not in within or within[id(node)].lineno in strange) != of_strange:
                 continue
             for operator in operators:
-                if name == "func" and operator not in (other_names, near_names):
-                    continue  # what is called is no value
-                if operator in _GROW and _is_shape(parent, node):
-                    continue  # of (20000,) two times is an array that fills the memory
+                if _is_no_use(operator, parent, name, node):
+                    continue
                 for new in operator(node, words):
-                    if isinstance(new, ast.Name) and new.id in grown and _keeps(parent):
+                    if isinstance(new, ast.Name) and new.id in lists and keeps(parent):
                         continue  # numpy's array of a list that is in itself takes all memory
                     kept = new if operator is parts_alone else None
                     if kept is None:  # a part keeps its own place
                         ast.fix_missing_locations(ast.copy_location(new, node))
-                    _put(parent, name, index, new)
+                    put(parent, name, index, new)
                     try:
                         todo = _TO_DO[operator]
                         yield Mutant(node.lineno, todo, rank, node, kept, drops=bool(kept))
                     finally:  # also where nobody asks for the next one
-                        _put(parent, name, index, node)
+                        put(parent, name, index, node)
+        if operators is _FEW and not of_strange:
+            yield from _in_several_places(root, words, rank)
+
+
+def _is_no_use(operator: Operator, parent: ast.AST, name: str, node: ast.expr) -> bool:
+    """Whether an operator changes this place in vain, or into an array that fills the memory."""
+    if operator in _GROW and is_shape(parent, node):
+        return True  # two times (20000,) has 400 million places
+    if operator is parts_alone and isinstance(parent, ast.Expr):
+        return True  # to leave out the statement is the same
+    # What is called is no value.
+    return name == "func" and operator not in (other_names, near_names)
+
+
+def _in_several_places(root: ast.AST, words: Words, rank: int) -> Iterator[Mutant]:
+    """The same change in all places that are alike: whoever writes a line twice errs twice."""
+    groups: dict[Any, list[tuple[ast.AST, str, int | None, ast.expr]]] = defaultdict(list)
+    for parent, *rest, node in places(root):
+        groups[what_is_done(parent, node)].append((parent, *rest, node))
+    groups.pop(None, None)
+    for alike in groups.values():
+        if not 2 <= len(alike) <= _SEVERAL:
+            continue
+        nodes = [place[-1] for place in alike]
+        for operator in (near_names, parts_alone, other_numbers, other_operators):
+            for changed in zip(*(list(operator(node, words)) for node in nodes), strict=False):
+                yield from _put_all(alike, changed, operator, rank)
+
+
+_SEVERAL = 4  # places that are told in one sentence
+
+
+def _put_all(
+    alike: list, changed: Sequence[ast.expr], operator: Operator, rank: int
+) -> Iterator[Mutant]:
+    """These changes at once, taken back when the next one is asked for."""
+    first, *others = (node for _, _, _, node in alike)
+    kept = changed[0] if operator is parts_alone else None
+    try:
+        for (parent, name, index, node), new in zip(alike, changed, strict=True):
+            if kept is None:
+                ast.fix_missing_locations(ast.copy_location(new, node))
+            put(parent, name, index, new)
+        also = tuple(node.lineno for node in others)
+        yield Mutant(first.lineno, _TO_DO[operator], rank, first, kept, bool(kept), also)
+    finally:
+        for parent, name, index, node in reversed(alike):
+            put(parent, name, index, node)
 
 
 def _with_body(
@@ -154,91 +212,6 @@ def _with_body(
         yield Mutant(line, kind, rank, drops=len(new_body) < len(old))
     finally:
         body[:] = old
-
-
-def _owners(root: ast.AST) -> dict[int, ast.stmt]:
-    """The innermost statement around each expression, by the expression's `id`."""
-    statements = [each for each in ast.walk(root) if isinstance(each, ast.stmt)]
-    return {id(node): each for each in statements for node in ast.walk(each)}
-
-
-def shape(statement: ast.stmt) -> str:
-    """A statement without the block that hangs on it, whatever its names are."""
-    kept = {
-        name: value
-        for name, value in ast.iter_fields(statement)
-        if name not in ("body", "orelse", "finalbody", "handlers")
-    }
-    text = " ".join(
-        ast.dump(each) if isinstance(each, ast.AST) else str(each)
-        for value in kept.values()
-        for each in (value if isinstance(value, list) else [value])
-    )
-    return type(statement).__name__ + re.sub(r"Name\(id='\w+'", "Name(", text)
-
-
-_SIZES = ("shape", "size")
-_GROWING = ("append", "insert", "extend", "appendleft")
-
-
-def _grown(root: ast.AST) -> set[str]:
-    """The names of lists that something is appended to or written into."""
-    owners = [
-        node.func.value
-        for node in ast.walk(root)
-        if isinstance(node, ast.Call) and _keeps(node) and isinstance(node.func, ast.Attribute)
-    ]
-    owners += [
-        node.value
-        for node in ast.walk(root)
-        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
-    ]
-    return {owner.id for owner in owners if isinstance(owner, ast.Name)}
-
-
-def _keeps(parent: ast.AST) -> bool:
-    """Whether what stands in it is kept: in a list, or under a name."""
-    if isinstance(parent, ast.Call):
-        return isinstance(parent.func, ast.Attribute) and parent.func.attr in _GROWING
-    return isinstance(parent, ast.Assign | ast.AugAssign | ast.List | ast.Tuple)
-
-
-def _is_shape(parent: ast.AST, node: ast.expr) -> bool:
-    """Whether this says how large an array is to be."""
-    named = getattr(node, "id", getattr(node, "attr", ""))
-    return named in _SIZES or (isinstance(parent, ast.keyword) and parent.arg in _SIZES)
-
-
-def _put(parent: ast.AST, name: str, index: int | None, node: ast.expr) -> None:
-    if index is None:
-        setattr(parent, name, node)
-    else:
-        getattr(parent, name)[index] = node
-
-
-def _places(root: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.expr]]:
-    """Every expression that is read, with the place where it hangs."""
-    for parent in list(ast.walk(root)):
-        for name, value in ast.iter_fields(parent):
-            if name in ("decorator_list", "annotation", "returns", "bases", "defaults", "targets"):
-                continue
-            entries = enumerate(value) if isinstance(value, list) else [(None, value)]
-            for index, entry in entries:
-                read = isinstance(getattr(entry, "ctx", ast.Load()), ast.Load)
-                if isinstance(entry, ast.expr) and read and not _is_self(entry):
-                    yield parent, name, index, entry
-
-
-def _is_self(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and node.id == "self"
-
-
-def _bodies(root: ast.AST) -> Iterator[list[ast.stmt]]:
-    for node in list(ast.walk(root)):
-        for name in ("body", "orelse"):
-            body = getattr(node, name, None)
-            if isinstance(body, list) and body and not isinstance(node, ast.ClassDef):
-                yield body
 
 
 # --- Expressions: each gives replacements for a node ----------------------------------------------
@@ -294,6 +267,8 @@ def parts_alone(node: ast.expr, words: Words) -> Iterator[ast.expr]:
     """A term, a factor, a sign, a call or an index left out."""
     if isinstance(node, ast.BinOp):
         yield from (node.left, node.right)
+        if isinstance(node.left, ast.BinOp):  # what was standardised: `(x - mean) / std`
+            yield node.left.left
     elif isinstance(node, ast.UnaryOp):
         yield node.operand
     elif isinstance(node, ast.BoolOp):
@@ -355,6 +330,20 @@ def other_numbers(node: ast.expr, words: Words) -> Iterator[ast.expr]:
                 yield ast.Constant(other)
     elif value is None and isinstance(node, ast.Constant):
         yield from (ast.Constant(0), ast.Constant(-1))
+
+
+def signs_moved(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """A minus before the whole call in place of one before its argument."""
+    for i, arg in enumerate(node.args if isinstance(node, ast.Call) else ()):
+        if isinstance(arg, ast.UnaryOp) and isinstance(arg.op, ast.USub):
+            args = [*node.args[:i], arg.operand, *node.args[i + 1 :]]
+            yield ast.UnaryOp(ast.USub(), ast.Call(node.func, args, node.keywords))
+
+
+def lengths(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """The number of columns for that of rows."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len":
+        yield from (_filled("x.shape[-1]", x=arg) for arg in node.args)
 
 
 def other_switches(node: ast.expr, words: Words) -> Iterator[ast.expr]:
@@ -448,12 +437,13 @@ _DONE_TO_IT: dict[str, tuple[type, ...]] = {
 }
 _with_another_sign, _up_to_one = around({"-x": _VALUE}), around({"1 - x": _VALUE})
 _turned_round, _with_one_thing_done = around(_OPPOSITES), around(_DONE_TO_IT)
+_with_an_axis = around({"x[:, None]": _VALUE})
 _FEW: tuple[Operator, ...] = (
     parts_alone, other_operators, brackets, _with_another_sign, other_numbers, other_switches,
     other_arguments, near_names,
 )  # fmt: skip
-_MORE: tuple[Operator, ...] = (other_names, _up_to_one, _turned_round)
-_OTHERS: tuple[Operator, ...] = (ranges, _with_one_thing_done, terms_added)
+_MORE: tuple[Operator, ...] = (other_names, _up_to_one, _turned_round, signs_moved, lengths)
+_OTHERS: tuple[Operator, ...] = (ranges, _with_an_axis, _with_one_thing_done, terms_added)
 PASSES: tuple[Pass, ...] = (
     (True, _FEW, (left_out_or_exchanged,)), (True, (named_numbers,), ()),
     (True, _MORE, ()),
@@ -466,9 +456,11 @@ _TO_DO: dict[Operator, str] = {  # the first ones tell most
     parts_alone: "leave out {}",
     other_numbers: "put another number in place of {}",
     near_names: "put something else in place of {}",
+    lengths: "put something else in place of {}",
     named_numbers: "put a name in place of the number {}",
     other_names: "put something else in place of {}",
     other_operators: "take another operator, or another order, in {}",
+    signs_moved: "let the minus in {} stand before all of it",
     brackets: "set the brackets in another way in {}",
     _with_another_sign: "give {} the other sign",
     _up_to_one: "take 1 minus {} in its place",
@@ -476,7 +468,8 @@ _TO_DO: dict[Operator, str] = {  # the first ones tell most
     other_switches: "take the opposite of {}",
     other_arguments: "give other arguments in {}",
     ranges: "let {} begin elsewhere, or go backwards",
+    _with_an_axis: "give {} one more axis",
     _with_one_thing_done: "do one thing more to {}",
     terms_added: "something has to be added to {}, or multiplied with it",
 }
-KINDS = list(dict.fromkeys(_TO_DO.values()))
+KINDS = list(dict.fromkeys([LEFT_OUT, *_TO_DO.values()]))

@@ -17,16 +17,17 @@ import tempfile
 import time
 import types
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
 
-from helpers.checks.advice import ONE, TWO, Found, both, told_of
+from helpers.checks.advice import ONE, TWO, Found, told_of, told_of_pairs
 from helpers.checks.compare import ATOL, RTOL, Snapshot, close, leaves
 from helpers.checks.edits import apply, compiled, source_of_reference
 from helpers.checks.exercise import Exercise, Mistake
-from helpers.checks.mutants import PASSES, Mutant, Words, mutants, shape, words_of
+from helpers.checks.mutants import PASSES, Mutant, Words, mutants, words_of
+from helpers.checks.places import shape
 from helpers.checks.running import (
     Alarm,
     Mistaken,
@@ -64,11 +65,11 @@ def explain(
             search = _Search(exercise, got, failing, alarm)
             if source and (found := search.in_one_method(source)).lines:
                 return told_of(source, found)
-            pair = search.two_known()
+            pairs = search.two_known()
             told = told_of(source, search.changes(source, search.known())) if source else None
-            if pair is None or (told and told[0] == ONE):
+            if not pairs or (told and told[0] == ONE):
                 return told  # one line is less than two mistakes
-            return TWO, both(pair[0].message, pair[1].message)
+            return told_of_pairs(pairs) or told
         except KeyboardInterrupt:
             return None
 
@@ -110,23 +111,17 @@ class _Search:
 
     # --- two entries of the catalogue ---
 
-    def two_known(self) -> tuple[Mistake, Mistake] | None:
-        """The two mistakes that together do just what was seen; None unless there is one pair."""
+    def two_known(self) -> list[tuple[Mistake, Mistake]]:
+        """The pairs of mistakes that together do just what was seen."""
         reference = self.exercise.reference
         pairs: list[tuple[Mistake, Mistake]] = []
         for one, other in self._likeliest():
             if self.over(0.5):
                 break
-            try:
-                edits = [*one.spellings[0], *other.spellings[0]]
-                source = apply(source_of_reference(reference), edits)
-                version = compiled(reference, source, TWO)
-            except Exception:  # the one edit's place is gone after the other
-                continue
-            if self._does(version, self.got.observations):
+            version = _with_both(reference, one, other)
+            if version is not None and self._does(version, self.got.observations):
                 pairs.append((one, other))
-        said = {frozenset((one.message, other.message)) for one, other in pairs}
-        return pairs[0] if len(said) == 1 else None
+        return pairs
 
     def _likeliest(self) -> list[tuple[Mistake, Mistake]]:
         """Pairs of entries: first those that together are wrong in most of the parts that are, and
@@ -181,7 +176,8 @@ class _Search:
         found, first = Found(), self.order[0]
         module = ast.Module([source.node], [])
         surroundings = _without_outside(source.surroundings)
-        for mutant in _mutants(source.node, self.exercise, self.only):
+        left: dict[int, Mistaken] = {}  # changes that may leave a known mistake, by number
+        for number, mutant in enumerate(_mutants(source.node, self.exercise, self.only)):
             if self.used() > share or mutant.rank > found.rank:
                 break
             version = _made(module, surroundings, source.node.name)
@@ -191,13 +187,24 @@ class _Search:
             if not unlike_here(self.exercise, self.want[first], seen):
                 if self._does(version, self.want):
                     self._judge_properties(version, mutant, found)
-            elif not mutant.drops and not isinstance(seen, Raised):
+            elif not (mutant.drops or mutant.also or isinstance(seen, Raised)):
                 for tried in known.get(_mark(seen), ()):
-                    alike = self._does(version, list(tried.observations())) and self._shows(tried)
-                    if alike and self._right_elsewhere(source, surroundings, mutant.line):
-                        where = tried.entry.message, mutant.line
-                        found.but_an_entry.setdefault(where, []).append(mutant)
+                    if self._shows(tried) and self._does(version, [*tried.observations()]):
+                        left[number] = tried
+        if not (found.lines or found.in_several):
+            self._leave_an_entry(source, surroundings, left, found)
         return found
+
+    def _leave_an_entry(
+        self, source: Source, surroundings: dict, left: dict[int, Mistaken], found: Found
+    ) -> None:
+        """Of the changes that may leave a known mistake those after which another change helps."""
+        for number, mutant in enumerate(_mutants(source.node, self.exercise, self.only)):
+            if number > max(left, default=-1) or self.used() > 1:
+                break
+            if number in left and self._right_elsewhere(source, surroundings, mutant.line):
+                where = left[number].entry.message, mutant.line
+                found.but_an_entry.setdefault(where, []).append(mutant)
 
     def method(self, source: Source, cases: list[int]) -> str | None:
         """Of a class the method that is wrong: with the course's in its place these are right."""
@@ -233,7 +240,9 @@ class _Search:
     def _judge_properties(self, version: Callable, mutant: Mutant, found: Found) -> None:
         """Right in its values: does it break nothing, or only what the student's version did?"""
         broken = self._within(2 * ONE_TRY, lambda: broken_properties(self.exercise, version))
-        if broken == {}:
+        if mutant.also:
+            found.in_several += [mutant] * (broken == {})
+        elif broken == {}:
             found.rank = mutant.rank
             found.lines.setdefault(mutant.line, []).append(mutant)
         elif broken and broken.keys() <= self.got.broken.keys():
@@ -241,14 +250,18 @@ class _Search:
             found.but_a_property.setdefault((next(said), mutant.line), []).append(mutant)
 
     def _shows(self, tried: Mistaken) -> bool:
-        """Whether a number is wrong in just this mistake's way: else a change may have made it."""
+        """Whether a number is wrong in just this mistake's way, and none is right that would be
+        wrong with it: else a change may have made it.
+        """
+        shown = False
         seen = zip(self.want, tried.observations(), self.got.observations, strict=True)
         for want, did, have in (map(_numbers, each) for each in seen):
             if want.size == did.size == have.size:
-                wrong = ~close(want, have, RTOL, ATOL)
-                if (wrong & close(did, have, RTOL, ATOL)).any():
-                    return True
-        return False
+                right, its_right = (close(want, each, RTOL, ATOL) for each in (have, did))
+                if (right & ~its_right).any():
+                    return False
+                shown |= bool((~right & close(did, have, RTOL, ATOL)).any())
+        return shown
 
     def known(self) -> dict[Any, list[Mistaken]]:
         """The mistakes, by their marks on the first case."""
@@ -290,6 +303,15 @@ class _Search:
             if self.alarm.rang:
                 return None
             raise
+
+
+def _with_both(reference: Callable, one: Mistake, other: Mistake) -> Callable | None:
+    """The reference with two mistakes; None where neither leaves the place of the other's edit."""
+    for first, second in ((one, other), (other, one)):
+        with suppress(Exception):
+            edits = [*first.spellings[0], *second.spellings[0]]
+            return compiled(reference, apply(source_of_reference(reference), edits), TWO)
+    return None
 
 
 def _mutants(node: ast.AST, exercise: Exercise, only: str | None = None) -> Iterator[Mutant]:

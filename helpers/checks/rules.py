@@ -9,7 +9,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from helpers.checks.advice import TWO
+from helpers.checks.advice import ONE, TWO
 from helpers.checks.compare import (
     ANOTHER,
     ATOL,
@@ -139,8 +139,11 @@ def _error(c: Context) -> Diagnosis | None:
     if error.line is None:
         message = f"What {c.name} returned could not be used: `{error}`."
         return Diagnosis("unusable output", message)
-    stopped = f"Your function stopped with {tell(error)}."
-    return Diagnosis("error", " ".join([stopped, *hints(error)]))
+    stopped = [f"Your function stopped with {tell(error)}.", *hints(error)]
+    if len(stopped) == 1 and error.type is not NameError:  # which says all that there is to say
+        found = explain(c.exercise, c.function, c.got, c.failing)
+        stopped += [found[1]] if found and found[0] == ONE else []
+    return Diagnosis("error", " ".join(stopped))
 
 
 def _another_at_each_call(c: Context) -> Diagnosis | None:
@@ -317,6 +320,8 @@ def _differs(c: Context) -> Diagnosis:
 
 def _difference(first: Difference, on: str) -> str:
     """What differs, and where; an answer to whether something is so, said outright."""
+    if both := _both_told(first):
+        return both
     if not first.where.startswith(_WHETHER) or first.kind != "value":
         ones = f"one{'s' * _plural(first)}"
         return f"{_subject(first, 'differs')} from the expected {ones} on {on}."
@@ -327,6 +332,22 @@ def _difference(first: Difference, on: str) -> str:
 
 
 _WHETHER = "answer to whether "
+
+
+def _both_told(first: Difference) -> str | None:
+    """What a part should be and what it is, where that is a word or a number or two."""
+    if not first.where or first.kind != "value" or first.expected.kind == "object":
+        return None
+    if first.where.startswith(_WHETHER):
+        return None
+    if first.expected.numeric and first.expected.value.size > 2:
+        return None
+    want, have = (
+        f"`{x.value}`" if x.kind == "text" else short(x).split(" (")[0]
+        for x in (first.expected, first.got)
+    )
+    yours = f"yours {_verb(first, 'is')} {have}"
+    return f"{_subject(first, 'should')} be {want}, and {yours}." if want != have else None
 
 
 def _where(c: Context) -> list[str]:
@@ -448,7 +469,9 @@ _VERBS = {
 
 def _plural(difference: Difference) -> bool:
     """Whether a part's name is a plural: "actions", "layers of both", but not "bias" or "loss"."""
-    head = re.split(r"[,:]| (?:of|to|for|from|in|at|after|where|that|about)\b", difference.where)[0]
+    head = re.split(
+        r"[,:]| (?:of|on|to|for|from|in|at|after|where|that|about)\b", difference.where
+    )[0]
     return head.endswith("s") and not head.endswith(("ss", "us", "is", "as"))
 
 

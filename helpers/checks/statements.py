@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+LEFT_OUT = "leave it out"
 Bodies = Iterator[tuple[list[ast.stmt], int, str]]
 
 
@@ -14,8 +15,10 @@ def left_out_or_exchanged(body: list[ast.stmt]) -> Bodies:
     """One statement left out, or two exchanged."""
     for i, statement in enumerate(body):
         if len(body) > 1 and not isinstance(statement, ast.Return):
-            yield body[:i] + body[i + 1 :], statement.lineno, "leave it out"
+            yield body[:i] + body[i + 1 :], statement.lineno, LEFT_OUT
     for i in range(len(body) - 1):
+        if isinstance(body[i + 1], ast.Return):
+            continue  # that would leave the statement out
         exchanged = [*body[:i], body[i + 1], body[i], *body[i + 2 :]]
         yield exchanged, body[i + 1].lineno, "let it come before the statement above it"
 

@@ -18,7 +18,7 @@ def gradient(output: Any, into: torch.Tensor) -> torch.Tensor | None:
     Can be asked again for the same output. `into` must have had `requires_grad` set before the
     function ran.
     """
-    if not (isinstance(output, torch.Tensor) and output.requires_grad):
+    if not (isinstance(output, torch.Tensor) and output.requires_grad and into.requires_grad):
         return None
     return torch.autograd.grad(output.sum(), into, retain_graph=True, allow_unused=True)[0]
 

@@ -80,7 +80,12 @@ def is_a_target(cases: Cases) -> Tests:
     def carries_no_gradient(function: Callable, case: Case) -> bool:
         return not function(*case.args).requires_grad
 
+    def leaves_gradients_on(function: Callable, case: Case) -> bool:
+        function(*case.args)
+        return torch.is_grad_enabled()
+
     return gives_tensors(cases) | {
+        "gradients left off": on_every_case(cases, leaves_gradients_on),
         "useless for a loss": on_every_case(cases, can_be_learned_from),
         "gradient in the target": on_every_case(cases, carries_no_gradient),
     }

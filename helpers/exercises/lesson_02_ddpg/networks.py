@@ -58,16 +58,19 @@ def has_others(module: nn.Module) -> bool:
     return not isinstance(module, nn.Linear) and any(True for _ in module.parameters(recurse=False))
 
 
-def unknown_to_torch(network: nn.Module, *inputs: torch.Tensor) -> bool:
-    """Whether linear layers run that are none of the network's: in a list, or made anew."""
+def unknown_to_torch(
+    network: nn.Module, *inputs: torch.Tensor, ask: Callable | None = None
+) -> bool:
+    """Whether linear layers run that are none of the network's: in a list, or made meanwhile."""
     ran: list[nn.Module] = []
+    known = {*network.modules()}
     hook = register_module_forward_pre_hook(lambda module, _: ran.append(module))
     try:
         with torch.no_grad():
-            network(*inputs)
+            (ask or network)(*inputs)
     finally:
         hook.remove()
-    return any(isinstance(x, nn.Linear) and x not in {*network.modules()} for x in ran)
+    return any(isinstance(x, nn.Linear) and x not in known for x in ran)
 
 
 def layers_in_use(network: nn.Module, *inputs: torch.Tensor) -> list[nn.Linear]:

@@ -2,6 +2,9 @@
 
 from functools import partial
 
+import torch
+from torch import nn
+
 from helpers.agents.td3 import actor_loss_by_q1, twin_critic_loss
 from helpers.exercises.losses import actor_loss_cases, critic_loss_cases, observe_actor_loss
 from helpers.exercises.observing import with_gradients
@@ -41,10 +44,29 @@ actor_cases = partial(
     actor_loss_cases, by_hand=SmallTwin([1.0, 2.0], [0.0, 3.0]), random_critic=random_twin
 )
 
+
+class Product(nn.Module):
+    """Two critics to whom an action is worth something in its own state alone."""
+
+    def q1(self, obs, action):
+        return (obs * action).sum(dim=-1)
+
+    def forward(self, obs, action):
+        return self.q1(obs, action), self.q1(obs, action)
+
+
+def judges_each_action_in_its_state(function, rng):
+    return (
+        abs(float(function(nn.Identity(), Product(), torch.eye(4, requires_grad=True)).mean()))
+        > 1e-6
+    )
+
+
 ACTOR_LOSS_BY_Q1 = exercise(
     __file__, "3.6", actor_loss_by_q1, actor_cases, observe_actor_loss,
     properties=freezes_nothing(actor_cases)
     | gives_tensors(actor_cases)
     | leaves_gradients_alone(actor_cases)
-    | no_mutation(actor_cases),
+    | no_mutation(actor_cases)
+    | {"actions in other states": judges_each_action_in_its_state},
 )  # fmt: skip

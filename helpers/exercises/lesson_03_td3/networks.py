@@ -15,6 +15,7 @@ from torch import nn
 from helpers.agents.networks import TwinQNetwork
 from helpers.exercises.lesson_02_ddpg.networks import (
     SMALL,
+    TINY,
     critic_cases,
     largest,
     sort_columns,
@@ -42,14 +43,15 @@ def observe_twin(function, obs, action, hidden):
 
 PARTS = (
     FORM,
-    "layers of the first critic",
-    "layers of the second critic",
-    "layers shared by both critics",
+    "layers on which both values depend",
+    "layers on which the first value depends",
+    "layers on which the second value depends",
     "values of the first critic",
     "values of the second critic",
     "gradient of the first critic with respect to the action",
     "gradient of the second critic with respect to the action",
     FORM_OF_Q1,
+    "layers that run in `q1`",
     "values of `q1`",
     "gradient of `q1` with respect to the action",
 )
@@ -76,9 +78,11 @@ def seen_from_outside(network: Any, obs: torch.Tensor, action: torch.Tensor) -> 
     form_of_q1 = described(alone, len(obs)) if hasattr(network, "q1") else "no such method"
     seen = (
         form,
-        *(sizes_of(layers) for layers in (first, second, common)),
+        *(sizes_of(layers) for layers in (common, first, second)),
         *(one, other, gradient(one, action), gradient(other, action)),
-        *(form_of_q1, alone if form_of_q1 == ONE else None, gradient(alone, action)),
+        form_of_q1,
+        "others" if alone is not None and runs_others(network, obs, action) else "the critics' own",
+        *(alone if form_of_q1 == ONE else None, gradient(alone, action)),
     )
     return dict(zip(PARTS, seen, strict=True))
 
@@ -91,13 +95,22 @@ def without_parameters(network: nn.Module, obs: torch.Tensor, action: torch.Tens
     return "the network has no parameters"
 
 
+def runs_others(network: nn.Module, *inputs: torch.Tensor) -> bool:
+    """Whether layers run in `q1` that do not in `forward`."""
+    asked = linear_layers(network, *inputs, ask=network.q1)
+    return unknown_to_torch(network, *inputs, ask=network.q1) or not {*asked} <= {
+        *linear_layers(network, *inputs)
+    }
+
+
 def described(given, rows: int) -> str:
     """The form of an output, with "B" for the number of rows."""
     if isinstance(given, torch.Tensor) and given.shape == (2, rows):
         given = tuple(given)  # can be taken apart like a pair
     if isinstance(given, torch.Tensor):
         shape = "".join(f"{'B' if size == rows else size}, " for size in given.shape)
-        return f"a tensor ({shape[:-1] if given.ndim == 1 else shape[:-2]})"
+        kind = "" if given.dtype == torch.float32 else f" of {given.dtype}".replace("torch.", "")
+        return f"a tensor ({shape[:-1] if given.ndim == 1 else shape[:-2]}){kind}"
     if isinstance(given, tuple | list):
         return f"{'two' if len(given) == 2 else len(given)} parts: " + ", ".join(
             described(part, rows) for part in given
@@ -179,7 +192,13 @@ def another_start_every_time(function, rng):
         _, both, _ = new_pair(function, np.random.default_rng(0))
         return tuple(layers[0].weight for layers in both)
 
-    return not any(torch.equal(one, other) for one, other in zip(born(1), born(2), strict=True))
+    pairs = zip(born(1), born(2), strict=True)  # a network of zeros is another mistake
+    return not any(torch.equal(one, other) and bool(one.any()) for one, other in pairs)
+
+
+def hidden_layers_start_large(function, rng):
+    _, both, _ = new_pair(function, rng)
+    return all(largest(layer.weight) > TINY for layers in both for layer in layers[:-1])
 
 
 def q1_asks_one(function, rng):
@@ -207,6 +226,7 @@ TWIN_Q_NETWORK = exercise(
         "both start alike": starts_differ,
         "both start nearly alike": starts_unrelated,
         "the same start every time": another_start_every_time,
+        "a hidden layer next to 0": hidden_layers_start_large,
         "q1 asks both critics": q1_asks_one,
         "a last layer not small": last_layers_small,
         "parameters without a part": every_parameter_has_a_part,

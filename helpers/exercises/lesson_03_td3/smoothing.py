@@ -30,21 +30,25 @@ class Endless(RuntimeError):
 
 
 class Generator(np.random.Generator):
-    """`np.random.default_rng(seed)`, but with an error for a loop that draws without end."""
+    """`np.random.default_rng(seed)`, but with an error for a loop that draws without end, or for
+    more numbers at once than memory has room for.
+    """
 
     def __init__(self, seed: int, entries: int) -> None:
         super().__init__(np.random.PCG64(seed))
         self.left = 1000 + 10 * entries
 
-    def standard_normal(self, *args, **kwargs):
-        self._count()
-        return super().standard_normal(*args, **kwargs)
+    def standard_normal(self, size=None, *args, **kwargs):
+        self._count(size)
+        return super().standard_normal(size, *args, **kwargs)
 
-    def normal(self, *args, **kwargs):
-        self._count()
-        return super().normal(*args, **kwargs)
+    def normal(self, loc=0.0, scale=1.0, size=None):
+        self._count(size)
+        return super().normal(loc, scale, size)
 
-    def _count(self) -> None:
+    def _count(self, size) -> None:
+        if size is not None and np.prod(size, dtype=float) > 100 * MANY:
+            raise Endless("so many numbers are drawn at once: is this the shape of the actions?")
         self.left -= 1
         if self.left < 0:
             raise Endless("numbers are drawn again and again for one output: does this loop end?")
@@ -88,7 +92,10 @@ def observe_smoothing(function, target_actor, next_obs, target_noise, noise_clip
             rest |= dict.fromkeys(WIDTHS)
     if sharing != OWN:  # then the rest depends on the numbers drawn
         rest = dict.fromkeys(rest)
-    return seen | {"noise within the batch": sharing} | rest
+    rows = None
+    if sharing == OWN and len(plain) != MANY:
+        rows = repeated(values(ask(next_obs, WEAK, 5)) - plain)
+    return seen | {"noise within the batch": sharing, "noise of the rows": rows} | rest
 
 
 def shared(noise: np.ndarray) -> str:
@@ -103,6 +110,14 @@ def shared(noise: np.ndarray) -> str:
     if not noise.any(axis=0).all():
         found.append("none in one dimension")
     return ", ".join(found) or OWN
+
+
+def repeated(noise: np.ndarray) -> str:
+    """Whether rows of (B, action_dim) that are not cut off have the same noise as others."""
+    size = np.abs(noise).round(7)
+    inside = size[((size > 0) & (size < size.max(initial=0.0))).all(axis=1)]
+    again = len(np.unique(inside, axis=0)) < len(inside)
+    return "the same in two rows, up to the sign" if again else "another in each row"
 
 
 def shrunk(noise: np.ndarray, noise_clip: float) -> bool:

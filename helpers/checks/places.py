@@ -1,0 +1,111 @@
+"""Where a tree of code can be changed, and what stands in its places."""
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any
+
+
+def owners(root: ast.AST) -> dict[int, ast.stmt]:
+    """The innermost statement around each expression, by the expression's `id`."""
+    statements = [each for each in ast.walk(root) if isinstance(each, ast.stmt)]
+    return {id(node): each for each in statements for node in ast.walk(each)}
+
+
+def shape(statement: ast.stmt) -> str:
+    """A statement without the block that hangs on it, whatever its names are."""
+    kept = {
+        name: value
+        for name, value in ast.iter_fields(statement)
+        if name not in ("body", "orelse", "finalbody", "handlers")
+    }
+    text = " ".join(
+        ast.dump(each) if isinstance(each, ast.AST) else str(each)
+        for value in kept.values()
+        for each in (value if isinstance(value, list) else [value])
+    )
+    return type(statement).__name__ + re.sub(r"Name\(id='\w+'", "Name(", text)
+
+
+_SIZES = ("shape", "size")
+_GROWING = ("append", "insert", "extend", "appendleft")
+
+
+def grown(root: ast.AST) -> set[str]:
+    """The names of lists that something is appended to or written into."""
+    owners = [
+        node.func.value
+        for node in ast.walk(root)
+        if isinstance(node, ast.Call) and keeps(node) and isinstance(node.func, ast.Attribute)
+    ]
+    owners += [
+        node.value
+        for node in ast.walk(root)
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+    ]
+    return {owner.id for owner in owners if isinstance(owner, ast.Name)}
+
+
+def keeps(parent: ast.AST) -> bool:
+    """Whether what stands in it is kept: in a list, or under a name."""
+    if isinstance(parent, ast.Call):
+        return isinstance(parent.func, ast.Attribute) and parent.func.attr in _GROWING
+    return isinstance(parent, ast.Assign | ast.AugAssign | ast.List | ast.Tuple)
+
+
+def is_shape(parent: ast.AST, node: ast.expr) -> bool:
+    """Whether this says how large an array is to be."""
+    named = getattr(node, "id", getattr(node, "attr", ""))
+    return named in _SIZES or (isinstance(parent, ast.keyword) and parent.arg in _SIZES)
+
+
+def put(parent: ast.AST, name: str, index: int | None, node: ast.expr) -> None:
+    if index is None:
+        setattr(parent, name, node)
+    else:
+        getattr(parent, name)[index] = node
+
+
+def places(root: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.expr]]:
+    """Every expression that is read, with the place where it hangs."""
+    for parent in list(ast.walk(root)):
+        for name, value in ast.iter_fields(parent):
+            if name in ("decorator_list", "annotation", "returns", "bases", "defaults", "targets"):
+                continue
+            entries = enumerate(value) if isinstance(value, list) else [(None, value)]
+            for index, entry in entries:
+                read = isinstance(getattr(entry, "ctx", ast.Load()), ast.Load)
+                if isinstance(entry, ast.expr) and read and not _is_self(entry):
+                    yield parent, name, index, entry
+
+
+def _is_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "self"
+
+
+def bodies(root: ast.AST) -> Iterator[list[ast.stmt]]:
+    for node in list(ast.walk(root)):
+        for name in ("body", "orelse"):
+            body = getattr(node, name, None)
+            if isinstance(body, list) and body and not isinstance(node, ast.ClassDef):
+                yield body
+
+
+def what_is_done(parent: ast.AST, node: ast.expr) -> Any:
+    """The same for all places where the same is done, to whatever it is done; or None."""
+    match node:
+        case ast.Constant():
+            return type(parent), repr(node.value)
+        case ast.Attribute():
+            return ast.dump(node)
+        case ast.Call(ast.Attribute() | ast.Name()):
+            name = getattr(node.func, "attr", None) or getattr(node.func, "id", None)
+            return name, len(node.args), len(node.keywords)
+        case ast.BinOp():
+            sides = (each for each in (node.right, node.left) if not _is_long(each))
+            return type(node.op), next(map(ast.dump, sides), None)
+    return None
+
+
+def _is_long(node: ast.expr) -> bool:
+    return not isinstance(node, ast.Constant | ast.Name | ast.Attribute)
