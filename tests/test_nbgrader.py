@@ -132,7 +132,7 @@ def test_each_answer_earns_its_own_points(source, tmp_path, scripts, lesson):
     full = {key: (value, value) for key, value in points.items()}
     nothing = {key: (0, value) for key, value in points.items()}
     missed = [key for key in WRONG if key in points]
-    assert missed
+    assert missed, "no exercise of this lesson stands in WRONG"
     assert grades["solved"] == full
     untouched = untouched_of(points)
     lost = {*missed, *untouched, BROKEN} & set(points)
