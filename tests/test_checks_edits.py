@@ -182,7 +182,7 @@ def test_an_exercises_file_is_read(tmp_path):
         (("# 9.1 From", "# From"), r"9\.1_scaled\.md: The first lines"),
         (("{UNITS}", "{NONE}"), "no message called NONE"),
         (("### shifted", "### not stretched"), "Two entries are called not stretched"),
-        (("## Hint 2", "## Hint"), "Hint 2"),
+        (("## Hint 2", "## Hint"), "There is no heading `## Hint 2`"),
         (("### beyond the", "### within the"), "test and a message: beyond the bounds, within the"),
     ],
 )

@@ -35,7 +35,7 @@ class TestEveryExercise:
         assert result.version is exercise.reference
 
     def test_accepts_the_reference_and_other_right_answers(self, exercise):
-        assert len(exercise.right) >= 2, "its Markdown file needs right answers"
+        assert len(exercise.right) >= 2, "its Markdown file needs two right answers"
         # Where the reference fails, any answer that fails in the same way would be right.
         seen = run(exercise, exercise.reference).observations
         assert not [each for each in seen if isinstance(each, Raised)]
@@ -47,7 +47,7 @@ class TestEveryExercise:
 
     @pytest.mark.parametrize("more", [False, pytest.param(True, marks=pytest.mark.long)])
     def test_names_every_mistake_as_itself_however_it_is_spelled(self, exercise, more):
-        assert len(exercise.mistakes) >= 3
+        assert len(exercise.mistakes) >= 3, "its Markdown file needs three mistakes"
         for wrong in exercise.mistakes:
             for number in range(1, len(wrong.spellings)) if more else (0,):
                 result = grade(exercise.id, wrong.spelled(number))
@@ -74,7 +74,8 @@ class TestEveryExercise:
     def test_messages_are_plain_text_with_code(self, exercise):
         """They are read in terminals and graders' reports too: neither Markdown nor TeX there."""
         for entry in [*exercise.mistakes, *exercise.properties]:
-            assert not set("*$") & set(re.sub(r"`[^`]*`", "", entry.message)), entry.name
+            prose = re.sub(r"`[^`]*`", "", entry.message)
+            assert not set("*$") & set(prose), f"{entry.name}: * and $ stand in `code` only"
 
     def test_no_text_gives_the_solution_away(self, exercise):
         secrets = giveaways(inspect.getsource(exercise.reference))

@@ -170,7 +170,9 @@ def _check_options(cell: NotebookNode) -> None:
 def _registered(key: str, spec: str, name: str, exercises: Mapping[str, Any]) -> Any:
     """The registered exercise of a cell, which must be of this lesson and about this definition."""
     if key not in exercises:
-        raise BuildError(f"exercise {key} has no card and check in helpers.checks.")
+        raise BuildError(
+            f"exercise {key} stands in no folder of helpers/exercises (with __init__.py)."
+        )
     exercise, included = exercises[key], re.split(r"[:.]", spec)[-1]
     reference = f"{exercise.reference.__module__}:{exercise.reference.__qualname__}"
     if exercise.lesson != name:

@@ -47,13 +47,16 @@ class PutBack(NbGraderPreprocessor):
         for cell in given.cells:
             if cell.cell_type != "code" or "skip-execution" in cell.metadata.get("tags", []):
                 continue
-            if self.id_of(cell) not in ids:
+            name = self.id_of(cell)
+            if name not in ids:
                 if self.stands_elsewhere(cell, code):
                     continue
-                self.log.warning("Cell '%s' was deleted and is put back", self.id_of(cell))
+                self.log.warning("Cell '%s' was deleted and is put back", name)
                 nb.cells.insert(place, cell)
-                ids.insert(place, self.id_of(cell))
-            place = ids.index(self.id_of(cell)) + 1
+                ids.insert(place, name)
+                if nb.nbformat_minor < 5:  # as Colab saves it: cells have no ids
+                    del cell["id"]
+            place = ids.index(name) + 1
         return nb, resources
 
     @staticmethod

@@ -30,6 +30,7 @@ from helpers.checks.exercise import Card, Case, Exercise, Mistake, Property, Tes
 _PAIR = re.compile(r"`([^`]+)` -> (?:`([^`]*)`|nothing)")
 _EDIT_LINE = re.compile(r"^(also )?(?:([\w ]+): )?(?=`[^`]+` -> (?:`|nothing))")
 _FENCE = re.compile(r"^(also )?```(diff|python)$")
+HEADINGS = ("What", "Why", "Hint 1", "Hint 2")
 _SHARED = Path(__file__).with_name("messages.md")
 
 
@@ -100,9 +101,12 @@ def _read(text: str, reference: Callable, tested: Collection[str]) -> Text:
     title = re.match(r"# ([\d.]+) (.+)\n+difficulty (\d), (\d+) minutes", head)
     if not title:
         raise EditError("The first lines are `# 1.2 Title` and `difficulty 2, 6 minutes`.")
+    for heading in (*HEADINGS, "Mistakes", "Right answers"):
+        if heading not in sections:
+            raise EditError(f"There is no heading `## {heading}`.")
     shared, all_shared = split(_SHARED.read_text(encoding="utf-8"), "## ")
     messages = _messages(shared) | _messages(sections.get("Messages", ""))
-    what, why, *hints = (_flowing(sections[x]) for x in ("What", "Why", "Hint 1", "Hint 2"))
+    what, why, *hints = (_flowing(sections[heading]) for heading in HEADINGS)
     own, said = (split(each.get("Properties", ""), "### ")[1] for each in (sections, all_shared))
     said |= own
     if wrong := (set(tested) - said.keys()) | (own.keys() - set(tested)):
@@ -111,8 +115,8 @@ def _read(text: str, reference: Callable, tested: Collection[str]) -> Text:
         title[1],
         Card(title[2], what, why, int(title[3]), int(title[4])),
         (hints[0], hints[1]),
-        _entries(sections.get("Mistakes", ""), reference, messages),
-        _entries(sections.get("Right answers", ""), reference, messages),
+        _entries(sections["Mistakes"], reference, messages),
+        _entries(sections["Right answers"], reference, messages),
         {name: _filled(_flowing(said[name]), messages) for name in tested},
     )
 
