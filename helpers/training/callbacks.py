@@ -134,10 +134,8 @@ class Evaluate:
     def restore_best(self, agent: Agent) -> None:
         """Give the agent the networks and optimisers of the best evaluation."""
         if self.best_contents is None:
-            raise ValueError(
-                f"There was no evaluation yet: the first comes after {self.milestones.every:,} "
-                "steps."
-            )
+            every = self.milestones.every
+            raise ValueError(f"There was no evaluation yet: the first comes after {every:,} steps.")
         agent.set_parameters(self.best_contents["state"])
 
 
