@@ -3,6 +3,7 @@
 import ast
 import builtins
 import os
+import sys
 import time
 from dataclasses import replace
 from types import SimpleNamespace
@@ -444,3 +445,19 @@ def test_of_a_class_the_method_that_is_wrong():
     )
     message = judge(exercise, WrongSecond).message
     assert "With the course's `second` in place of yours all cases are right" in message
+
+
+def fills_the_memory(reward, value, next_value, over, gamma):
+    room = (20_000,)
+    return reward + gamma * np.ones(room)[0] * next_value * (2 - over) - value
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there memory can be limited")
+def test_a_try_takes_little_memory():
+    """Of `room + room` numpy would make an array of 3 GB, of `2 * room` as well."""
+    resource = pytest.importorskip("resource")
+    before, limits = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, []
+    limits.append(resource.getrlimit(resource.RLIMIT_AS))
+    assert told(fills_the_memory).diagnosis == "one line"
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 700_000  # kB
+    assert resource.getrlimit(resource.RLIMIT_AS) == limits[0]

@@ -18,6 +18,7 @@ import time
 import types
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,13 +46,14 @@ from helpers.checks.source import Source, source_of
 
 SECONDS = 4.0  # of this process, for all of it; half as much again where others slow it down
 ONE_TRY = 0.3
+MEMORY = 2**29  # bytes
 _UNSAFE = {
     "open", "exec", "eval", "compile", "input", "breakpoint", "exit", "quit", "help",
 }  # fmt: skip
 _OUTSIDE = {
     "os", "sys", "subprocess", "shutil", "socket", "pathlib", "tempfile", "urllib", "requests",
     "http", "importlib", "builtins", "signal", "threading", "multiprocessing", "ctypes", "io",
-    "pickle", "gc",
+    "pickle", "gc", "resource",
 }  # fmt: skip
 
 
@@ -60,7 +62,7 @@ def explain(
 ) -> tuple[str, str] | None:
     """A name and a message, or None where nothing explains it. `failing` cases differ."""
     source = source_of(candidate)
-    with quiet(), _bare_folder(), isolated(), Alarm() as alarm:
+    with quiet(), _bare_folder(), _little_memory(), isolated(), Alarm() as alarm:
         try:
             search = _Search(exercise, got, failing, alarm)
             if source and (found := search.in_one_method(source)).lines:
@@ -81,7 +83,7 @@ def wrong_method(
     source = source_of(candidate)
     if source is None:
         return None
-    with quiet(), _bare_folder(), isolated(), Alarm() as alarm:
+    with quiet(), _bare_folder(), _little_memory(), isolated(), Alarm() as alarm:
         try:
             search = _Search(exercise, got, failing, alarm)
             return search.method(source, search.order)
@@ -401,3 +403,24 @@ def _bare_folder() -> Iterator[None]:
             yield
         finally:
             os.chdir(before)
+
+
+@contextmanager
+def _little_memory() -> Iterator[None]:
+    """On Linux, let a try take no more than `MEMORY`: nothing interrupts numpy while it fills it,
+    and a process that has filled all memory is killed.
+    """
+    try:
+        import resource
+
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    except (ImportError, OSError):  # another system
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    most = pages * resource.getpagesize() + MEMORY
+    resource.setrlimit(resource.RLIMIT_AS, (most if soft < 0 else min(most, soft), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
