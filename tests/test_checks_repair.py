@@ -447,17 +447,21 @@ def test_of_a_class_the_method_that_is_wrong():
     assert "With the course's `second` in place of yours all cases are right" in message
 
 
-def fills_the_memory(reward, value, next_value, over, gamma):
-    room = (20_000,)
-    return reward + gamma * np.ones(room)[0] * next_value * (2 - over) - value
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="only there memory can be limited")
-def test_a_try_takes_little_memory():
-    """Of `room + room` numpy would make an array of 3 GB, of `2 * room` as well."""
-    resource = pytest.importorskip("resource")
-    before, limits = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, []
-    limits.append(resource.getrlimit(resource.RLIMIT_AS))
-    assert told(fills_the_memory).diagnosis == "one line"
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 700_000  # kB
-    assert resource.getrlimit(resource.RLIMIT_AS) == limits[0]
+def test_a_try_takes_little_memory(monkeypatch):
+    """Of a shape twice as long numpy would make an array that fills all of it."""
+    import resource
+
+    limits, seen = resource.getrlimit(resource.RLIMIT_AS), []
+
+    def tried(*_):
+        with pytest.raises(MemoryError):
+            np.ones(2**28)
+        seen.append(resource.getrlimit(resource.RLIMIT_AS))
+        yield from ()
+
+    monkeypatch.setattr(repair, "mutants", tried)
+    told(squared)
+    assert seen
+    assert limits not in seen
+    assert resource.getrlimit(resource.RLIMIT_AS) == limits
