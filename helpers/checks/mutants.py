@@ -170,8 +170,8 @@ def _is_no_use(operator: Operator, parent: ast.AST, name: str, node: ast.expr) -
 def _in_several_places(root: ast.AST, words: Words, rank: int) -> Iterator[Mutant]:
     """The same change in all places that are alike: whoever writes a line twice errs twice."""
     groups: dict[Any, list[tuple[ast.AST, str, int | None, ast.expr]]] = defaultdict(list)
-    for parent, *rest, node in places(root):
-        groups[what_is_done(parent, node)].append((parent, *rest, node))
+    for place in places(root):
+        groups[what_is_done(place[0], place[-1])].append(place)
     groups.pop(None, None)
     for alike in groups.values():
         if not 2 <= len(alike) <= _SEVERAL:
@@ -334,7 +334,9 @@ def other_numbers(node: ast.expr, words: Words) -> Iterator[ast.expr]:
 
 def signs_moved(node: ast.expr, words: Words) -> Iterator[ast.expr]:
     """A minus before the whole call in place of one before its argument."""
-    for i, arg in enumerate(node.args if isinstance(node, ast.Call) else ()):
+    if not isinstance(node, ast.Call):
+        return
+    for i, arg in enumerate(node.args):
         if isinstance(arg, ast.UnaryOp) and isinstance(arg.op, ast.USub):
             args = [*node.args[:i], arg.operand, *node.args[i + 1 :]]
             yield ast.UnaryOp(ast.USub(), ast.Call(node.func, args, node.keywords))

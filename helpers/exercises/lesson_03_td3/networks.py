@@ -97,10 +97,11 @@ def without_parameters(network: nn.Module, obs: torch.Tensor, action: torch.Tens
 
 def runs_others(network: nn.Module, *inputs: torch.Tensor) -> bool:
     """Whether layers run in `q1` that do not in `forward`."""
-    asked = linear_layers(network, *inputs, ask=network.q1)
-    return unknown_to_torch(network, *inputs, ask=network.q1) or not {*asked} <= {
-        *linear_layers(network, *inputs)
-    }
+    q1: Any = network.q1
+    asked = {*linear_layers(network, *inputs, ask=q1)}
+    return unknown_to_torch(network, *inputs, ask=q1) or bool(
+        asked - {*linear_layers(network, *inputs)}
+    )
 
 
 def described(given, rows: int) -> str:
