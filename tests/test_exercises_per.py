@@ -94,7 +94,7 @@ def test_a_reader_lets_errors_pass(error):
 
 @pytest.mark.parametrize(
     ("new", "named"),
-    [("lengths * 2 - 1", "numbers of rewards"), ("lengths, gamma", "discounted sums")],
+    [("lengths**3 % 7 + 5", "numbers of rewards"), ("lengths, gamma", "discounted sums")],
 )
 def test_the_parts_of_an_n_step_return_are_called_by_their_names(new, named):
     wrong = edited(N_STEP_RETURN.reference, [Edit("(n), lengths", f"(n), {new}")], "a test")

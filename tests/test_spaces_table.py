@@ -65,7 +65,9 @@ def test_a_supported_space_trains_and_another_says_what_to_do(row, kind):
     if sentence := row.answers[kind]:
         assert_one_sentence(sentence, " ".join(str(row.space).split()))
         advice = (
-            ("FlattenObservation",) if row.part == "observations" else ("Transform", "A2C there")
+            ("an array of one length", "FlattenObservation")
+            if row.part == "observations"
+            else ("Transform", "A2C there")
         )
         assert any(each in sentence for each in advice)
         with pytest.raises(ValueError, match="environment has"):
