@@ -66,18 +66,16 @@ def fitting_env(policy, env: EnvLike) -> gym.Env:
 
     Raises `ValueError` if an agent trains in this very one, or has other actions.
     """
-    made = make_env(env)
-    trains_in = policy.training_envs() if hasattr(policy, "training_envs") else []
-    if any(each.unwrapped is made.unwrapped for each in trains_in):
+    made, is_agent = make_env(env), hasattr(policy, "training_envs")
+    if is_agent and any(each.unwrapped is made.unwrapped for each in policy.training_envs()):
         raise ValueError(
             "The function that makes the environment gave the one that the agent trains in: it "
             "must make a new one at each call."
         )
-    its = policy.action_space if hasattr(policy, "training_envs") else made.action_space
-    if its != made.action_space:
+    if is_agent and policy.action_space != made.action_space:
         made.close()
         raise ValueError(
-            f"The agent acts in {one_line(its)}, and this environment takes "
+            f"The agent acts in {one_line(policy.action_space)}, and this environment takes "
             f"{one_line(made.action_space)}: evaluate it in one with the same actions."
         )
     return Resumable(made) if isinstance(made.observation_space, spaces.Box) else made

@@ -340,7 +340,9 @@ def test_history_has_the_return_and_length_of_every_episode(new):
 
 def test_what_the_history_does_not_have_is_empty_and_stays_out():
     agent = A2C("CartPole-v1", seed=0)
-    assert agent.history["return"] == agent.history["nope"] == []
+    assert len(agent.history["return"]) == len(agent.history["nope"]) == 0
+    with pytest.raises(AttributeError):
+        agent.history["mine"].append((0, 1.0))  # it would be lost
     assert not agent.history
 
 

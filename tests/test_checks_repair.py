@@ -167,7 +167,7 @@ class TestOneLine:
         assert "Look at `+ gamma**2 * next_value * (1 - over)`." in message
         assert "this line alone makes it right: leave out `**2`." in message
 
-    def test_of_two_like_parts_it_sayswhich(self):
+    def test_of_two_like_parts_it_says_which(self):
         line = "return reward + gamma * 1 * next_value * (2 - over) - value"
         assert line in told(the_second_of_two_numbers).message
         again = "return 2 * reward + gamma * next_value * (2 - over) - value"

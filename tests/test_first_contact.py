@@ -152,9 +152,6 @@ def test_one_evaluate_for_several_agents_keeps_the_best_of_each():
     for seed in (0, 1):
         agent = TD3("Pendulum-v1", seed=seed, learning_starts=10).learn(40, evaluations)
         assert [step for step, _ in evaluations.curve] == [20, 40]
-        weights = evaluations.best_contents["state"]["actor"]
-        shapes = {name: tensor.shape for name, tensor in agent.actor.state_dict().items()}
-        assert {name: tensor.shape for name, tensor in weights.items()} == shapes
         assert evaluations.best_contents["hyperparameters"]["seed"] == seed
     agent.learn(20, evaluations)  # the same one goes on
     assert [step for step, _ in evaluations.curve] == [20, 40, 60]

@@ -57,8 +57,8 @@ class Agent(metaclass=Remembering):
     `train_step` and `act`. It names the attributes that a file holds: in `saved` networks and
     optimisers, in `counted` numbers beside `steps`, in `memories` what only `save(replay=True)`
     writes; any other network or memory of its own is in no file. It trains in its `env`, from
-    `new_episode`, or in its `envs`, from `make_vector_env`,
-    and keeps in `obs` what it acts on next; None there means that an episode begins.
+    `new_episode`, or in its `envs`, from `make_vector_env`, and keeps in `obs` what it acts on
+    next; None there means that an episode begins.
 
     Every setting is a keyword argument; all are remembered in `hyperparameters`, and a file holds
     them. Most can be set later too, `agent.gamma = 0.9`; those in `settled`, and what networks and

@@ -1,4 +1,4 @@
-"""What is asked of an agent's file before it is believed: nothing in it is, until then.
+"""What is asked of an agent's file before it is believed, and before it is written.
 
 A file may hold what it likes, and ask for what it likes: what no agent of ours needs is refused.
 """

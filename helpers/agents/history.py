@@ -1,6 +1,6 @@
 """What an agent writes down of its training: `agent.history` and `agent.last`."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from helpers.envs.resumable import Transition
 
@@ -8,10 +8,13 @@ EPISODE = ("return", "length")  # what the history has of every episode; all els
 
 
 class History(dict[str, list[tuple[int, float]]]):
-    """Name -> list of (step, value). What was not written down yet is an empty list."""
+    """Name -> list of (step, value). What was not written down yet is empty.
 
-    def __missing__(self, name: str) -> list[tuple[int, float]]:
-        return []
+    It is no list then: what is appended to that would be lost without a word.
+    """
+
+    def __missing__(self, name: str) -> Any:
+        return ()
 
     def add(self, name: str, step: int, value: float) -> None:
         """Write down one value."""

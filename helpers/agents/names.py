@@ -347,7 +347,7 @@ def is_elsewhere(name: str, agent: object) -> bool:
 def called_here(method: str) -> str | None:
     """What a method of Stable-Baselines3's agents is called here; None if it is none of them."""
     there = NAMES.get(method)
-    return there.here if there in METHODS and there and there.here else None
+    return there.here or None if there is not None and there in METHODS else None
 
 
 def missing_attribute(agent: Any, name: str) -> AttributeError:

@@ -128,13 +128,15 @@ class OffPolicyAgent(ActorCriticAgent):
         self.obs = self.units.scaled_obs(env.obs)
 
 
-def as_step(agent: OffPolicyAgent, *step: Any) -> tuple[Any, ...]:
+def as_step(
+    agent: OffPolicyAgent, obs: Any, action: Any, reward: Any, next_obs: Any, *ends: bool
+) -> tuple[Any, ...]:
     """The six parts of one step as `agent` keeps its own. They are measured, if it normalises.
 
     Raises `ValueError` unless they can be a step in the agent's environment.
     """
-    rows, units = [agent.as_batch("store", obs) for obs in (step[0], step[3])], agent.units
-    action, reward, ends = as_array("store", step[1]), as_array("store", step[2]), step[4:]
+    rows, units = [agent.as_batch("store", each) for each in (obs, next_obs)], agent.units
+    action, reward = as_array("store", action), as_array("store", reward)
     shape = agent.action_space.shape
     if action.shape != shape or reward.shape or not all(one for _, one in rows):
         raise ValueError(

@@ -30,6 +30,7 @@ class Found:
 
 
 def told_of(source: Source, found: Found) -> tuple[str, str] | None:
+    """A name and a message; None where nothing was found, or in too many places."""
     places = [_advice(source, *each) for each in sorted(_by_statement(source, found.lines).items())]
     match places:
         case [(look, it, do)]:

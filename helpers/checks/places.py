@@ -33,17 +33,17 @@ _GROWING = ("append", "insert", "extend", "appendleft")
 
 def grown(root: ast.AST) -> set[str]:
     """The names of lists that something is appended to or written into."""
-    owners = [
+    lists = [
         node.func.value
         for node in ast.walk(root)
         if isinstance(node, ast.Call) and keeps(node) and isinstance(node.func, ast.Attribute)
     ]
-    owners += [
+    lists += [
         node.value
         for node in ast.walk(root)
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
     ]
-    return {owner.id for owner in owners if isinstance(owner, ast.Name)}
+    return {each.id for each in lists if isinstance(each, ast.Name)}
 
 
 def keeps(parent: ast.AST) -> bool:
@@ -60,6 +60,7 @@ def is_shape(parent: ast.AST, node: ast.expr) -> bool:
 
 
 def put(parent: ast.AST, name: str, index: int | None, node: ast.expr) -> None:
+    """Hang an expression into one of the `places`."""
     if index is None:
         setattr(parent, name, node)
     else:
@@ -84,6 +85,7 @@ def _is_self(node: ast.expr) -> bool:
 
 
 def bodies(root: ast.AST) -> Iterator[list[ast.stmt]]:
+    """Every list of statements, but for a class's own."""
     for node in list(ast.walk(root)):
         for name in ("body", "orelse"):
             body = getattr(node, name, None)
