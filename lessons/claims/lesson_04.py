@@ -183,7 +183,7 @@ CLAIMS = [
         near(lambda: in_corridor("uniform, 5-step target too", "value").mean(), 0.06, 0.005),
     ),
     Claim(
-        "with so many updates that nothing changes any more the value would be 0.07.",
+        "at convergence the value would be 0.07.",
         near(corridor_limit, 0.07, 0.005),
     ),
     Claim(
