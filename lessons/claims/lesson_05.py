@@ -239,8 +239,8 @@ CLAIMS = [
     Claim("with three seeds each, the middle 95 % of the reports go from 11 to 133",
           clonings_medians),
     Claim("Cloning, with the median", source=ADVICE),
-    Claim("with 13 seeds each and more the best names the wrong winner more often than tossing "
-          "a coin", wrong_winners),
+    Claim("with 13 seeds each or more, the best names the wrong winner more often than tossing "
+          "a coin would", wrong_winners),
     Claim("Under the other three reports wrong winners are rare from ten seeds on", wrong_winners),
     Claim("the algorithm that fails more often has the highest single return",
           lambda: (f"{scores('ddpg_SparsePendulum-v0').max()} against "
@@ -256,7 +256,7 @@ CLAIMS = [
     Claim("better, worse, sooner and later only where a permutation test over seeds gives p < "
           "0.05", source=ADVICE),
     Claim(
-        "of three such numbers it holds their true mean in 75 % of all cases, of ten in 94 %",
+        "it contains the true mean in 75 % of all cases from three numbers, and in 94 % from ten.",
         both(near(lambda: coverage(3), 0.75, 0.005), near(lambda: coverage(10), 0.94, 0.005)),
     ),
     # --- part 2 -------------------------------------------------------------------------------
@@ -299,8 +299,8 @@ CLAIMS = [
           both(with_p(lab.training("layer norm"), lab.training(TAUGHT), 0.005),
                lab.same_after("layer norm"))),
     Claim("Together with ten times the learning rate it ends worse than as taught (p = 0.016), and "
-          "seven seeds of ten reach the bar; that rate without it has eight, and no difference is "
-          "shown between these two",
+          "seven seeds of ten reach the bar; with that rate alone eight do, and no difference "
+          "is shown between these two",
           both(lab.no_difference(f"{LARGE}, layer norm", taught=LARGE),
                with_p(lab.final(TAUGHT), lab.final(f"{LARGE}, layer norm"), 0.016),
                lab.reach_the_bar(7, f"{LARGE}, layer norm"), lab.reach_the_bar(8, LARGE))),
@@ -313,7 +313,7 @@ CLAIMS = [
     Claim("Judged by the seeds that miss the bar, three knobs matter: a larger learning rate, a "
           "smaller one, and fewer updates", three_matter),
     Claim("With every other single change all ten seeds reach it", three_matter),
-    Claim("this table has sixteen numbers $p$", sixteen),
+    Claim("this table has sixteen p-values", sixteen),
     Claim("later and worse, and no seed of ten reaches the bar in 12,000 steps",
           both(lab.sooner(TAUGHT, "learning rate / 10"), lab.better(TAUGHT, "learning rate / 10"),
                lab.reach_the_bar(0, "learning rate / 10")), file=LAB),
@@ -343,11 +343,12 @@ CLAIMS = [
     Claim("with nine seeds (stored)",
           lambda: (str(len(after_cloning("copied"))), len(after_cloning("copied")) == 9)),
     Claim("the copies are lost as well (p = 0.10: no difference shown)", own_steps_do_not_help),
-    Claim("*Goes on imitating*: more (on average 76 in the five evaluations against 1, p < 0.001)",
+    Claim("*Goes on imitating*: it keeps more (on average 76 in the five evaluations against 1, p < 0.001)",
           both(below(0.001, after_cloning(IMITATES), after_cloning(OWN_STEPS)),
                near(lambda: after_cloning(IMITATES).mean(), 76, 0.5),
                near(lambda: after_cloning(OWN_STEPS).mean(), 1, 0.5))),
-    Claim("from the first step on: more again (122, p < 0.001; at the last evaluation p = 0.04)",
+    Claim("from the first step on: it keeps more again (122, p < 0.001; at the last evaluation "
+          "p = 0.04)",
           both(below(0.001, after_cloning("all three"), after_cloning(IMITATES)),
                with_p(at_the_end("all three"), at_the_end(IMITATES), 0.04),
                near(lambda: after_cloning("all three").mean(), 122, 0.5))),
@@ -356,7 +357,7 @@ CLAIMS = [
           lambda: (f"{at_the_end('all three').min()} against {after_cloning('copied').max()}",
                    at_the_end("all three").min() > after_cloning("copied").max())),
     # --- part 6 -------------------------------------------------------------------------------
-    Claim("Its training computes for about 50 seconds",
+    Claim("Training it takes about 50 seconds of computing",
           near(lambda: computing("td3_PixelPendulum-v0"), 50, 3)),
     Claim("less than a fifth of the computing time", a_fifth),
     Claim("Its mean return is higher (-123 against -157, p < 0.001)", from_numbers),
@@ -367,7 +368,7 @@ CLAIMS = [
           halved),
     Claim("At step 1,285,000 the mean is 3,733", near(lambda: at(1_285_000), 3733, 0.5)),
     Claim("At step 1,290,000 all ten episodes return 15 or less, 7 on average", collapse),
-    Claim("5,000 steps later stands the best evaluation of all, 4,039",
+    Claim("5,000 steps later comes the best evaluation of all, 4,039",
           near(lambda: at(1_295_000), best_until(1_300_000), 0)),
     Claim("at step 1,300,000 they have 3,672", near(lambda: at(1_300_000), 3672, 0.5)),
     Claim("best of 260 evaluations", near(lambda: len(walk()[0]), 260, 0)),
@@ -398,16 +399,16 @@ CLAIMS = [
     Claim("The fairest comparison is not the paper but Tianshou", source=ADVICE),
     Claim("by our rule no difference is shown (p = 0.14 and 0.052)",
           both(beside_tianshou(best_of, 0.143), beside_tianshou(last_of, 0.052))),
-    Claim("Three seeds can show only a large one, and this is no proof of none: two of the three "
-          "end below all of Tianshou's ten", two_below_all),
+    Claim("Three seeds can show only a large difference, so this does not prove that there is "
+          "none: two of the three end below all of Tianshou's ten", two_below_all),
     Claim("Until version 4 the robot's feet had different friction (left 1.9, right 0.9)",
           source="gymnasium.farama.org/environments/mujoco/walker2d, version history"),
     Claim("HalfCheetah, is the same in both versions",
           source="gymnasium.farama.org/environments/mujoco/half_cheetah, version history"),
     Claim("one seed of ours, trained for 300,000 steps, has a mean of 8,510 in its last ten "
           "evaluations; Tianshou's ten lie between 6,271 and 8,691 at the same steps", cheetah),
-    Claim("These two end among Tianshou's ten (p = 0.39: no difference shown), and above the two "
-          "low ones of ours", start_as_pytorch),
+    Claim("These two end among Tianshou's ten (p = 0.39: no difference shown), and above our "
+          "two low ones", start_as_pytorch),
     Claim("One seed proves little, but it does not look as if our TD3", source=ADVICE),
     Claim("Two trainings against three can be split in only ten ways", ten_ways),
     Claim("By this measure no difference is shown (p = 0.087)", start_tested),
