@@ -189,7 +189,7 @@ CLAIMS = [
         last_ten_on_hopper,
     ),
     Claim(
-        "takes a core for about an hour",
+        "takes about an hour on one core",
         source="104 steps a second alone on a core (40 minutes); TD3, seed 1, beside two: 56",
     ),
     Claim(
