@@ -190,7 +190,7 @@ CLAIMS = [
     ),
     Claim("computed for 1.5 seconds (PPO) and 2.1 (A2C, means, $p < 0.001$)", seconds_to_bar),
     Claim(
-        "(Medians of ten iterations; of each",
+        "(Medians of ten iterations; for each",
         near(lambda: signature(plot_kl).parameters["window"].default, 10, 0),
     ),
     Claim(
@@ -212,7 +212,7 @@ CLAIMS = [
         ),
     ),
     Claim(
-        "Twenty epochs with clipping show no difference to eight; without clipping",
+        "Twenty epochs with clipping show no difference from eight; without clipping",
         both(
             no_difference(TWENTY),
             lab.later(f"{TWENTY}, {UNCLIPPED}", UNCLIPPED, 0.002),
