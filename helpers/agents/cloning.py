@@ -39,10 +39,10 @@ def bc_loss(actor: nn.Module, obs: torch.Tensor, action: torch.Tensor) -> torch.
 
 
 class BehaviourCloning(OffPolicyAgent):
-    """An actor that imitates the demonstrations given to `remember`, beside which it knows nothing.
+    """An actor that imitates the demonstrations given to `remember`, and learns from nothing else.
 
-    It takes no step in the environment: what `steps` counts are updates. Neither rewards nor the
-    critic have a part in it.
+    It takes no step in the environment: `steps` counts updates. Rewards and the critic play no
+    part.
     """
 
     critic_class = QNetwork  # is there, as in every off-policy agent, and learns nothing
@@ -118,7 +118,7 @@ def early_stopping(losses: Sequence[float], patience: int) -> tuple[bool, int]:
     """Whether to stop now, and which epoch was best, by the validation loss of each so far."""
     # 1. The epoch with the lowest loss, the earliest if there are several.
     best = min(range(len(losses)), key=losses.__getitem__)
-    # 2. Stop when nothing was better in `patience` epochs since.
+    # 2. Stop when `patience` epochs since then were no better.
     return len(losses) - 1 - best >= patience, best
 
 

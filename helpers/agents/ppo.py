@@ -125,7 +125,7 @@ def minibatches(n_rows: int, batch_size: int, rng: np.random.Generator) -> tuple
 def orthogonal_init(network: nn.Module, output_gain: float) -> None:
     """Give a network orthogonal weights and biases of 0.
 
-    The hidden layers' have a gain of sqrt(2), the last layer's of `output_gain`: 0.01 for a policy,
+    Hidden layers have a gain of sqrt(2), the last layer has `output_gain`: 0.01 for a policy,
     whose first actions then hardly depend on what it sees, 1 for a critic.
     Source: Huang et al. 2022, detail 2; Saxe et al. 2014 (orthogonal matrices).
     """
@@ -154,8 +154,8 @@ class PPO(OnPolicyAgent):
     """Proximal policy optimization: `n_epochs` over each rollout, in minibatches of `batch_size`.
 
     Policies and rollouts are A2C's. While a ratio is within `clip_range` of 1 the actor is rewarded
-    for moving it, beyond it is not. With `target_kl` a rollout is left once the policy has moved
-    1.5 times as far; with `value_clip_range` values are clipped as well. One optimiser has actor
+    for moving it, beyond that it is not. With `target_kl` updates from a rollout stop once the KL
+    is above 1.5 times that; with `value_clip_range` values are clipped as well. One optimiser has actor
     and critic; `learning_rate` is a number or a schedule, such as `LinearSchedule`. What else can
     be set, `rollouts`, is explained at `OnPolicyAgent`.
     """

@@ -373,7 +373,7 @@ def read_episodes(path: str | Path) -> tuple[dict, list[dict[str, np.ndarray]]]:
     """What a file of demonstrations says about itself, and its episodes, one dict for each.
 
     An episode's dict has the six names in `ARRAYS`, each with an array of that episode's steps, a
-    step a row. `load_demos` does the same and believes nothing in the file.
+    step a row. `load_demos` does the same, and checks all that the file holds.
 
     Raises:
         FileNotFoundError: there is no such file.

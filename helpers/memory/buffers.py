@@ -113,7 +113,7 @@ def sampling_probabilities(priorities: np.ndarray, alpha: float) -> np.ndarray:
 def importance_weights(
     probabilities: np.ndarray, smallest: float, size: int, beta: float
 ) -> np.ndarray:
-    """What a transition counts for, w_i = (N P(i))^-beta / max_j (N P(j))^-beta: less the more
+    """How much a transition counts, w_i = (N P(i))^-beta / max_j (N P(j))^-beta: the less the more
     often it is drawn.
 
     `probabilities` (B,) of the transitions that were drawn, `smallest` the smallest one of all

@@ -155,7 +155,7 @@ class SumTree(SegmentTree):
             # 3. Right if the left child does not reach as far; but never into an empty child, where
             #    rounding might lead.
             to_right = (rest >= left) & (right > 0)
-            # 4. To the right, the left child's sum is behind us.
+            # 4. Where it goes right, the left child's sum lies behind it.
             rest -= left * to_right
             # 5. One level down: the children of node k are nodes 2k and 2k + 1.
             nodes = 2 * nodes + to_right

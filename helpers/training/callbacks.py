@@ -123,7 +123,7 @@ class Evaluate:
         self.curve.append((agent.steps, result))
         if self.best is None or result.mean > self.best[1].mean:
             # 4. The best so far: note the point, and a *copy* of what `checkpoint.contents(agent,
-            # replay=False)` gives. The weights themselves are other ones after the next update.
+            # replay=False)` gives. The next update changes the weights themselves.
             self.best = self.curve[-1]
             self.best_contents = copy.deepcopy(checkpoint.contents(agent, replay=False))
             # 5. With `path` it is also written there, by `checkpoint.write`.
