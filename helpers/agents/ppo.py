@@ -155,9 +155,9 @@ class PPO(OnPolicyAgent):
 
     Policies and rollouts are A2C's. While a ratio is within `clip_range` of 1 the actor is rewarded
     for moving it, beyond that it is not. With `target_kl` updates from a rollout stop once the KL
-    is above 1.5 times that; with `value_clip_range` values are clipped as well. One optimiser has actor
-    and critic; `learning_rate` is a number or a schedule, such as `LinearSchedule`. What else can
-    be set, `rollouts`, is explained at `OnPolicyAgent`.
+    is above 1.5 times that; with `value_clip_range` values are clipped as well. One optimiser has
+    actor and critic; `learning_rate` is a number or a schedule, such as `LinearSchedule`. What else
+    can be set, `rollouts`, is explained at `OnPolicyAgent`.
     """
 
     action_kinds: ClassVar = A2C.action_kinds

@@ -343,7 +343,8 @@ CLAIMS = [
     Claim("with nine seeds (stored)",
           lambda: (str(len(after_cloning("copied"))), len(after_cloning("copied")) == 9)),
     Claim("the copies are lost as well (p = 0.10: no difference shown)", own_steps_do_not_help),
-    Claim("*Goes on imitating*: it keeps more (on average 76 in the five evaluations against 1, p < 0.001)",
+    Claim("*Goes on imitating*: it keeps more (on average 76 in the five evaluations against 1, "
+          "p < 0.001)",
           both(below(0.001, after_cloning(IMITATES), after_cloning(OWN_STEPS)),
                near(lambda: after_cloning(IMITATES).mean(), 76, 0.5),
                near(lambda: after_cloning(OWN_STEPS).mean(), 1, 0.5))),
