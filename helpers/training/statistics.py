@@ -19,8 +19,8 @@ def interquartile_mean(values: ArrayLike, axis: int = 0) -> NDArray[np.floating]
     """Mean of the middle half: the lowest and the highest quarter are left out.
 
     One seed that failed, or one that was lucky, hardly moves it, and it wastes less data than the
-    median. Like `scipy.stats.trim_mean(values, 0.25)`, which `rliable` uses, it drops
-    `floor(n / 4)` values at either end: none of 3 seeds, one of 5, two of 10.
+    median. As in `rliable`, `floor(n / 4)` values are dropped at either end: none of 3 seeds, one
+    of 5, two of 10.
 
     Args:
         values: any shape; `axis` is the one that holds the runs (seeds).
