@@ -57,6 +57,13 @@ def told(candidate):
 # --- One line -------------------------------------------------------------------------------------
 
 
+def discounted_twice(reward, value, next_value, over, gamma):
+    future = next_value * (1 - over)
+    future = future * gamma
+    future = future * gamma
+    return reward + future - value
+
+
 def squared(reward, value, next_value, over, gamma):
     goes_on = 1 - over
     discounted = gamma**2 * next_value
@@ -181,6 +188,11 @@ class TestOneLine:
         assert "One small change makes it right, in one of these places. `future = " in message
         assert "`future = 2 * gamma * next_value * (1 - over)`: leave out `2 *`." in message
         assert "`later = future * 1`: put another number in place of `1`." in message
+
+    def test_a_line_that_stands_there_again_is_told_once(self):
+        message = told(discounted_twice).message
+        look = "Look at `future = future * gamma`, which stands there more than once."
+        assert message.startswith(f"{look} A small change to one of them alone makes it right: ")
 
     def test_the_same_slip_in_two_places_is_one(self):
         result = told(the_same_slip_twice)
@@ -393,6 +405,7 @@ def changed(text, likeliest=False):
     ("text", "other"),
     [
         ("x - y / z", "(x - y) / z"),
+        ("(x + y) * z * 3", "x + y * z * 3"),
         ("(x - y) / z", "x - y / z"),
         ("(x - y).exp()", "x.exp() - y"),
         ("x.exp() - y", "(x - y).exp()"),

@@ -36,6 +36,8 @@ def told_of(source: Source, found: Found) -> tuple[str, str] | None:
         case [(look, it, do)]:
             return ONE, f"Look at {look}. A small change to {it} alone makes it right{do}."
         case [_, _] | [_, _, _]:
+            if len({*places}) == 1:
+                return ONE, _one_of_several(*places[0])
             each = " ".join(f"{look[0].upper()}{look[1:]}{do}." for look, _, do in places)
             return ONE, f"One small change makes it right, in one of these places. {each}"
     if found.in_several and not places:
@@ -48,6 +50,14 @@ def told_of(source: Source, found: Found) -> tuple[str, str] | None:
     look, _, do = _advice(source, *left.popitem())
     second = f"look at {look}, where a small change is needed as well{do}."
     return TWO, both(messages.pop(), second)
+
+
+def _one_of_several(look: str, it: str, do: str) -> str:
+    """Where a line stands more than once, and it is the same which of them is changed."""
+    return (
+        f"Look at {look}, which stands there more than once. A small change to one of them alone "
+        f"makes it right{do}."
+    )
 
 
 def told_of_pairs(pairs: list[tuple[Mistake, Mistake]]) -> tuple[str, str] | None:

@@ -289,6 +289,10 @@ def brackets(node: ast.expr, words: Words) -> Iterator[ast.expr]:
         left, op, right = node.left, node.op, node.right
         if isinstance(left, ast.BinOp):
             yield ast.BinOp(left.left, left.op, ast.BinOp(left.right, op, right))
+            first, second = left.left, left.right
+            if isinstance(first, ast.BinOp) and isinstance(first.op, ast.Add | ast.Sub):
+                product = ast.BinOp(ast.BinOp(first.right, left.op, second), op, right)
+                yield ast.BinOp(first.left, first.op, product)  # x + y * z * w for (x + y) * z * w
         if isinstance(right, ast.BinOp):
             yield ast.BinOp(ast.BinOp(left, op, right.left), right.op, right.right)
         for inner, put in _arguments(left):

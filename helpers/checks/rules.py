@@ -185,8 +185,8 @@ def _not_a_number(c: Context) -> Diagnosis | None:
         return None
     message = (
         f"{_subject(c.first, 'contains')} NaN, not a number: look for 0 divided by 0 (as `.std()` "
-        "of one number is), 0 times infinity, the logarithm of a negative number, or infinity "
-        "minus or divided by infinity."
+        "or `.var()` of one number is), 0 times infinity, the logarithm of a negative number, or "
+        "infinity minus or divided by infinity."
     )
     if "gradient" in c.first.where:
         message += " (Of what `torch.where` drops, the gradient is computed all the same.)"
