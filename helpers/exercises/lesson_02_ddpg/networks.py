@@ -18,7 +18,7 @@ from helpers.exercises.properties import Tests
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import drawn
 
-SIZES, OTHERS = "sizes of the linear layers", "other layers with weights"
+SIZES, OTHERS = "sizes of the linear layers", "other kinds of layers"
 SMALL = 0.015  # five times the paper's bound: other small starts are right, too
 TINY = 0.02  # torch's own start of a hidden layer with 16 inputs reaches 0.25
 
@@ -41,7 +41,7 @@ def seen_from_outside(network: nn.Module, *inputs: torch.Tensor) -> dict | None:
     output = network(*inputs)
     if output is None:
         return None
-    others = {type(x).__name__ for x in network.modules() if x is not network and has_others(x)}
+    others = {type(x).__name__ for x in network.modules() if x is not network and is_another(x)}
     seen = {SIZES: sizes, OTHERS: ", ".join(sorted(others)) or "none"}
     # With a layer of another kind the numbers depend on where it stands, and say no more than it.
     steadily = None if others else steady(output, *(network(*inputs) for _ in range(8)))
@@ -53,8 +53,10 @@ def size_of(layer: nn.Linear) -> str:
     return size if layer.bias is not None else f"{size} without a bias"
 
 
-def has_others(module: nn.Module) -> bool:
-    """Whether it is no linear layer and has weights of its own."""
+def is_another(module: nn.Module) -> bool:
+    """Whether it is no linear layer and has weights of its own, or leaves things out by chance."""
+    if isinstance(module, nn.Dropout):
+        return True
     return not isinstance(module, nn.Linear) and any(True for _ in module.parameters(recurse=False))
 
 
