@@ -164,6 +164,13 @@ def close(expected: np.ndarray, got: np.ndarray, rtol: float, atol: float) -> np
     return near | (expected == got) | (np.isnan(expected) & np.isnan(got))
 
 
+def is_broadcast(want: np.ndarray, have: np.ndarray) -> bool:
+    """Whether every row met every other: then each has met itself, on the diagonal."""
+    if not want.shape or have.shape != want.shape + want.shape[-1:]:
+        return False
+    return np.allclose(np.diagonal(have, axis1=-2, axis2=-1), want, rtol=1e-4, atol=1e-6)
+
+
 def _leaf_difference(expected: Leaf, got: Any, rtol: float, atol: float, top: bool) -> str | None:
     """How two leaves differ, or None. `top`: the leaf is the whole output, not a part of it."""
     if expected.kind == "none":

@@ -65,7 +65,10 @@ _HINTS = {  # what an error says -> what that mostly means here
     "must be Tensor, not list": "`torch.stack` makes a tensor of a list of tensors, `torch.tensor` "
     "of a list of numbers.",
     "must be Tensor, not numpy": "`torch.as_tensor` makes a tensor of an array.",
-    "must be tuple of Tensors, not Tensor": "The tensors stand in one list: `torch.stack([a, b])`.",
+    "must be tuple of Tensors, not Tensor": "The tensors stand in one list: `torch.cat([a, b])`, "
+    "`torch.stack([a, b])`.",
+    "'list' object has no attribute": "A list has hardly any methods of a tensor's or an array's: "
+    "go through its entries, or make one of them first (`torch.stack`, `np.array`).",
 }
 _NAME = r"([A-Z]\w+)"
 _NO_TENSOR_BUT = re.compile(rf"must be Tensor, not {_NAME}|'{_NAME}' and|and '{_NAME}'")

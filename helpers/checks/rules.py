@@ -18,6 +18,7 @@ from helpers.checks.compare import (
     Leaf,
     Snapshot,
     close,
+    is_broadcast,
     leaves,
     snapshot,
 )
@@ -147,16 +148,21 @@ def _error(c: Context) -> Diagnosis | None:
 
 
 def _another_at_each_call(c: Context) -> Diagnosis | None:
-    """The check called twice with the same input and saw two outputs."""
-    given = c.first.got
-    if not (isinstance(given, Leaf) and given.kind == "text" and given.value == ANOTHER):
+    """The check called twice with the same input and saw two outputs, on this case or another."""
+    cases = [
+        number
+        for number, d in c.all_differences()
+        if isinstance(d.got, Leaf) and d.got.kind == "text" and d.got.value == ANOTHER
+    ]
+    if not cases:
         return None
-    note = c.exercise.inputs[c.failing[0]].note
+    note = c.exercise.inputs[cases[0]].note
     here = f" ({note})" if note else ""
     return Diagnosis(
         "another output at each call",
         f"Called again with the same input{here}, {c.name} gives something else: there is chance "
         "in it where there should be none here, or it keeps something from call to call.",
+        cases[0],
     )
 
 
@@ -209,20 +215,13 @@ def _shape(c: Context) -> Diagnosis | None:
         return Diagnosis("several outputs", message, case)
     if not only_shape:
         message = f"{_subject(shown, 'has')} the shape `{have}` where `{want}` is expected."
-        if _is_broadcast(shown.expected.value, shown.got.value):
+        if is_broadcast(shown.expected.value, shown.got.value):
             message += " Two shapes that did not match were broadcast against each other."
         return Diagnosis("shape", message, case)
     message = f"The numbers are right, but the shape is `{have}` instead of `{want}`."
     if len(c.failing) < len(c.found) and have == tuple(n for n in want if n != 1):
         message += " It happens where an axis has length 1: `squeeze()` drops that one, too."
     return Diagnosis("shape", message, case)
-
-
-def _is_broadcast(want: np.ndarray, have: np.ndarray) -> bool:
-    """Whether every row met every other: then each has met itself, on the diagonal."""
-    if not want.shape or have.shape != want.shape + want.shape[-1:]:
-        return False
-    return np.allclose(np.diagonal(have, axis1=-2, axis2=-1), want, rtol=1e-4, atol=1e-6)
 
 
 def _whole_numbers(c: Context) -> Diagnosis | None:

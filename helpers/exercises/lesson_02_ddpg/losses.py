@@ -2,6 +2,7 @@
 `polyak_update`.
 """
 
+from copy import deepcopy
 from functools import partial
 
 import numpy as np
@@ -9,9 +10,10 @@ import torch
 from torch import nn
 
 from helpers.agents.ddpg import actor_loss, critic_loss, polyak_update, td_target
+from helpers.checks.compare import ANOTHER
 from helpers.checks.exercise import Case
 from helpers.exercises.losses import actor_loss_cases, critic_loss_cases, observe_actor_loss
-from helpers.exercises.observing import call_twice, with_gradients
+from helpers.exercises.observing import call_twice, steady, with_gradients
 from helpers.exercises.properties import (
     freezes_nothing,
     gives_tensors,
@@ -106,14 +108,23 @@ def parameters_of(given) -> list[torch.Tensor]:
 
 
 def observe_polyak(function, targets, online, tau):
-    """Lists are handed over as lists, a network as the generator that its `parameters()` is."""
+    """Both afterwards; a word for the targets where a few more calls on copies give others."""
+    copies = [deepcopy((targets, online)) for _ in range(3)]
+    moved = move(function, targets, online, tau)
+    again = [torch.cat(move(function, *both, tau)) for both in copies]
+    steadily = steady(torch.cat(moved), *again) is not ANOTHER
+    return {
+        "targets": [x.detach() for x in parameters_of(targets)] if steadily else ANOTHER,
+        "online parameters": parameters_of(online),
+    }
+
+
+def move(function, targets, online, tau) -> list[torch.Tensor]:
+    """The targets afterwards, flat. A list is handed over as one, a network as a generator."""
     here = [given.parameters() if isinstance(given, nn.Module) else list(given)
             for given in (targets, online)]  # fmt: skip
     function(*here, tau)
-    return {
-        "targets": [parameter.detach() for parameter in parameters_of(targets)],
-        "online parameters": parameters_of(online),
-    }
+    return [parameter.detach().flatten() for parameter in parameters_of(targets)]
 
 
 def polyak_cases(rng: np.random.Generator) -> list[Case]:
