@@ -45,6 +45,11 @@ _HINTS = {  # what an error says -> what that mostly means here
     "take `.values`.",
     "can't multiply sequence by non-int": "Where one tensor belongs there is a list or a tuple: "
     "of what gives several things, such as torch's `max` with a `dim`, take the one you need.",
+    "can only concatenate tuple": "What stands before the `+` is a tuple: `np.where` and `nonzero` "
+    "give one, with an array for each axis. Take the array out, `[0]`.",
+    "no attribute 'read'": "`load` reads from a file; of a text in JSON `json.loads` makes a dict.",
+    "has no setter": "What is computed when you ask for it cannot be replaced; an array that it "
+    "gives can be written into, `x[...] = y`.",
     "used as indices must be": "An index is made of whole numbers, or of True and False; of the "
     "numbers 0.0 and 1.0 `> 0` makes a mask.",
     "cannot be interpreted as an integer": "`/` gives a float even where nothing is left over; "
