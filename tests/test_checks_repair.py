@@ -407,6 +407,8 @@ def changed(text, likeliest=False):
         ("x - y / z", "(x - y) / z"),
         ("(x + y) * z * 3", "x + y * z * 3"),
         ("(x - y) / z", "x - y / z"),
+        ("x + y - x * z", "x + (y - x) * z"),
+        ("x * y / x * z", "x * y / (x * z)"),
         ("(x - y).exp()", "x.exp() - y"),
         ("x.exp() - y", "(x - y).exp()"),
         ("torch.exp(x - y)", "torch.exp(x) - y"),
@@ -417,6 +419,11 @@ def changed(text, likeliest=False):
 )
 def test_brackets_keys_and_numbers(text, other):
     assert other in changed(text, likeliest=True)
+
+
+def test_names_that_are_taken_out_of_a_pair_in_the_wrong_order():
+    root = ast.parse("def f(x):\n    y, z = x.shape\n    return z").body[0]
+    assert any("z, y = x.shape" in ast.unparse(root) for _ in mutants(root, words_of(root)))
 
 
 def test_what_is_called_is_no_value():

@@ -69,6 +69,25 @@ def a_number_of_a_tensor(x, by):
     return torch.maximum(torch.tensor(x), 0) * by
 
 
+def places_in_a_tuple(x, by):
+    return np.where(np.array(x)) + 1
+
+
+def both_of_a_pair(x, by):
+    return 1.5 * torch.tensor([x]).max(dim=1)
+
+
+def a_mask_of_numbers(x, by):
+    return torch.tensor(x)[torch.tensor([1.0, 0.0])] * by
+
+
+def while_for_many(x, by):
+    x = np.array(x)
+    while x < 3:
+        x = x * by
+    return x
+
+
 def stops_later(x, by):
     return [entry * by + 1.25 + 10 / (x[0] - 0.5) for entry in x]
 
@@ -79,6 +98,10 @@ SENTENCES = {
     a_loss_as_a_function: "`nn.HuberLoss` is a module: it is made first and then called",
     a_list_asked_by_name: "the parts of a batch are attributes",
     a_number_of_a_tensor: "`x.clamp(min=0)` compares a tensor with one",
+    places_in_a_tuple: "What stands before the `+` is a tuple",
+    both_of_a_pair: "take the one you need",
+    a_mask_of_numbers: "of the numbers 0.0 and 1.0 `> 0` makes a mask",
+    while_for_many: "`if`, `while`, `and`",
     stops_later: "On another case it stops with `ZeroDivisionError",
     returns_at_once: "`return result` stands in a loop, so the function ends in the loop's first",
     forgets_by: "Your version never uses `by`.",

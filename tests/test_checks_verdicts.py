@@ -41,6 +41,11 @@ def forgot(x):
     2 * x
 
 
+def forgot_once(x):
+    if len(x) == 3:
+        return 2 * x
+
+
 def unfinished(x):
     ...
     return x
@@ -63,6 +68,7 @@ def mutates(x):
     ("wrong", "diagnosis", "says"),
     [
         (forgot, "no return", "did you forget `return`"),
+        (forgot_once, "no return", "On some inputs"),
         (unfinished, "unfinished", "`...`"),
         (lambda x: ..., "unfinished", "`...`"),
         (other_arguments, "other arguments", "`(x)`"),

@@ -8,8 +8,8 @@ from torch import nn
 from helpers.checks.running import Raised
 
 _YES_OR_NO = (
-    "Python's `min`, `max`, `if`, `and`, `or` and `not` ask for one yes or no; entry by entry go "
-    "`minimum`, `maximum`, `where`, `&`, `|` and `~`."
+    "Python's `min`, `max`, `if`, `while`, `and`, `or` and `not` ask for one yes or no; entry by "
+    "entry go `minimum`, `maximum`, `where`, `&`, `|` and `~`."
 )
 _CALL = "Brackets are missing: `x.mean` is the function itself, `x.mean()` calls it."
 _NONE = (
@@ -43,6 +43,15 @@ _HINTS = {  # what an error says -> what that mostly means here
     "function meant? If not, let it stop, or write a loop.",
     "return_types": "With a `dim`, torch's `min`, `max` and `median` give values and their places: "
     "take `.values`.",
+    "can't multiply sequence by non-int": "Where one tensor belongs there is a list or a tuple: "
+    "of what gives several things, such as torch's `max` with a `dim`, take the one you need.",
+    "can only concatenate tuple": "What stands before the `+` is a tuple: `np.where` and `nonzero` "
+    "give one, with an array for each axis. Take the array out, `[0]`.",
+    "no attribute 'read'": "`load` reads from a file; of a text in JSON `json.loads` makes a dict.",
+    "has no setter": "What is computed when you ask for it cannot be replaced; an array that it "
+    "gives can be written into, `x[...] = y`.",
+    "used as indices must be": "An index is made of whole numbers, or of True and False; of the "
+    "numbers 0.0 and 1.0 `> 0` makes a mask.",
     "cannot be interpreted as an integer": "`/` gives a float even where nothing is left over; "
     "`//` gives a whole number.",
     "is not a Module subclass": "`nn.Sequential` holds modules, such as `nn.ReLU()` with its "

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from helpers.checks.brackets import called_elsewhere, regrouped
 from helpers.checks.places import (
     bodies,
     grown,
@@ -22,7 +23,14 @@ from helpers.checks.places import (
     shape,
     what_is_done,
 )
-from helpers.checks.statements import LEFT_OUT, Bodies, left_out_or_exchanged, moved_or_added_up
+from helpers.checks.statements import (
+    ANOTHER_SIGN,
+    EXCHANGED,
+    LEFT_OUT,
+    Bodies,
+    left_out_or_exchanged,
+    moved_or_added_up,
+)
 
 # Names that are mistaken for each other: functions, methods and arguments.
 KIN = [
@@ -283,44 +291,14 @@ def parts_alone(node: ast.expr, words: Words) -> Iterator[ast.expr]:
         yield from (node.body, node.orelse)
 
 
-def brackets(node: ast.expr, words: Words) -> Iterator[ast.expr]:
-    """`(x - y) / z` for `x - y / z`, `x.exp() - y` for `(x - y).exp()`, and the other way round."""
-    if isinstance(node, ast.BinOp):
-        left, op, right = node.left, node.op, node.right
-        if isinstance(left, ast.BinOp):
-            yield ast.BinOp(left.left, left.op, ast.BinOp(left.right, op, right))
-            first, second = left.left, left.right
-            if isinstance(first, ast.BinOp) and isinstance(first.op, ast.Add | ast.Sub):
-                product = ast.BinOp(ast.BinOp(first.right, left.op, second), op, right)
-                yield ast.BinOp(first.left, first.op, product)  # x + y * z * w for (x + y) * z * w
-        if isinstance(right, ast.BinOp):
-            yield ast.BinOp(ast.BinOp(left, op, right.left), right.op, right.right)
-        for inner, put in _arguments(left):
-            yield put(ast.BinOp(inner, op, right))
-        for inner, put in _arguments(right):
-            yield put(ast.BinOp(left, op, inner))
-    for inner, put in _arguments(node):
-        if isinstance(inner, ast.BinOp):
-            yield ast.BinOp(put(inner.left), inner.op, inner.right)
-            yield ast.BinOp(inner.left, inner.op, put(inner.right))
+def groups(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """The same operands and operators, with other brackets."""
+    yield from regrouped(node)
 
 
-Put = Callable[[ast.expr], ast.expr]
-
-
-def _arguments(node: ast.expr) -> Iterator[tuple[ast.expr, Put]]:
-    """What a call is made of: `x` in `x.exp()` and in `torch.exp(x)`, and how to put another in."""
-    if not isinstance(node, ast.Call):
-        return
-    function, args, keywords = node.func, node.args, node.keywords
-    if isinstance(function, ast.Attribute):
-        name = function.attr
-        yield (
-            function.value,
-            lambda x: ast.Call(ast.Attribute(x, name, ast.Load()), args, keywords),
-        )
-    if args:
-        yield args[0], lambda x: ast.Call(function, [x, *args[1:]], keywords)
+def calls(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """A call of more, or of less, of what stands around it."""
+    yield from called_elsewhere(node)
 
 
 def other_numbers(node: ast.expr, words: Words) -> Iterator[ast.expr]:
@@ -389,7 +367,16 @@ def ranges(node: ast.expr, words: Words) -> Iterator[ast.expr]:
 
 
 def terms_added(node: ast.expr, words: Words) -> Iterator[ast.expr]:
-    """A factor or a term that was forgotten."""
+    """A term that was forgotten."""
+    yield from _with_others(node, words, ("x + y", "x - y"))
+
+
+def factors_added(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """A factor that was forgotten."""
+    yield from _with_others(node, words, ("x * y", "x * (1 - y)"))
+
+
+def _with_others(node: ast.expr, words: Words, texts: Sequence[str]) -> Iterator[ast.expr]:
     if not isinstance(node, _VALUE):
         return
     others: list[ast.expr] = [ast.Name(name, ast.Load()) for name in words.names]
@@ -398,7 +385,7 @@ def terms_added(node: ast.expr, words: Words) -> Iterator[ast.expr]:
             owner = ast.Name(base, ast.Load())
             others += [ast.Attribute(owner, name, ast.Load()) for name in sorted(names)]
     for other in others[:16]:
-        for text in ("x * y", "x + y", "x - y", "x * (1 - y)"):
+        for text in texts:
             yield _filled(text, x=node, y=other)
 
 
@@ -445,11 +432,17 @@ _with_another_sign, _up_to_one = around({"-x": _VALUE}), around({"1 - x": _VALUE
 _turned_round, _with_one_thing_done = around(_OPPOSITES), around(_DONE_TO_IT)
 _with_an_axis = around({"x[:, None]": _VALUE})
 _FEW: tuple[Operator, ...] = (
-    parts_alone, other_operators, brackets, _with_another_sign, other_numbers, other_switches,
+    parts_alone, other_operators, groups, calls, _with_another_sign, other_numbers, other_switches,
     other_arguments, near_names,
 )  # fmt: skip
 _MORE: tuple[Operator, ...] = (other_names, _up_to_one, _turned_round, signs_moved, lengths)
-_OTHERS: tuple[Operator, ...] = (ranges, _with_an_axis, _with_one_thing_done, terms_added)
+_OTHERS: tuple[Operator, ...] = (
+    ranges,
+    _with_an_axis,
+    _with_one_thing_done,
+    factors_added,
+    terms_added,
+)
 PASSES: tuple[Pass, ...] = (
     (True, _FEW, (left_out_or_exchanged,)), (True, (named_numbers,), ()),
     (True, _MORE, ()),
@@ -457,8 +450,9 @@ PASSES: tuple[Pass, ...] = (
     (False, _MORE, ()),
     (True, _OTHERS, (moved_or_added_up,)), (False, _OTHERS, (moved_or_added_up,)),
 )  # fmt: skip
-_GROW = (other_operators, _with_one_thing_done, terms_added)
+_GROW = (other_operators, _with_one_thing_done, factors_added, terms_added)
 _TO_DO: dict[Operator, str] = {  # the first ones tell most
+    groups: "put other brackets into {}",
     parts_alone: "leave out {}",
     other_numbers: "put another number in place of {}",
     near_names: "put something else in place of {}",
@@ -467,7 +461,7 @@ _TO_DO: dict[Operator, str] = {  # the first ones tell most
     other_names: "put something else in place of {}",
     other_operators: "take another operator, or another order, in {}",
     signs_moved: "let the minus in {} stand before all of it",
-    brackets: "set the brackets in another way in {}",
+    calls: "set the brackets in another way in {}",
     _with_another_sign: "give {} the other sign",
     _up_to_one: "take 1 minus {} in its place",
     _turned_round: "turn {} into its opposite",
@@ -476,6 +470,7 @@ _TO_DO: dict[Operator, str] = {  # the first ones tell most
     ranges: "let {} begin elsewhere, or go backwards",
     _with_an_axis: "give {} one more axis",
     _with_one_thing_done: "do one thing more to {}",
-    terms_added: "something has to be added to {}, or multiplied with it",
+    factors_added: "{} has to be multiplied with something",
+    terms_added: "something has to be added to {}, or taken from it",
 }
-KINDS = list(dict.fromkeys([LEFT_OUT, *_TO_DO.values()]))
+KINDS = list(dict.fromkeys([LEFT_OUT, ANOTHER_SIGN, EXCHANGED, *_TO_DO.values()]))

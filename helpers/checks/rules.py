@@ -125,7 +125,10 @@ def _no_return(c: Context) -> Diagnosis | None:
     stumbled = isinstance(error, Raised) and error.line is None and "NoneType" in error.text
     if not (whole or stumbled):
         return None
-    return Diagnosis("no return", "Your function returned `None`: did you forget `return`?")
+    message = "Your function returned `None`: did you forget `return`?"
+    if len(c.failing) < len(c.found):
+        message = "On some inputs your function returns `None`: is a `return` missing there?"
+    return Diagnosis("no return", message)
 
 
 def _error(c: Context) -> Diagnosis | None:
@@ -390,13 +393,10 @@ def _by_hand(exercise: Exercise, case: Case, wanted: object) -> bool:
 
 
 def _whatever_the_values(c: Context) -> list[str]:
-    """What holds of the right output and not of this one.
-
-    Not what its properties say, which wrong numbers break for reasons of their own: but for one.
-    """
-    broken = [name for name, error in c.got.broken.items() if error is None]
-    told = {each.name: each.message for each in c.exercise.properties if each.name in broken}
-    said = [told["changes its inputs"]] if "changes its inputs" in told else []
+    """What holds of the right output and not of this one, whatever the numbers are."""
+    at_all = ("changes its inputs", "changes from call to call", "changes the tree")
+    broken = [name for name in at_all if c.got.broken.get(name, "not broken") is None]
+    said = [each.message for each in c.exercise.properties if each.name in broken]
     want, have = c.first.expected, c.first.got
     if _is_numeric(want) and _is_numeric(have) and want.value.shape == have.value.shape:
         said += _signs(c, want.value, have.value) + _sums(want.value, have.value)

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 LEFT_OUT = "leave it out"
+EXCHANGED = "exchange the names before its `=`"
+ANOTHER_SIGN = "take another sign in place of its `=` or `+=`"
 Bodies = Iterator[tuple[list[ast.stmt], int, str]]
 
 
@@ -24,7 +26,7 @@ def left_out_or_exchanged(body: list[ast.stmt]) -> Bodies:
 
 
 def moved_or_added_up(body: list[ast.stmt]) -> Bodies:
-    """The last line of a block behind it, or the line behind it into it; `=` for `+=`."""
+    """The last line of a block behind it, or the line behind it into it; `=` for `+=`, `b, a =`."""
     for i, statement in enumerate(body):
         inner = getattr(statement, "body", None)
         if isinstance(statement, ast.For | ast.While | ast.If | ast.With) and inner:
@@ -43,7 +45,12 @@ def moved_or_added_up(body: list[ast.stmt]) -> Bodies:
         for other in others:
             ast.fix_missing_locations(ast.copy_location(other, statement))
             changed = [*body[:i], other, *body[i + 1 :]]
-            yield changed, statement.lineno, "take another sign in place of its `=` or `+=`"
+            yield changed, statement.lineno, ANOTHER_SIGN
+        match statement:
+            case ast.Assign([ast.Tuple([a, b])], value):
+                exchanged = ast.Assign([ast.Tuple([b, a], ast.Store())], value)
+                ast.fix_missing_locations(ast.copy_location(exchanged, statement))
+                yield [*body[:i], exchanged, *body[i + 1 :]], statement.lineno, EXCHANGED
 
 
 def _moved(body: list[ast.stmt], i: int, block: ast.stmt, inner: list[ast.stmt]) -> Bodies:

@@ -1,0 +1,70 @@
+"""Brackets set in another way: the same operands and operators, or what is inside of a call."""
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+
+LONGEST = 5  # operands that can be put in brackets in 14 ways; those of six in 42
+
+Put = Callable[[ast.expr], ast.expr]
+
+
+def regrouped(node: ast.expr) -> Iterator[ast.expr]:
+    """`(x - y) / z` for `x - y / z`, and the other way round."""
+    if not isinstance(node, ast.BinOp):
+        return
+    left, op, right = node.left, node.op, node.right
+    operands, operators = _in_a_row(node)
+    if len(operands) <= LONGEST:
+        before = ast.dump(node)
+        yield from (way for way in _ways(operands, operators) if ast.dump(way) != before)
+        return
+    if isinstance(left, ast.BinOp):
+        yield ast.BinOp(left.left, left.op, ast.BinOp(left.right, op, right))
+    if isinstance(right, ast.BinOp):
+        yield ast.BinOp(ast.BinOp(left, op, right.left), right.op, right.right)
+
+
+def called_elsewhere(node: ast.expr) -> Iterator[ast.expr]:
+    """`x.exp() - y` for `(x - y).exp()`, and the other way round."""
+    if isinstance(node, ast.BinOp):
+        for inner, put in _arguments(node.left):
+            yield put(ast.BinOp(inner, node.op, node.right))
+        for inner, put in _arguments(node.right):
+            yield put(ast.BinOp(node.left, node.op, inner))
+    for inner, put in _arguments(node):
+        if isinstance(inner, ast.BinOp):
+            yield ast.BinOp(put(inner.left), inner.op, inner.right)
+            yield ast.BinOp(inner.left, inner.op, put(inner.right))
+
+
+def _in_a_row(node: ast.expr) -> tuple[list[ast.expr], list[ast.operator]]:
+    """The operands in the order in which they are written, and the operators between them."""
+    if not isinstance(node, ast.BinOp):
+        return [node], []
+    (first, before), (last, behind) = _in_a_row(node.left), _in_a_row(node.right)
+    return first + last, [*before, node.op, *behind]
+
+
+def _ways(operands: Sequence[ast.expr], operators: Sequence[ast.operator]) -> Iterator[ast.expr]:
+    """All ways to put a row of operands in brackets."""
+    if not operators:
+        yield operands[0]
+    for i, op in enumerate(operators):
+        for left in _ways(operands[: i + 1], operators[:i]):
+            for right in _ways(operands[i + 1 :], operators[i + 1 :]):
+                yield ast.BinOp(left, op, right)
+
+
+def _arguments(node: ast.expr) -> Iterator[tuple[ast.expr, Put]]:
+    """What a call is made of: `x` in `x.exp()` and in `torch.exp(x)`, and how to put another in."""
+    if not isinstance(node, ast.Call):
+        return
+    function, args, keywords = node.func, node.args, node.keywords
+    if isinstance(function, ast.Attribute):
+        name = function.attr
+        yield (
+            function.value,
+            lambda x: ast.Call(ast.Attribute(x, name, ast.Load()), args, keywords),
+        )
+    if args:
+        yield args[0], lambda x: ast.Call(function, [x, *args[1:]], keywords)
