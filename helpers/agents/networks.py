@@ -23,7 +23,7 @@ def make_actor(obs_size: int, n_outputs: int, hidden: int = 64) -> nn.Sequential
 def make_critic(obs_size: int, hidden: int = 64) -> nn.Sequential:
     """The critic network V: observations (..., obs_size) to values (..., 1).
 
-    Three linear layers with a ReLU after the first two; one number an observation, without bounds.
+    Three linear layers with a ReLU after the first two; one unbounded number per observation.
     """
     # 1. Two hidden layers of `hidden` units, each followed by a ReLU.
     layers = [nn.Linear(obs_size, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU()]

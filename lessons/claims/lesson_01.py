@@ -135,7 +135,7 @@ CLAIMS = [
         ),
     ),
     Claim(
-        "more than twice as many steps are made in a second",
+        "more than twice as many steps per second",
         near(
             lambda: (
                 steps_a_second("a2c_CartPole-v1") / steps_a_second("a2c-by-the-book_CartPole-v1")
@@ -220,7 +220,7 @@ CLAIMS += [
         "nineteen of these twenty seeds are at the bar in the end",
         seeds_at_bar(19, "one critic step", "rewards not scaled"),
     ),
-    Claim("Both at once: two of ten are", seeds_at_bar(2, NEITHER)),
+    Claim("With both at once, two of ten are", seeds_at_bar(2, NEITHER)),
     Claim(
         "It learns later ($p < 0.001$); in the median it takes about twice the steps to the bar",
         both(learns_later("lambda 0"), times_the_steps("lambda 0", 1.95)),

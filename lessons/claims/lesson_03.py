@@ -63,7 +63,7 @@ CLAIMS = [
         '"in simple tasks DDPG estimates returns accurately without systematic biases"',
         source=f"{DDPG_PAPER}, section 4",
     ),
-    Claim("it is not bad luck of this seed", side("DDPG", 1)),
+    Claim("it is not this seed's bad luck", side("DDPG", 1)),
     Claim("Fujimoto et al. (2018, section 4.1) prove it", source=f"{PAPER}, equations 4 to 7"),
     Claim("(Thrun & Schwartz 1993 found it in Q-learning.)", source="Thrun & Schwartz 1993"),
     Claim("ten seeds of DDPG, the critic's mean value and the return obtained", ten_seeds),
