@@ -231,6 +231,11 @@ def test_live_curves_end_with_a_picture_and_100_percent(page):
     assert len(sizes) == 1, "the picture must keep its shape, or the page jumps"
 
 
+def test_a_curve_of_something_that_nobody_writes_down_is_said(page):
+    with pytest.warns(UserWarning, match="has no retrun, only critic_loss, return"):
+        Agent().learn(100, callback=LiveCurves(keys=("return", "retrun")))
+
+
 def test_live_curves_draw_dots_moving_average_and_bar(page):
     curves = LiveCurves(bar=9)
     Agent(length=1).learn(120, curves)

@@ -10,6 +10,7 @@ from that generator, as gymnasium asks for.
 import hashlib
 import math
 import pickle
+import warnings
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
@@ -119,6 +120,12 @@ class Resumable(gym.Wrapper):
         self.steps.append(kept)
         self.episode_return += _number(self.last[1])
         self.episode_length += 1
+        if self.episode_length == LONGEST:
+            warnings.warn(
+                f"An episode has taken {LONGEST:,} steps: if nothing ends it, give it a limit, "
+                "gymnasium.wrappers.TimeLimit(env, steps).",
+                stacklevel=2,
+            )
         return self.last
 
     def leave(self) -> None:

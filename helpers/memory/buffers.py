@@ -77,7 +77,7 @@ class ReplayBuffer(Memory):
         truncated: bool,
     ) -> None:
         """Store one transition, in the place of the oldest one if the buffer is full."""
-        # 1. Let `self.check` look at the six parts of the transition, in the order of a Batch.
+        # 1. Put the six parts into one tuple, in the order of a Batch, and let `self.check` look.
         step = (obs, action, reward, next_obs, terminated, truncated)
         self.check(step)
         # 2. Write each part into its array, at the present position.
@@ -90,7 +90,7 @@ class ReplayBuffer(Memory):
 
     def sample(self, batch_size: int) -> Batch:
         """`batch_size` stored transitions, drawn with equal chance; one may come up twice."""
-        # 1. Draw indices among the places that are filled. (If there are none, say so.)
+        # 1. Draw indices among the places that are filled. (If there are none, raise an error.)
         if self.size == 0:
             raise ValueError("The buffer is empty: add transitions before you sample from it.")
         indices = torch.from_numpy(self.rng.integers(0, self.size, batch_size))

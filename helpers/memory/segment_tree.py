@@ -41,7 +41,7 @@ class TreeArray(ABC):
         return self.leaves[check_places(indices, self.capacity)]
 
     def __setitem__(self, indices: np.ndarray | int, values: np.ndarray | float) -> None:
-        """Set the priorities at these places; of a place that comes twice the last value counts.
+        """Set the priorities at these places; if a place comes twice, its last value counts.
 
         One value for all `indices`, or one for each. Raises `IndexError` or `ValueError` and sets
         nothing if a place does not exist, or if a value is negative, infinite or NaN.

@@ -5,6 +5,7 @@ figure, nothing to close, and no global setting is changed.
 """
 
 import time
+import warnings
 from collections import deque
 from collections.abc import Sequence
 from functools import partial
@@ -269,8 +270,12 @@ class LiveCurves:
     def stop(self, agent: Any) -> None:
         """Called by `learn` at its end, also when it was interrupted."""
         self._draw(final=True)
+        done, missing = agent.steps - self._first, [k for k in self.keys if k not in agent.history]
+        if missing and done >= self._total:
+            had = ", ".join(agent.history) or "nothing yet"
+            warnings.warn(f"agent.history has no {missing[0]}, only {had}.", stacklevel=2)
         assert self._progress is not None
-        self._progress.finish(agent.steps - self._first, self._note(), "call learn again to go on")
+        self._progress.finish(done, self._note(), "call learn again to go on")
 
     def _note(self) -> str:
         returns = self.agent.history.get("return") or []

@@ -321,7 +321,7 @@ CLAIMS = [
           both(with_p(lab.final(TAUGHT), lab.final(LARGE), 0.016), eight_others), file=LAB),
     Claim("down to 0 at the end: no difference shown",
           lab.no_difference("learning rate falling"), file=LAB),
-    Claim("with normalised layers: no difference shown to the rate alone",
+    Claim("with normalised layers: no difference shown from the rate alone",
           lab.no_difference(f"{LARGE}, layer norm", taught=LARGE), file=LAB),
     Claim("sooner (p = 0.005), no difference shown after training",
           both(with_p(lab.training("layer norm"), lab.training(TAUGHT), 0.005),
