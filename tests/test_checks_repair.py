@@ -406,6 +406,13 @@ def test_brackets_keys_and_numbers(text, other):
     assert other in changed(text, likeliest=True)
 
 
+def test_of_two_exchanged_arguments_the_first_is_shown():
+    node = ast.parse("def f(x, y, z):\n    return g(x, y, z)").body[0]
+    kind = "exchange {} and the argument after it"
+    shown = [ast.unparse(m.part) for m in mutants(node, words_of(node)) if m.kind == kind]
+    assert shown == ["x", "y"]
+
+
 def test_what_is_called_is_no_value():
     assert not any(each.startswith(("(-f)(", "(1 - f)(")) for each in changed("f(x)"))
     assert not any("(-self)" in each for each in changed("self.gamma * x"))

@@ -1,11 +1,14 @@
 """What an error mostly means, where a student meets it."""
 
+import ast
 import re
+from collections.abc import Callable, Iterator
 
 import torch
 from torch import nn
 
 from helpers.checks.running import Raised
+from helpers.checks.source import source_of
 
 _YES_OR_NO = (
     "Python's `min`, `max`, `if`, `and`, `or` and `not` ask for one yes or no; entry by entry go "
@@ -65,6 +68,9 @@ _HINTS = {  # what an error says -> what that mostly means here
     "must be Tensor, not list": "`torch.stack` makes a tensor of a list of tensors, `torch.tensor` "
     "of a list of numbers.",
     "must be Tensor, not numpy": "`torch.as_tensor` makes a tensor of an array.",
+    "must have same number of dimensions": "What is joined needs as many axes as the rest: a "
+    "number has none (`[x]` gives it one), and a row gets one more by `[None]`.",
+    "zero-dimensional": "A single number has no axis along which it could be joined: give it one.",
     "must be tuple of Tensors, not Tensor": "The tensors stand in one list: `torch.stack([a, b])`.",
 }
 _NAME = r"([A-Z]\w+)"
@@ -104,3 +110,32 @@ def _module_not_called(error: Raised) -> str | None:
     return next(
         (n for n, kind in kinds if isinstance(kind, type) and issubclass(kind, nn.Module)), None
     )
+
+
+# --- Where a gradient stops -----------------------------------------------------------------------
+
+_CUTS = {
+    "detach", "detach_", "item", "numpy", "tolist", "data", "no_grad", "inference_mode", "tensor",
+}  # fmt: skip
+_CUT = (
+    "something cut its way, such as `.detach()`, `.item()`, `.numpy()`, `no_grad` or "
+    "`torch.tensor(...)`, which copies numbers"
+)
+
+
+def what_cuts(function: Callable) -> str:
+    """Where no gradient gets through in somebody's code; what could be meant where none is seen."""
+    source = source_of(function)
+    found = [] if source is None else list(_cuts(source.node))
+    if source is None or len(found) != 1:
+        return _CUT
+    (name, line), *_ = found
+    return f"`{name}` lets none through, in `{source.line(line)}`"
+
+
+def _cuts(node: ast.AST) -> Iterator[tuple[str, int]]:
+    for each in ast.walk(node):
+        if isinstance(each, ast.Attribute) and each.attr in _CUTS:
+            yield each.attr, each.end_lineno or each.lineno
+        elif isinstance(each, ast.Call) and getattr(each.func, "id", "") == "float":
+            yield "float", each.lineno

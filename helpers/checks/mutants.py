@@ -149,8 +149,9 @@ def mutants(
                         ast.fix_missing_locations(ast.copy_location(new, node))
                     put(parent, name, index, new)
                     try:
+                        part = _moved(node, new) if operator is exchanged_arguments else node
                         todo = _TO_DO[operator]
-                        yield Mutant(node.lineno, todo, rank, node, kept, drops=bool(kept))
+                        yield Mutant(node.lineno, todo, rank, part, kept, drops=bool(kept))
                     finally:  # also where nobody asks for the next one
                         put(parent, name, index, node)
         if operators is _FEW and not of_strange:
@@ -354,22 +355,38 @@ def other_switches(node: ast.expr, words: Words) -> Iterator[ast.expr]:
         yield ast.Constant(not node.value)
 
 
+def exchanged_arguments(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """Two neighbours in the other order."""
+    if isinstance(node, ast.Call):
+        for i, (one, other) in enumerate(itertools.pairwise(node.args)):
+            swapped = [*node.args[:i], other, one, *node.args[i + 2 :]]
+            yield ast.Call(node.func, swapped, node.keywords)
+
+
+def _moved(node: Any, new: Any) -> ast.expr:
+    """The first argument that stands elsewhere."""
+    return next(one for one, other in zip(node.args, new.args, strict=True) if one is not other)
+
+
 def other_arguments(node: ast.expr, words: Words) -> Iterator[ast.expr]:
-    """Two exchanged, one left out, an axis that was forgotten."""
+    """One left out, a bound that was forgotten."""
     if not isinstance(node, ast.Call):
         return
     args, keywords = node.args, node.keywords
-    for i in range(len(args) - 1):
-        swapped = [*args[:i], args[i + 1], args[i], *args[i + 2 :]]
-        yield ast.Call(node.func, swapped, keywords)
     for i in range(len(keywords)):
         yield ast.Call(node.func, args, keywords[:i] + keywords[i + 1 :])
     if len(args) == 1:  # a bound on one side only
         yield ast.Call(node.func, [_filled("-x", x=args[0]), *args], keywords)
     for i in range(len(args) if len(args) > 1 else 0):
         yield ast.Call(node.func, args[:i] + args[i + 1 :], keywords)
-    reduces = isinstance(node.func, ast.Attribute) and node.func.attr in _WITH_AXIS
-    if reduces and not keywords and len(args) < 2:
+
+
+def forgotten_axis(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """Of what works along an axis: `x.sum(-1)` for `x.sum()`."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+        return
+    args = node.args
+    if node.func.attr in _WITH_AXIS and not node.keywords and len(args) < 2:
         for axis in (-1, 0, 1):
             yield ast.Call(node.func, [*args, ast.Constant(axis)], [])
         flag = ast.keyword("keepdims", ast.Constant(True))
@@ -442,7 +459,7 @@ _turned_round, _with_one_thing_done = around(_OPPOSITES), around(_DONE_TO_IT)
 _with_an_axis = around({"x[:, None]": _VALUE})
 _FEW: tuple[Operator, ...] = (
     parts_alone, other_operators, brackets, _with_another_sign, other_numbers, other_switches,
-    other_arguments, near_names,
+    exchanged_arguments, other_arguments, forgotten_axis, near_names,
 )  # fmt: skip
 _MORE: tuple[Operator, ...] = (other_names, _up_to_one, _turned_round, signs_moved, lengths)
 _OTHERS: tuple[Operator, ...] = (ranges, _with_an_axis, _with_one_thing_done, terms_added)
@@ -468,6 +485,8 @@ _TO_DO: dict[Operator, str] = {  # the first ones tell most
     _up_to_one: "take 1 minus {} in its place",
     _turned_round: "turn {} into its opposite",
     other_switches: "take the opposite of {}",
+    exchanged_arguments: "exchange {} and the argument after it",
+    forgotten_axis: "say along which axis in {}",
     other_arguments: "give other arguments in {}",
     ranges: "let {} begin elsewhere, or go backwards",
     _with_an_axis: "give {} one more axis",
