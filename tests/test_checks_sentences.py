@@ -176,7 +176,7 @@ def cut_by_a_function(x):
     ("wrong", "says"),
     [
         (cut_once, "`detach` lets none through, in `return 2 * x.float().detach()`"),
-        (cut_in_two_places, "something cut its way, such as"),  # which of the two, nobody knows
+        (cut_in_two_places, "output: `detach` and `data` let none through."),
         (cut_by_a_function, "something cut its way, such as"),
     ],
 )

@@ -71,6 +71,8 @@ _HINTS = {  # what an error says -> what that mostly means here
     "must have same number of dimensions": "What is joined needs as many axes as the rest: a "
     "number has none (`[x]` gives it one), and a row gets one more by `[None]`.",
     "zero-dimensional": "A single number has no axis along which it could be joined: give it one.",
+    "no attribute 'param_groups'": "That belongs to an optimiser, and something else stands in its "
+    "place: `gradient_step` takes the optimiser first, then the loss.",
     "must be tuple of Tensors, not Tensor": "The tensors stand in one list: `torch.stack([a, b])`.",
 }
 _NAME = r"([A-Z]\w+)"
@@ -127,10 +129,14 @@ def what_cuts(function: Callable) -> str:
     """Where no gradient gets through in somebody's code; what could be meant where none is seen."""
     source = source_of(function)
     found = [] if source is None else list(_cuts(source.node))
-    if source is None or len(found) != 1:
+    if source is None or not found:
         return _CUT
-    (name, line), *_ = found
-    return f"`{name}` lets none through, in `{source.line(line)}`"
+    if len(found) == 1:
+        (name, line), *_ = found
+        return f"`{name}` lets none through, in `{source.line(line)}`"
+    names = list(dict.fromkeys(f"`{name}`" for name, _ in found))
+    listed = ", ".join(names[:-1]) + " and " * (len(names) > 1) + names[-1]
+    return f"{listed} let{'s' * (len(names) == 1)} none through"
 
 
 def _cuts(node: ast.AST) -> Iterator[tuple[str, int]]:

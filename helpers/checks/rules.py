@@ -206,7 +206,10 @@ def _shape(c: Context) -> Diagnosis | None:
     if not only_shape:
         message = f"{_subject(shown, 'has')} the shape `{have}` where `{want}` is expected."
         if _is_broadcast(shown.expected.value, shown.got.value):
-            message += " Two shapes that did not match were broadcast against each other."
+            message += (
+                " Every row has met every other: two shapes that did not match were broadcast "
+                "against each other, or it is a matrix product."
+            )
         return Diagnosis("shape", message, case)
     message = f"The numbers are right, but the shape is `{have}` instead of `{want}`."
     if len(c.failing) < len(c.found) and have == tuple(n for n in want if n != 1):
