@@ -151,7 +151,7 @@ def _part(source: Source, change: Mutant) -> str:
 def _last_call(part: ast.expr, text: str) -> str:
     """Of a long chain of methods the last one, `.squeeze()`."""
     method = part.func if isinstance(part, ast.Call) else None
-    if not isinstance(method, ast.Attribute) or isinstance(method.value, ast.Name):
+    if not (isinstance(method, ast.Attribute) and isinstance(method.value, ast.Call)):
         return text
     _, dot, end = text.rpartition(f".{method.attr}(")
     return dot + end if len(text) > LONGEST_PART and _whole(f"({end}") else text

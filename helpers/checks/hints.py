@@ -70,7 +70,8 @@ _HINTS = {  # what an error says -> what that mostly means here
     "must be Tensor, not numpy": "`torch.as_tensor` makes a tensor of an array.",
     "must have same number of dimensions": "What is joined needs as many axes as the rest: a "
     "number has none (`[x]` gives it one), and a row gets one more by `[None]`.",
-    "zero-dimensional": "A single number has no axis along which it could be joined: give it one.",
+    "zero-dimensional": "A single number has no axis along which it could be joined: `stack` makes "
+    "one.",
     "no attribute 'param_groups'": "That belongs to an optimiser, and something else stands in its "
     "place: `gradient_step` takes the optimiser first, then the loss.",
     "must be tuple of Tensors, not Tensor": "The tensors stand in one list: `torch.stack([a, b])`.",
