@@ -406,11 +406,17 @@ def test_brackets_keys_and_numbers(text, other):
     assert other in changed(text, likeliest=True)
 
 
-def test_of_two_exchanged_arguments_the_first_is_shown():
-    node = ast.parse("def f(x, y, z):\n    return g(x, y, z)").body[0]
-    kind = "exchange {} and the argument after it"
-    shown = [ast.unparse(m.part) for m in mutants(node, words_of(node)) if m.kind == kind]
-    assert shown == ["x", "y"]
+@pytest.mark.parametrize(
+    ("kind", "shown"),
+    [
+        ("exchange {} and the argument after it", ["x", "y"]),
+        ("leave out {}, an argument", ["True", "x", "y", "z"]),
+    ],
+)
+def test_of_the_arguments_the_one_that_is_meant_is_shown(kind, shown):
+    node = ast.parse("def f(x, y, z):\n    return g(x, y, z, keep=True)").body[0]
+    parts = [ast.unparse(m.part) for m in mutants(node, words_of(node)) if m.kind == kind]
+    assert parts == shown
 
 
 def test_what_is_called_is_no_value():
