@@ -92,7 +92,12 @@ def stops_later(x, by):
     return [entry * by + 1.25 + 10 / (x[0] - 0.5) for entry in x]
 
 
+def joins_a_number(x, by):
+    return np.concatenate([np.array(x), by])
+
+
 SENTENCES = {
+    joins_a_number: "a number has none (`[x]` gives it one)",
     a_module_as_a_function: "`nn.ReLU` is a module: it is made first and then called",
     a_module_without_a_call: "`nn.Softplus` is a module: it is made first and then called",
     a_loss_as_a_function: "`nn.HuberLoss` is a module: it is made first and then called",
@@ -171,3 +176,33 @@ def test_what_is_called_is_used():
 
     exercise = exercise_of(Scaler, lambda rng: [([1.0, 2.5],), ([0.3],)], observe=observe)
     assert "Your version never uses `self.plus`." in judge(exercise, ScalerWithoutPlus).message
+
+
+def doubled(x):
+    return 2 * x
+
+
+def cut_in_two_places(x):
+    kept = x.detach()
+    return kept + kept.data if kept is None else 2 * kept
+
+
+def cut_once(x):
+    return 2 * x.float().detach()
+
+
+def cut_by_a_function(x):
+    return 2 * cut_once(x) / 2
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (cut_once, "`detach` lets none through, in `return 2 * x.float().detach()`"),
+        (cut_in_two_places, "output: `detach` and `data` let none through."),
+        (cut_by_a_function, "something cut its way, such as"),
+    ],
+)
+def test_where_a_gradient_stops(wrong, says):
+    cases = lambda rng: [(torch.tensor([1.0, 2.5], requires_grad=True),)]  # noqa: E731
+    assert says in judge(exercise_of(doubled, cases), wrong).message

@@ -155,7 +155,16 @@ def _part(source: Source, change: Mutant) -> str:
         return text if between or not _whole(rest) else rest  # all of it: `kept` is told as well
     if isinstance(part, ast.Attribute) and not isinstance(part.value, ast.Name):
         return f".{part.attr}"
-    return text
+    return _last_call(part, text)
+
+
+def _last_call(part: ast.expr, text: str) -> str:
+    """Of a long chain of methods the last one, `.squeeze()`."""
+    method = part.func if isinstance(part, ast.Call) else None
+    if not (isinstance(method, ast.Attribute) and isinstance(method.value, ast.Call)):
+        return text
+    _, dot, end = text.rpartition(f".{method.attr}(")
+    return dot + end if len(text) > LONGEST_PART and _whole(f"({end}") else text
 
 
 def _around(source: Source, part: ast.expr, kept: ast.expr) -> tuple[str, str]:

@@ -1,11 +1,14 @@
 """What an error mostly means, where a student meets it."""
 
+import ast
 import re
+from collections.abc import Callable, Iterator
 
 import torch
 from torch import nn
 
 from helpers.checks.running import Raised
+from helpers.checks.source import source_of
 
 _YES_OR_NO = (
     "Python's `min`, `max`, `if`, `while`, `and`, `or` and `not` ask for one yes or no; entry by "
@@ -78,6 +81,12 @@ _HINTS = {  # what an error says -> what that mostly means here
     "`torch.stack([a, b])`.",
     "'list' object has no attribute": "A list has hardly any methods of a tensor's or an array's: "
     "go through its entries, or make one of them first (`torch.stack`, `np.array`).",
+    "must have same number of dimensions": "What is joined needs as many axes as the rest: a "
+    "number has none (`[x]` gives it one), and a row gets one more by `[None]`.",
+    "zero-dimensional": "A single number has no axis along which it could be joined: `stack` makes "
+    "one.",
+    "no attribute 'param_groups'": "That belongs to an optimiser, and something else stands in its "
+    "place: `gradient_step` takes the optimiser first, then the loss.",
 }
 _NAME = r"([A-Z]\w+)"
 _NO_TENSOR_BUT = re.compile(rf"must be Tensor, not {_NAME}|'{_NAME}' and|and '{_NAME}'")
@@ -116,3 +125,36 @@ def _module_not_called(error: Raised) -> str | None:
     return next(
         (n for n, kind in kinds if isinstance(kind, type) and issubclass(kind, nn.Module)), None
     )
+
+
+# --- Where a gradient stops -----------------------------------------------------------------------
+
+_CUTS = {
+    "detach", "detach_", "item", "numpy", "tolist", "data", "no_grad", "inference_mode", "tensor",
+}  # fmt: skip
+_CUT = (
+    "something cut its way, such as `.detach()`, `.item()`, `.numpy()`, `no_grad` or "
+    "`torch.tensor(...)`, which copies numbers"
+)
+
+
+def what_cuts(function: Callable) -> str:
+    """Where no gradient gets through in somebody's code; what could be meant where none is seen."""
+    source = source_of(function)
+    found = [] if source is None else list(_cuts(source.node))
+    if source is None or not found:
+        return _CUT
+    if len(found) == 1:
+        (name, line), *_ = found
+        return f"`{name}` lets none through, in `{source.line(line)}`"
+    names = list(dict.fromkeys(f"`{name}`" for name, _ in found))
+    listed = ", ".join(names[:-1]) + " and " * (len(names) > 1) + names[-1]
+    return f"{listed} let{'s' * (len(names) == 1)} none through"
+
+
+def _cuts(node: ast.AST) -> Iterator[tuple[str, int]]:
+    for each in ast.walk(node):
+        if isinstance(each, ast.Attribute) and each.attr in _CUTS:
+            yield each.attr, each.end_lineno or each.lineno
+        elif isinstance(each, ast.Call) and getattr(each.func, "id", "") == "float":
+            yield "float", each.lineno

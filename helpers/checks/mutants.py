@@ -13,6 +13,8 @@ from typing import Any
 
 from helpers.checks.brackets import called_elsewhere, regrouped
 from helpers.checks.places import (
+    WITH_AXIS,
+    argument,
     bodies,
     grown,
     is_shape,
@@ -48,11 +50,6 @@ KIN = [
     {"integers", "choice"}, {"concatenate", "stack"}, {"keepdim", "keepdims"},
     {"clip_grad_norm_", "clip_grad_value_"},
 ]  # fmt: skip
-_WITH_AXIS = {
-    "sum", "mean", "std", "var", "median", "prod", "max", "min", "amax", "amin", "argmax", "argmin",
-    "any", "all", "cumsum", "cumprod", "norm", "logsumexp", "softmax", "log_softmax", "squeeze",
-    "unsqueeze", "flatten", "cat", "stack", "concatenate", "flip", "sort", "argsort", "size",
-}  # fmt: skip
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 _COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 _OPPOSITE: dict[type, Any] = {
@@ -157,8 +154,9 @@ def mutants(
                         ast.fix_missing_locations(ast.copy_location(new, node))
                     put(parent, name, index, new)
                     try:
+                        part = argument(node, new) if operator in _OF_ARGUMENTS else node
                         todo = _TO_DO[operator]
-                        yield Mutant(node.lineno, todo, rank, node, kept, drops=bool(kept))
+                        yield Mutant(node.lineno, todo, rank, part, kept, drops=bool(kept))
                     finally:  # also where nobody asks for the next one
                         put(parent, name, index, node)
         if operators is _FEW and not of_strange:
@@ -336,22 +334,36 @@ def other_switches(node: ast.expr, words: Words) -> Iterator[ast.expr]:
         yield ast.Constant(not node.value)
 
 
+def exchanged_arguments(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """Two neighbours in the other order."""
+    if isinstance(node, ast.Call):
+        for i, (one, other) in enumerate(itertools.pairwise(node.args)):
+            swapped = [*node.args[:i], other, one, *node.args[i + 2 :]]
+            yield ast.Call(node.func, swapped, node.keywords)
+
+
+def fewer_arguments(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """One left out."""
+    if isinstance(node, ast.Call):
+        args, keywords = node.args, node.keywords
+        for i in range(len(keywords)):
+            yield ast.Call(node.func, args, keywords[:i] + keywords[i + 1 :])
+        for i in range(len(args) if len(args) > 1 else 0):
+            yield ast.Call(node.func, args[:i] + args[i + 1 :], keywords)
+
+
 def other_arguments(node: ast.expr, words: Words) -> Iterator[ast.expr]:
-    """Two exchanged, one left out, an axis that was forgotten."""
-    if not isinstance(node, ast.Call):
+    """A bound on the other side, too."""
+    if isinstance(node, ast.Call) and len(node.args) == 1:
+        yield ast.Call(node.func, [_filled("-x", x=node.args[0]), *node.args], node.keywords)
+
+
+def forgotten_axis(node: ast.expr, words: Words) -> Iterator[ast.expr]:
+    """Of what works along an axis: `x.sum(-1)` for `x.sum()`."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
         return
-    args, keywords = node.args, node.keywords
-    for i in range(len(args) - 1):
-        swapped = [*args[:i], args[i + 1], args[i], *args[i + 2 :]]
-        yield ast.Call(node.func, swapped, keywords)
-    for i in range(len(keywords)):
-        yield ast.Call(node.func, args, keywords[:i] + keywords[i + 1 :])
-    if len(args) == 1:  # a bound on one side only
-        yield ast.Call(node.func, [_filled("-x", x=args[0]), *args], keywords)
-    for i in range(len(args) if len(args) > 1 else 0):
-        yield ast.Call(node.func, args[:i] + args[i + 1 :], keywords)
-    reduces = isinstance(node.func, ast.Attribute) and node.func.attr in _WITH_AXIS
-    if reduces and not keywords and len(args) < 2:
+    args = node.args
+    if node.func.attr in WITH_AXIS and not node.keywords and len(args) < 2:
         for axis in (-1, 0, 1):
             yield ast.Call(node.func, [*args, ast.Constant(axis)], [])
         flag = ast.keyword("keepdims", ast.Constant(True))
@@ -433,7 +445,7 @@ _turned_round, _with_one_thing_done = around(_OPPOSITES), around(_DONE_TO_IT)
 _with_an_axis = around({"x[:, None]": _VALUE})
 _FEW: tuple[Operator, ...] = (
     parts_alone, other_operators, groups, calls, _with_another_sign, other_numbers, other_switches,
-    other_arguments, near_names,
+    exchanged_arguments, fewer_arguments, other_arguments, forgotten_axis, near_names,
 )  # fmt: skip
 _MORE: tuple[Operator, ...] = (other_names, _up_to_one, _turned_round, signs_moved, lengths)
 _OTHERS: tuple[Operator, ...] = (
@@ -450,6 +462,7 @@ PASSES: tuple[Pass, ...] = (
     (False, _MORE, ()),
     (True, _OTHERS, (moved_or_added_up,)), (False, _OTHERS, (moved_or_added_up,)),
 )  # fmt: skip
+_OF_ARGUMENTS = (exchanged_arguments, fewer_arguments)
 _GROW = (other_operators, _with_one_thing_done, factors_added, terms_added)
 _TO_DO: dict[Operator, str] = {  # the first ones tell most
     groups: "put other brackets into {}",
@@ -466,6 +479,9 @@ _TO_DO: dict[Operator, str] = {  # the first ones tell most
     _up_to_one: "take 1 minus {} in its place",
     _turned_round: "turn {} into its opposite",
     other_switches: "take the opposite of {}",
+    exchanged_arguments: "exchange {} and the argument after it",
+    fewer_arguments: "leave out {}, an argument",
+    forgotten_axis: "say along which axis in {}",
     other_arguments: "give other arguments in {}",
     ranges: "let {} begin elsewhere, or go backwards",
     _with_an_axis: "give {} one more axis",

@@ -1,9 +1,16 @@
 """Where a tree of code can be changed, and what stands in its places."""
 
 import ast
+import itertools
 import re
 from collections.abc import Iterator
 from typing import Any
+
+WITH_AXIS = {
+    "sum", "mean", "std", "var", "median", "prod", "max", "min", "amax", "amin", "argmax", "argmin",
+    "any", "all", "cumsum", "cumprod", "norm", "logsumexp", "softmax", "log_softmax", "squeeze",
+    "unsqueeze", "flatten", "cat", "stack", "concatenate", "flip", "sort", "argsort", "size",
+}  # fmt: skip
 
 
 def owners(root: ast.AST) -> dict[int, ast.stmt]:
@@ -111,3 +118,9 @@ def what_is_done(parent: ast.AST, node: ast.expr) -> Any:
 
 def _is_long(node: ast.expr) -> bool:
     return not isinstance(node, ast.Constant | ast.Name | ast.Attribute)
+
+
+def argument(call: Any, changed: Any) -> ast.expr:
+    """The first argument of a call that is not in its place in the changed one."""
+    before, after = ([*c.args, *(each.value for each in c.keywords)] for c in (call, changed))
+    return next(x for x, y in itertools.zip_longest(before, after) if x is not y)

@@ -25,7 +25,7 @@ from helpers.checks.compare import (
 from helpers.checks.display import short
 from helpers.checks.edits import source_of_reference
 from helpers.checks.exercise import Case, Exercise
-from helpers.checks.hints import hints
+from helpers.checks.hints import hints, what_cuts
 from helpers.checks.repair import explain, wrong_method
 from helpers.checks.running import Outcome, Raised, expected
 from helpers.checks.source import never_read, source_of
@@ -63,12 +63,6 @@ class Context:
 
     def all_differences(self) -> Iterator[tuple[int, Difference]]:
         return ((number, d) for number in self.failing for d in self.found[number])
-
-
-_CUT = (
-    "something cut its way, such as `.detach()`, `.item()`, `.numpy()`, `no_grad` or "
-    "`torch.tensor(...)`, which copies numbers"
-)
 
 
 def _other_arguments(c: Context) -> Diagnosis | None:
@@ -174,7 +168,8 @@ def _kind_of_output(c: Context) -> Diagnosis | None:
     first = c.first
     if first.kind == "none":
         if "gradient" in first.where:
-            return Diagnosis("no gradient", f"{_subject(first, 'is')} missing: {_CUT}.")
+            message = f"{_subject(first, 'is')} missing: {what_cuts(c.function)}."
+            return Diagnosis("no gradient", message)
         return Diagnosis("missing part", f"{_subject(first, 'is')} missing.")
     yours = f"yours {_verb(first, 'is')} {short(first.got)}"
     if first.kind == "unexpected":
@@ -185,7 +180,8 @@ def _kind_of_output(c: Context) -> Diagnosis | None:
     if first.kind == "detached":
         right = all(each.kind == "detached" for _, each in c.all_differences())
         start = "The numbers are right, but no" if right else "No"
-        return Diagnosis("no gradient", f"{start} gradient flows back through the output: {_CUT}.")
+        message = f"{start} gradient flows back through the output: {what_cuts(c.function)}."
+        return Diagnosis("no gradient", message)
     return None
 
 
@@ -219,7 +215,10 @@ def _shape(c: Context) -> Diagnosis | None:
     if not only_shape:
         message = f"{_subject(shown, 'has')} the shape `{have}` where `{want}` is expected."
         if is_broadcast(shown.expected.value, shown.got.value):
-            message += " Two shapes that did not match were broadcast against each other."
+            message += (
+                " Every row has met every other: two shapes that did not match were broadcast "
+                "against each other, or it is a matrix product."
+            )
         return Diagnosis("shape", message, case)
     message = f"The numbers are right, but the shape is `{have}` instead of `{want}`."
     if len(c.failing) < len(c.found) and have == tuple(n for n in want if n != 1):

@@ -19,6 +19,11 @@ def in_words(layer: nn.Linear) -> str:
     return f"{inputs} -> {outputs}" + " without a bias" * (layer.bias is None)
 
 
+def units_alike(layer: nn.Linear) -> bool:
+    """Whether all units start with the same weights: they would stay the same for ever."""
+    return len(layer.weight) > 1 and bool((layer.weight == layer.weight[:1]).all())
+
+
 def seen_from_outside(network: nn.Module, obs: torch.Tensor) -> dict:
     """The layers, as "4 -> 64, 64 -> 64, 64 -> 2", and what comes out with everybody's weights.
 
@@ -34,6 +39,7 @@ def seen_from_outside(network: nn.Module, obs: torch.Tensor) -> dict:
     if raises(RuntimeError, network, obs) and sorted(takes) != sorted(given):
         chain = ", ".join(map(in_words, layers))
         raise ValueError(f"an observation of {given[0]} numbers cannot pass the layers {chain}")
+    started_alike = sum(map(units_alike, linear_layers(network, obs)[:-1]))
     fill_parameters(network, obs)
     ran = linear_layers(network, obs)
     output = network(obs)
@@ -42,6 +48,7 @@ def seen_from_outside(network: nn.Module, obs: torch.Tensor) -> dict:
         "number of linear layers": len(ran),
         "widths of the hidden layers": ", ".join(str(layer.out_features) for layer in ran[:-1]),
         "chain of linear layers": ", ".join(map(in_words, ran)),
+        "number of hidden layers whose units all start alike": started_alike,
         "output": output,
         "number of parameters": sum(each.numel() for each in network.parameters()),
         "number of parameters that a gradient reaches": sum(
