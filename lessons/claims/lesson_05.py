@@ -310,7 +310,7 @@ CLAIMS = [
     Claim("A falling rate, no noise:** no difference shown",
           both(lab.no_difference("learning rate falling"),
                lab.no_difference("no noise"))),
-    Claim("Judged by the seeds that miss the bar, three knobs matter: a larger learning rate, a "
+    Claim("Judged by the seeds that miss the bar, three changes matter: a larger learning rate, a "
           "smaller one, and fewer updates", three_matter),
     Claim("With every other single change all ten seeds reach it", three_matter),
     Claim("this table has sixteen p-values", sixteen),

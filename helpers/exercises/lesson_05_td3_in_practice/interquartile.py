@@ -26,6 +26,7 @@ def runs_cases(rng: np.random.Generator) -> list[Case]:
         Case((np.array([3.0, 9.0, 3.0, 3.0, 9.0, 5.0, 9.0, 9.0]),), note="eight runs, many alike"),
         Case((drawn(10),), note="ten runs"),
         Case((drawn(17),), note="seventeen runs"),
+        Case((drawn(999),), note="999 runs"),  # up to some 200 np.partition puts all in order
         Case((np.array([12, 3, 50, 8, 1]),), note="whole numbers"),
         Case((np.array([16777217.0, -1e8, 1e8, -16777216.0]),), note="large numbers, four runs"),
         Case((drawn(5, 3),), note="five runs, three points each"),

@@ -75,7 +75,8 @@ def parts(given: Any) -> str:
 
 def form_of(obs: Any) -> str:
     if not isinstance(obs, np.ndarray):
-        return f"something of type {type(obs).__name__}"
+        kind = "a single number" if isinstance(obs, float | int | np.generic) else "something"
+        return f"{kind} of type {type(obs).__name__}"
     shape = f"({obs.shape[0]},)" if obs.ndim == 1 else str(obs.shape)
     return f"an array {shape} of {obs.dtype}"
 
