@@ -1,5 +1,6 @@
 """Lesson 06's exercises: what chance decides."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -32,6 +33,14 @@ def test_an_update_that_draws_elsewhere_is_refused(draw):
         return SAC.update(self, batch)
 
     assert not judge(find("6.7"), with_update(update)).passed
+
+
+def test_a_generator_of_ones_own_is_told_though_the_weights_differ_too():
+    def sample(self, obs, rng):  # of its own for the actor alone
+        return SAC.sample(self, obs, np.random.default_rng() if torch.is_grad_enabled() else rng)
+
+    result = judge(find("6.7"), type("SAC", (SAC,), {"sample": sample}))
+    assert "so a seeded training cannot be repeated" in result.message
 
 
 def test_a_sample_without_a_way_through_is_named_however_it_is_written():
