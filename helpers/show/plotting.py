@@ -21,6 +21,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 from PIL import Image
 
+from helpers.agents.history import EPISODE
 from helpers.show.notebook import (
     UPDATES_PER_SECOND,
     ProgressBar,
@@ -270,12 +271,12 @@ class LiveCurves:
     def stop(self, agent: Any) -> None:
         """Called by `learn` at its end, also when it was interrupted."""
         self._draw(final=True)
-        done, missing = agent.steps - self._first, [k for k in self.keys if k not in agent.history]
-        if missing and done >= self._total:
-            had = ", ".join(agent.history) or "nothing yet"
-            warnings.warn(f"agent.history has no {missing[0]}, only {had}.", stacklevel=2)
+        known, missing = {*agent.history}, {*self.keys} - {*EPISODE, *agent.history}
+        if missing and known - {*EPISODE}:  # after the first losses
+            had = f"no {min(missing)}, only {', '.join(agent.history)}"
+            warnings.warn(f"agent.history has {had}.", stacklevel=2)
         assert self._progress is not None
-        self._progress.finish(done, self._note(), "call learn again to go on")
+        self._progress.finish(agent.steps - self._first, self._note(), "call learn again to go on")
 
     def _note(self) -> str:
         returns = self.agent.history.get("return") or []
@@ -317,7 +318,7 @@ class _CurvesFigure:
             ax = style(self.fig.add_axes(rect))
             for axis in (ax.xaxis, ax.yaxis):  # with no look for room the label is drawn sooner
                 axis.set_label_coords(0.5, -0.28 / (rect[3] * self.height))
-            if key in ("return", "length"):
+            if key in EPISODE:
                 own_bar = bar if key == "return" else None
                 self.panels.append(_EpisodePanel(ax, key, own_bar, window))
             else:
