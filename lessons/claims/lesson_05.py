@@ -272,8 +272,9 @@ CLAIMS = [
     Claim("Between the best weights and the last no difference is shown (p = 0.13)",
           best_or_last),
     # --- part 3 -------------------------------------------------------------------------------
-    Claim("As we wrote them, they pass all five too", source="probe(quick(kind)), seed 0, of the "
-          "five and TD3: tests/test_probes.py, test_a_right_agent_passes_all"),
+    Claim("The course's own versions of these agents pass all five probes as well",
+          source="probe(quick(kind)), seed 0, of the five and TD3: "
+          "tests/test_probes.py, test_a_right_agent_passes_all"),
     Claim("That is wrong, and still all ten seeds reach Pendulum's bar",
           of_lesson_3.reach_the_bar(10, "maximum for minimum")),
     # --- part 4 and its lab -------------------------------------------------------------------
