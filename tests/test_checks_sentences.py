@@ -178,13 +178,17 @@ def test_what_is_called_is_used():
     assert "Your version never uses `self.plus`." in judge(exercise, ScalerWithoutPlus).message
 
 
+def one_with_gradient(rng):
+    return [(torch.tensor([1.0, 2.5], requires_grad=True),)]
+
+
 def doubled(x):
     return 2 * x
 
 
 def cut_in_two_places(x):
     kept = x.detach()
-    return kept + kept.data if kept is None else 2 * kept
+    return kept + x.data
 
 
 def cut_once(x):
@@ -204,5 +208,16 @@ def cut_by_a_function(x):
     ],
 )
 def test_where_a_gradient_stops(wrong, says):
-    cases = lambda rng: [(torch.tensor([1.0, 2.5], requires_grad=True),)]  # noqa: E731
-    assert says in judge(exercise_of(doubled, cases), wrong).message
+    assert says in judge(exercise_of(doubled, one_with_gradient), wrong).message
+
+
+def test_what_the_reference_does_too_is_not_said_to_stop_a_gradient():
+    def doubled_beside_a_target(x):
+        return 2 * x + 0 * x.detach()
+
+    def switched_off(x):
+        with torch.set_grad_enabled(False):
+            return 2 * x + 0 * x.detach()
+
+    exercise = exercise_of(doubled_beside_a_target, one_with_gradient)
+    assert "something cut its way, such as" in judge(exercise, switched_off).message

@@ -8,7 +8,7 @@ LONGEST = 5  # operands that can be put in brackets in 14 ways; those of six in 
 Put = Callable[[ast.expr], ast.expr]
 
 
-def regrouped(node: ast.expr) -> Iterator[ast.expr]:
+def regrouped(node: ast.expr, words: object) -> Iterator[ast.expr]:
     """`(x - y) / z` for `x - y / z`, and the other way round."""
     if not isinstance(node, ast.BinOp):
         return
@@ -24,7 +24,7 @@ def regrouped(node: ast.expr) -> Iterator[ast.expr]:
         yield ast.BinOp(ast.BinOp(left, op, right.left), right.op, right.right)
 
 
-def called_elsewhere(node: ast.expr) -> Iterator[ast.expr]:
+def called_elsewhere(node: ast.expr, words: object) -> Iterator[ast.expr]:
     """`x.exp() - y` for `(x - y).exp()`, and the other way round."""
     if isinstance(node, ast.BinOp):
         for inner, put in _arguments(node.left):

@@ -138,10 +138,14 @@ _CUT = (
 )
 
 
-def what_cuts(function: Callable) -> str:
-    """Where no gradient gets through in somebody's code; what could be meant where none is seen."""
-    source = source_of(function)
-    found = [] if source is None else list(_cuts(source.node))
+def what_cuts(function: Callable, reference: Callable) -> str:
+    """Where no gradient gets through in somebody's code; what could be meant where none is seen.
+
+    What the reference does, too, such as to detach a target, may be right where it stands.
+    """
+    source, right = source_of(function), source_of(reference)
+    usual = {name for name, _ in _cuts(right.node)} if right else set()
+    found = [each for each in _cuts(source.node) if each[0] not in usual] if source else []
     if source is None or not found:
         return _CUT
     if len(found) == 1:

@@ -289,16 +289,6 @@ def parts_alone(node: ast.expr, words: Words) -> Iterator[ast.expr]:
         yield from (node.body, node.orelse)
 
 
-def groups(node: ast.expr, words: Words) -> Iterator[ast.expr]:
-    """The same operands and operators, with other brackets."""
-    yield from regrouped(node)
-
-
-def calls(node: ast.expr, words: Words) -> Iterator[ast.expr]:
-    """A call of more, or of less, of what stands around it."""
-    yield from called_elsewhere(node)
-
-
 def other_numbers(node: ast.expr, words: Words) -> Iterator[ast.expr]:
     """Off by one, the other sign, the usual other value."""
     value: Any = node.value if isinstance(node, ast.Constant) else None
@@ -444,8 +434,9 @@ _with_another_sign, _up_to_one = around({"-x": _VALUE}), around({"1 - x": _VALUE
 _turned_round, _with_one_thing_done = around(_OPPOSITES), around(_DONE_TO_IT)
 _with_an_axis = around({"x[:, None]": _VALUE})
 _FEW: tuple[Operator, ...] = (
-    parts_alone, other_operators, groups, calls, _with_another_sign, other_numbers, other_switches,
-    exchanged_arguments, fewer_arguments, other_arguments, forgotten_axis, near_names,
+    parts_alone, other_operators, regrouped, called_elsewhere, _with_another_sign, other_numbers,
+    other_switches, exchanged_arguments, fewer_arguments, other_arguments, forgotten_axis,
+    near_names,
 )  # fmt: skip
 _MORE: tuple[Operator, ...] = (other_names, _up_to_one, _turned_round, signs_moved, lengths)
 _OTHERS: tuple[Operator, ...] = (
@@ -465,7 +456,7 @@ PASSES: tuple[Pass, ...] = (
 _OF_ARGUMENTS = (exchanged_arguments, fewer_arguments)
 _GROW = (other_operators, _with_one_thing_done, factors_added, terms_added)
 _TO_DO: dict[Operator, str] = {  # the first ones tell most
-    groups: "put other brackets into {}",
+    regrouped: "put other brackets into {}",
     parts_alone: "leave out {}",
     other_numbers: "put another number in place of {}",
     near_names: "put something else in place of {}",
@@ -474,7 +465,7 @@ _TO_DO: dict[Operator, str] = {  # the first ones tell most
     other_names: "put something else in place of {}",
     other_operators: "take another operator, or another order, in {}",
     signs_moved: "let the minus in {} stand before all of it",
-    calls: "set the brackets in another way in {}",
+    called_elsewhere: "set the brackets in another way in {}",
     _with_another_sign: "give {} the other sign",
     _up_to_one: "take 1 minus {} in its place",
     _turned_round: "turn {} into its opposite",

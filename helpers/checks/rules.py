@@ -168,8 +168,7 @@ def _kind_of_output(c: Context) -> Diagnosis | None:
     first = c.first
     if first.kind == "none":
         if "gradient" in first.where:
-            message = f"{_subject(first, 'is')} missing: {what_cuts(c.function)}."
-            return Diagnosis("no gradient", message)
+            return _no_gradient(c, f"{_subject(first, 'is')} missing")
         return Diagnosis("missing part", f"{_subject(first, 'is')} missing.")
     yours = f"yours {_verb(first, 'is')} {short(first.got)}"
     if first.kind == "unexpected":
@@ -180,9 +179,12 @@ def _kind_of_output(c: Context) -> Diagnosis | None:
     if first.kind == "detached":
         right = all(each.kind == "detached" for _, each in c.all_differences())
         start = "The numbers are right, but no" if right else "No"
-        message = f"{start} gradient flows back through the output: {what_cuts(c.function)}."
-        return Diagnosis("no gradient", message)
+        return _no_gradient(c, f"{start} gradient flows back through the output")
     return None
+
+
+def _no_gradient(c: Context, what: str) -> Diagnosis:
+    return Diagnosis("no gradient", f"{what}: {what_cuts(c.function, c.exercise.reference)}.")
 
 
 def _not_a_number(c: Context) -> Diagnosis | None:
