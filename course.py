@@ -65,8 +65,8 @@ def lab_arguments(arguments):
     ours = [
         "--ServerApp.root_dir=" + HERE,
         "--LabApp.default_url=/lab/tree/notebooks/{}.ipynb".format(urllib.parse.quote(lesson)),
-        "--LabApp.news_url=None",  # no news from outside, and no question whether to show them
-        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        # No news from outside and no search for updates, nor a question about them at the start.
+        "--LabApp.app_settings_dir=" + os.path.join(HERE, "tools", "jupyterlab"),
         "--Application.log_level=WARN",  # of twenty lines at start, those with the address
     ]
     if hasattr(os, "geteuid") and os.geteuid() == 0:  # a container: Jupyter refuses root otherwise

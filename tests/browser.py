@@ -27,6 +27,7 @@ from typing import Any
 
 import pytest
 
+import course
 from tests.missing import missing
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -52,12 +53,15 @@ class NoBrowser(RuntimeError):
 
 @contextlib.contextmanager
 def lab_server(folder: Path, dark: bool = False, module: str = "jupyterlab") -> Iterator[str]:
-    """JupyterLab, or `notebook`, on `folder`, with settings of its own; yields its address."""
+    """JupyterLab as course.py starts it, or `notebook`, on `folder`, with settings of its own;
+    yields its address.
+    """
     with tempfile.TemporaryDirectory() as private:
         port = free_port()
         url = f"http://127.0.0.1:{port}"
+        options = [each for each in course.lab_arguments([]) if "root_dir" not in each]
         command = [
-            sys.executable, "-m", module, "--no-browser", "--allow-root",
+            sys.executable, "-m", module, *options, "--no-browser",
             "--expose-app-in-browser", "--ip=127.0.0.1", f"--port={port}",
             "--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}",
             f"--ServerApp.root_dir={folder}",
@@ -78,11 +82,6 @@ def _environment(private: Path, dark: bool) -> dict[str, str]:
     settings = {
         # All cells stand in the page, so that screenshots and queries see them.
         "notebook-extension/tracker": {"windowingMode": "none"},
-        "apputils-extension/notification": {
-            "fetchNews": "false",
-            "checkForUpdates": False,
-            "doNotDisturbMode": True,
-        },
         "apputils-extension/themes": {
             "theme": "JupyterLab Dark" if dark else "JupyterLab Light",
         },

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import nbformat
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 pytest_plugins = ("tests.browser",)
 
+ROOT = Path(__file__).resolve().parent.parent
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 CELLS = {
     "imports": (
@@ -116,3 +118,10 @@ def test_every_picture_says_what_is_to_be_seen(front_end: Lab, name: str) -> Non
     text = picture.evaluate("e => e.alt || e.title || e.getAttribute('aria-label')")
     assert text
     assert len(text) > 20
+
+
+def test_the_start_asks_the_student_nothing(lab: Lab) -> None:
+    """JupyterLab would ask whether to show its news, on top of the lesson."""
+    lab.open_notebook(ROOT / "notebooks/00_start_here.ipynb", kernel=False)
+    lab.page.wait_for_timeout(2000)
+    assert lab.page.locator(".Toastify__toast").all_inner_texts() == []
