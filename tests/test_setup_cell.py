@@ -193,7 +193,7 @@ def test_otherwise_it_says_what_to_do(notebook, colab, source):
 @pytest.mark.parametrize("inside", ["helpers", "my notes"])
 def test_half_a_copy_and_a_folder_of_that_name_are_said(notebook, inside):
     (notebook.folder / "course" / inside).mkdir(parents=True)
-    with pytest.raises(FileExistsError, match="course is not, or not all of, this course: move it"):
+    with pytest.raises(FileExistsError, match="course is not this course: move it"):
         notebook.run()
 
 

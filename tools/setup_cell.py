@@ -49,7 +49,7 @@ def unpack(archive):
 near = [*HERE.glob("*/"), *Path("/kaggle/input").glob("*/*/")]
 course = next(filter(whole, [HERE, *HERE.parents, *map(Path, sys.path), *near]), None)
 if course is None and (HERE / "course").exists():
-    raise FileExistsError(f"{HERE / 'course'} is not, or not all of, this course: move it away.")
+    raise FileExistsError(f"{HERE / 'course'} is not this course: move it away and run this again.")
 course = course or next(filter(None, map(unpack, archives())), None)
 if course is None:
     ways = "go online, or put its zip (on GitHub: Code, Download ZIP) beside this notebook"
