@@ -46,6 +46,7 @@ from helpers.show.figures.sac_temperature import (
     temperature_explorer,
 )
 from helpers.show.figures.td3_bias import bias_explorer, plot_bias
+from helpers.show.figures.td3_climb import climb_explorer, plot_climb
 from helpers.show.figures.td3_data_flow import data_flow_explorer, plot_data_flow
 from helpers.show.figures.td3_smoothing import plot_smoothing, smoothing_explorer
 from helpers.show.plotting import new_figure, to_png
@@ -186,6 +187,17 @@ EXPLORERS = [
             "spread": (0, 2),
             "shared": (0, 0.9),
             "seed": (0, 20),
+        },
+        figures=8,
+    ),
+    Explorer(
+        plot_climb,
+        climb_explorer,
+        {
+            "updates": (0, 1, 40, 60),
+            "size": (0, 0.05, 0.3),
+            "shared": (0, 0.9),
+            "seed": (0, 6, 16, 20),
         },
         figures=8,
     ),

@@ -23,10 +23,20 @@ from helpers.show.figures.td3_bias import (
     three_estimates,
     true_values,
 )
+from helpers.show.figures.td3_climb import (
+    ACTIONS,
+    BEST,
+    CENTRES,
+    climb,
+    error,
+    plot_climb,
+    true_q,
+    two_errors,
+)
 from helpers.show.figures.td3_data_flow import plot_data_flow, state_of
 from helpers.show.figures.td3_smoothing import PEAK, plot_smoothing, smoothed, toy_critic
 from helpers.show.figures.td3_steps import ARROWS, BADGES, BOXES, JOINTS, STEPS
-from helpers.show.plotting import BLUE, GREEN, GREY, VERMILLION
+from helpers.show.plotting import BLUE, GREEN, GREY, PURPLE, VERMILLION
 from tests.figures import curve, dot, sentence
 
 # --- The bias of a maximum --------------------------------------------------------------------
@@ -151,6 +161,93 @@ def test_the_bias_in_a_sentence(settings, said):
 def test_the_bias_refuses(settings, message):
     with pytest.raises(ValueError, match=message):
         plot_bias(**settings)
+
+
+# --- An actor that climbs the critic's errors -------------------------------------------------
+
+
+def test_slopes_of_the_toy_are_those_of_its_values():
+    a, h, weights = np.linspace(-1, 1, 9), 1e-6, two_errors(0.0, 3)[0]
+    for value in (true_q, lambda action: error(action, weights)):
+        by_differences = (value(a + h)[0] - value(a - h)[0]) / (2 * h)
+        np.testing.assert_allclose(value(a)[1], by_differences, atol=1e-6)
+    assert true_q(BEST) == (1, 0)
+
+
+def test_errors_have_mean_0_deviation_1_and_the_correlation_that_is_asked_for():
+    pairs = np.stack([two_errors(0.6, seed) for seed in range(4000)], axis=1)
+    for action in (-1, BEST, 1):
+        first, second = (error(np.full(4000, action), weights)[0] for weights in pairs)
+        assert first.mean() == pytest.approx(0, abs=0.06)
+        assert second.std() == pytest.approx(1, abs=0.05)
+        assert np.corrcoef(first, second)[0, 1] == pytest.approx(0.6, abs=0.05)
+
+
+def test_every_update_raises_the_critic_s_value_and_lowers_the_true_one():
+    """So the error at the actor's action grows in each of the pictures that sliders can show."""
+    weights = np.stack([two_errors(0.0, seed)[0] for seed in range(21)])
+    for size in (0.05, 0.1, 0.15, 0.2, 0.25, 0.3):
+        path = climb(weights, size, 60)
+        truth = true_q(path)[0]
+        said = truth + size * np.array([error(action, weights)[0] for action in path])
+        assert (np.diff(said, axis=0) >= -1e-12).all()
+        assert (np.diff(truth, axis=0) <= 1e-12).all()
+        assert np.abs(path).max() < 1
+
+
+def test_the_climb_is_drawn_and_read_as_computed():
+    fig = plot_climb(30, size=0.2, shared=0.3, seed=16)
+    left, right = fig.axes
+    weights = two_errors(0.3, 16)
+    path = climb(weights[0], 0.2, 30)
+    q1, q2 = (true_q(ACTIONS)[0] + 0.2 * error(ACTIONS, each)[0] for each in weights)
+    np.testing.assert_allclose(curve(left, GREY)[:, 1], true_q(ACTIONS)[0])
+    np.testing.assert_allclose(curve(left, BLUE)[:, 1], q1)
+    np.testing.assert_allclose(curve(right, BLUE)[:, 1], q1)
+    np.testing.assert_allclose(curve(right, PURPLE)[:, 1], q2)
+    np.testing.assert_allclose(curve(right, GREEN)[:, 1], np.minimum(q1, q2))
+    ends = [float(true_q(path[-1])[0] + 0.2 * error(path[-1], each)[0]) for each in weights]
+    for ax, colour, read in ((left, BLUE, ends[0]), (right, GREEN, min(ends))):
+        np.testing.assert_allclose(curve(ax, VERMILLION)[:, 0], path)
+        np.testing.assert_allclose(dot(ax, colour, 7.5), [path[-1], read])
+        np.testing.assert_allclose(dot(ax, colour, 6), [path[-1], true_q(path[-1])[0]])
+        off = read - float(true_q(path[-1])[0])
+        side = "high" if off > 0 else "low"
+        assert ax.texts[1].get_text() == f"{read:.2f}: {abs(off):.2f} too {side}"
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({}, "40 updates up the slope of Q₁: Q₁ goes from 0.95 to 1.27, the true Q from 1.00 down"),
+        ({"updates": 1}, "One update: Q₁ goes from 0.95 to 0.9"),
+        ({"updates": 0}, "No update yet"),
+        ({"size": 0.0}, "Without errors the actor stays"),
+    ],
+)
+def test_the_climb_in_a_sentence(settings, said):
+    assert said in sentence(plot_climb(**settings))
+
+
+def test_without_errors_both_critics_are_right():
+    weights = np.ones(len(CENTRES))
+    assert (climb(weights, 0.0, 5) == BEST).all()
+    for ax in plot_climb(size=0.0).axes:
+        assert ax.texts[1].get_text() == "1.00, which is right"
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"updates": -1}, "between 0 and 60"),
+        ({"updates": 61}, "between 0 and 60"),
+        ({"size": -0.1}, "negative"),
+        ({"shared": 1.1}, "between 0 and 1"),
+    ],
+)
+def test_the_climb_refuses(settings, message):
+    with pytest.raises(ValueError, match=message):
+        plot_climb(**settings)
 
 
 # --- Smoothing --------------------------------------------------------------------------------

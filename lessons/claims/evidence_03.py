@@ -1,10 +1,12 @@
 """What is computed for the claims of lesson 03: returns and biases of its labs, the library."""
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from helpers.show.figures.td3_climb import CENTRES, climb, error
 from helpers.show.figures.td3_smoothing import smoothed
 from helpers.training.results import load_results
 from helpers.training.statistics import bootstrap_interval, interquartile_mean, permutation_test
@@ -143,6 +145,16 @@ def left_of(peak: float) -> float:
     return float((smoothed(a, 0.2, 0.5, peak, 0.05) - hill).max() / peak)
 
 
+@lru_cache(maxsize=2)
+def climbed(shared: float, pairs: int = 10_000) -> tuple[float, float]:
+    """By how much the critic that was climbed is too high on average, and the lower of both."""
+    first, own = np.random.default_rng(0).normal(size=(2, pairs, len(CENTRES)))
+    second = shared * first + np.sqrt(1 - shared**2) * own
+    action = climb(first, size=0.25, updates=40)[-1]
+    off = [0.25 * error(action, weights)[0] for weights in (first, second)]
+    return float(off[0].mean()), float(np.minimum(*off).mean())
+
+
 def worst_of_none() -> float:
     return float(lab.final("mountain, none of the three").min())
 
@@ -169,6 +181,16 @@ def lowest_after_the_bar(name: str) -> NDArray[np.float64]:
 def at_the_end(name: str, what: str) -> float:
     """On the robot: the mean over seeds at the last measurement."""
     return float(np.array(robot.runs(name)[what])[:, -1].mean())
+
+
+def sorted_are(of: Callable[[str], NDArray], *said: tuple[float, ...]) -> Evidence:
+    """On the robot: one number a run, rounded and sorted; of TD3, and of none of the three."""
+
+    def evidence() -> tuple[str, bool]:
+        found = [np.sort(of(name)).round().astype(int) for name in ("TD3", "none of the three")]
+        return f"{found[0]}, {found[1]}", all(map(np.array_equal, found, said))
+
+    return evidence
 
 
 def smallest_p(seeds: int) -> float:

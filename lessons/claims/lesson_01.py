@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from helpers.agents.a2c import gae
 from helpers.evaluation import evaluate
 from helpers.training.results import load_results
 from helpers.training.statistics import permutation_test
@@ -96,6 +97,23 @@ def on_pendulum(policy: Callable) -> float:
     return evaluate(policy, "Pendulum-v1", episodes=100).mean
 
 
+def by_hand(kind: str) -> np.ndarray:
+    """The advantages of the worked example: terminated, truncated, or with one mask too few."""
+    rewards, values = np.array([1.0, 1, 0, 1]), np.array([5.0, 5, 10, 5, 10])
+    end, none = np.array([False, True, False, False]), np.zeros(4, dtype=bool)
+    terminated, truncated = {
+        "terminated": (end, none),
+        "truncated": (none, end),
+        "sum runs on": (none, none),
+    }[kind]
+    columns = (each[:, None] for each in (rewards, values, terminated, truncated))
+    return gae(*columns, gamma=0.8, lam=0.5)[:, 0]
+
+
+def advantages_are(row: int, **said: float) -> Evidence:
+    return both(*(near(lambda k=kind: by_hand(k)[row], a, 1e-9) for kind, a in said.items()))
+
+
 def random_torques() -> float:
     rng = np.random.default_rng(0)
     return on_pendulum(lambda obs: rng.uniform(-2, 2, 1))
@@ -116,6 +134,31 @@ CLAIMS = [
     Claim(
         "for $\\gamma = 0.995$ the factor is 0.1 at step 460",
         near(lambda: 0.995**460, 0.1, 0.005),
+    ),
+    Claim(
+        "| 0 | 1 | 5 | 5 | 1 + 4 - 5 = 0 | 0 + 0.4 · (-4) = -1.6 | "
+        "1 + 4 - 5 = 0 | 0 + 0.4 · 4 = 1.6 |",
+        advantages_are(0, terminated=-1.6, truncated=1.6),
+    ),
+    Claim(
+        "| 1, the end | 1 | 5 | 10 | 1 + 0 - 5 = -4 | -4 | 1 + 8 - 5 = 4 | 4 |",
+        advantages_are(1, terminated=-4, truncated=4),
+    ),
+    Claim(
+        "| 2, filler | 0 | 10 | 5 | 0 + 4 - 10 = -6 | -6 + 0.4 · 4 = -4.4 | the same | the same |",
+        advantages_are(2, terminated=-4.4, truncated=-4.4),
+    ),
+    Claim(
+        "| 3 | 1 | 5 | 10 | 1 + 8 - 5 = 4 | 4 | the same | the same |",
+        advantages_are(3, terminated=4, truncated=4),
+    ),
+    Claim(
+        "If any end sets the future to 0, the truncated row 1 gets -4 in place of 4",
+        advantages_are(1, terminated=-4, truncated=4),
+    ),
+    Claim(
+        "If only a termination stops the sum, it gets 4 + 0.4 · (-4.4) = 2.24",
+        near(lambda: by_hand("sum runs on")[1], 2.24, 1e-9),
     ),
     Claim("A3C, *asynchronous* advantage actor-critic, ran 16 threads on one machine", source=A3C),
     Claim(
