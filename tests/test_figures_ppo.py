@@ -28,12 +28,24 @@ def test_the_objective_drawn_is_the_one_that_is_learned(clip, advantage):
         assert has_slope(ratio, advantage, clip) == bool(slope)
 
 
-def test_the_clipped_objective_is_never_above_the_plain_one():
-    fig = plot_clip(0.5, 1.0, 0.3)
+@pytest.mark.parametrize("clip", [0.05, 0.3, 0.5])
+def test_the_thick_line_is_the_lower_of_the_two_products(clip):
+    fig = plot_clip(0.5, 1.0, clip)
     for ax in fig.axes:
-        plain, clipped = (line.get_ydata() for line in ax.lines[:2])
-        assert (clipped <= plain + 1e-12).all()
-        assert (clipped < plain - 0.1).any()
+        drawn = {line.get_label(): line.get_ydata() for line in ax.lines}
+        both = drawn["ratio · A"], drawn["clip(ratio) · A"]
+        lower = drawn["the lower one: it counts"]
+        np.testing.assert_allclose(lower, np.minimum(*both))
+        assert all((lower < product - 0.1).any() for product in both)
+
+
+@pytest.mark.parametrize("clip", [0.05, 0.2, 0.5])
+def test_the_regions_are_named_by_the_slope_there(clip):
+    for ax, sign in zip(plot_clip(1.0, 1.0, clip).axes, (1, -1), strict=True):
+        names = {text.get_text(): text.get_position()[0] for text in ax.texts}
+        assert not has_slope(names["no slope"], sign, clip)
+        assert has_slope(names["pushed back"], sign, clip)
+        assert all(abs(names[name] - 1) > clip for name in ("no slope", "pushed back"))
 
 
 @pytest.mark.parametrize(

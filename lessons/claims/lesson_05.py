@@ -414,6 +414,7 @@ CLAIMS = [
     Claim("One seed proves little, but it does not look as if our TD3", source=ADVICE),
     Claim("Two trainings against three can be split in only ten ways", ten_ways),
     Claim("By this measure no difference is shown (p = 0.087)", start_tested),
+    Claim("They do not settle it: the start of the last layers remains a suspect", start_tested),
     Claim("The last ten evaluations before step 500,000 give p = 0.04",
           near(lambda: permutation_test(*until_half(last_of)), 0.04, 0.005)),
     Claim("whether they are, these trainings do not settle", source=ADVICE),

@@ -92,8 +92,8 @@ def silent() -> dict[str, Any]:
 
 
 def corridor(seeds: range = range(10)) -> dict[str, Any]:
-    """The lesson's own cells `corridor` and `corridor-variants`, for ten seeds."""
-    names = cells("corridor", "corridor-variants")
+    """The lesson's own cells of the corridor, for ten seeds."""
+    names = cells("corridor", "corridor-replay", "corridor-variants")
     results = {}
     for name, settings in names["variants"].items():
         runs = [names["replay"](seed, **settings) for seed in seeds]

@@ -7,9 +7,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from helpers.show.figures.drawing import headline, note, signed
+from helpers.show.figures.drawing import SHORT, headline, note, say, signed, tint
 from helpers.show.figures.explore import Slider, explore
-from helpers.show.plotting import BLUE, DASHES, GREY, VERMILLION, label, margins, new_figure
+from helpers.show.plotting import (
+    BLUE,
+    DASHES,
+    GREY,
+    INK,
+    ORANGE,
+    VERMILLION,
+    label,
+    margins,
+    new_figure,
+)
 
 RATIOS = np.linspace(0, 2, 401)
 LIMITS = np.array([-0.35, 3.2])  # of the good action's panel; the bad one's is its mirror
@@ -28,6 +38,8 @@ def has_slope(ratio: float, advantage: float, clip: float) -> bool:
 def plot_clip(ratio: float = 1.5, advantage: float = 1.0, clip: float = 0.2) -> Figure:
     """The objective of one action over its ratio: left a good action, right one just as bad.
 
+    Thin are the two products of which the lower one counts, thick is that one.
+
     Args:
         ratio: how probable the action is now, divided by how probable it was: the dots.
         advantage: how much better than expected the good action turned out, and how much worse the
@@ -44,7 +56,7 @@ def plot_clip(ratio: float = 1.5, advantage: float = 1.0, clip: float = 0.2) -> 
     label(panels[0], y="objective")
     handles, names = panels[0].get_legend_handles_labels()
     fig.legend(
-        handles, names, loc="upper left", bbox_to_anchor=(0.004, 0.91), ncols=3, frameon=False,
+        handles, names, loc="upper left", bbox_to_anchor=(0.004, 0.91), ncols=4, frameon=False,
         fontsize=9, labelcolor=GREY,
     )  # fmt: skip
     return fig
@@ -52,14 +64,26 @@ def plot_clip(ratio: float = 1.5, advantage: float = 1.0, clip: float = 0.2) -> 
 
 def _draw(ax: Axes, ratio: float, advantage: float, clip: float) -> None:
     ax.axvspan(1 - clip, 1 + clip, color=BLUE, alpha=0.08, lw=0)
-    ax.plot(RATIOS, RATIOS * advantage, color=GREY, lw=1.4, ls=DASHES, label="ratio · A")
+    _name_what_is_outside(ax, advantage > 0, clip)
     objective = clipped_objective(RATIOS, advantage, clip)
-    ax.plot(RATIOS, objective, color=BLUE, lw=2.2, label="clipped: the lower one")
+    ax.plot(RATIOS, objective, color=tint(BLUE, 0.55), lw=4.5, label="the lower one: it counts")
+    ax.plot(RATIOS, RATIOS * advantage, color=INK, lw=1.4, ls=DASHES, label="ratio · A")
+    inside = np.clip(RATIOS, 1 - clip, 1 + clip)
+    ax.plot(RATIOS, inside * advantage, color=ORANGE, lw=1.4, ls=SHORT, label="clip(ratio) · A")
     height = clipped_objective(np.array(ratio), advantage, clip)
     ax.plot([ratio], [height], "o", color=VERMILLION, ms=8, label="this action now")
     ax.set(xlim=(0, 2), ylim=LIMITS if advantage > 0 else -LIMITS[::-1])
     slope = signed(advantage if has_slope(ratio, advantage, clip) else 0, 1)
     note(ax, 0.05, 0.92 if advantage > 0 else 0.08, f"slope here: {slope}")
+
+
+def _name_what_is_outside(ax: Axes, good: bool, clip: float) -> None:
+    """On one side of the range the objective is flat, on the other it leads back."""
+    flat, slope = ((1 + clip, 2), (0, 1 - clip)) if good else ((0, 1 - clip), (1 + clip, 2))
+    ax.axvspan(*flat, color=GREY, alpha=0.12, lw=0)
+    below = -0.18 if good else 0.18  # where no line comes
+    for side, name in ((flat, "no slope"), (slope, "pushed back")):
+        say(ax, sum(side) / 2, below, name, 8.5)
 
 
 def _what_is_to_be_seen(good: bool, bad: bool) -> str:
