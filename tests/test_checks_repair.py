@@ -143,17 +143,17 @@ class TestOneLine:
             (
                 another_name,
                 "future = gamma * value * (1 - over)",
-                "put something else in place of `value`",
+                "use something else instead of `value`",
             ),
             (
                 in_a_loop,
                 "result.append(reward[i] + ahead + value[i])",
-                "take another operator, or another order, in `reward[i] + ahead + value[i]`",
+                "use another operator, or another order, in `reward[i] + ahead + value[i]`",
             ),
             (
                 written_out,
                 "return reward + 0.9 * next_value * (1 - over) - value",
-                "put a name in place of the number `0.9`",
+                "use a name instead of the number `0.9`",
             ),
             (
                 cut_off,
@@ -185,13 +185,13 @@ class TestOneLine:
 
     def test_where_one_of_a_few_lines_can_be_changed_all_are_named(self):
         message = told(in_either_line).message
-        assert "One small change makes it right, in one of these places. `future = " in message
+        assert "One small change in one of these places makes it right. `future = " in message
         assert "`future = 2 * gamma * next_value * (1 - over)`: leave out `2 *`." in message
-        assert "`later = future * 1`: put another number in place of `1`." in message
+        assert "`later = future * 1`: use another number instead of `1`." in message
 
     def test_a_line_that_stands_there_again_is_told_once(self):
         message = told(discounted_twice).message
-        look = "Look at `future = future * gamma`, which stands there more than once."
+        look = "Look at `future = future * gamma`, which occurs more than once."
         assert message.startswith(f"{look} A small change to one of them alone makes it right: ")
 
     def test_the_same_slip_in_two_places_is_one(self):
@@ -270,7 +270,7 @@ class TestTwoMistakes:
         entries = [replace(MISTAKES[0], message=f"{n}.") for n in ("One", "Other", "Third")]
         pairs = [(entries[0], entries[1]), (entries[0], entries[2])]
         _, message = told_of_pairs(pairs)
-        assert message == "Two things at least. One of them: One."
+        assert message == "At least two things are wrong. One of them: One."
         assert told_of_pairs([*pairs, (entries[1], entries[2])]) is None
 
     def test_a_change_that_makes_a_known_mistake_of_another_one_does_not_name_it(self):
@@ -350,7 +350,7 @@ def test_no_source_no_search():
 
 def test_of_two_messages_neither_says_that_the_rest_is_right():
     said = both("The loss is right, but one.", "The weights are right, but two.")
-    assert said == "Two things. First: One. Second: Two."
+    assert said == "Two things are wrong. First: One. Second: Two."
 
 
 def collects(rewards):
@@ -429,8 +429,10 @@ def test_names_that_are_taken_out_of_a_pair_in_the_wrong_order():
 def test_of_the_arguments_the_one_that_is_meant_is_shown():
     node = ast.parse("def f(x, y, z):\n    return g(x, y, z, keep=True)").body[0]
     shown = [(m.kind, ast.unparse(m.part)) for m in mutants(node, words_of(node))]
-    assert [part for kind, part in shown if kind.startswith("exchange {}")] == ["x", "y"]
-    assert [part for kind, part in shown if kind.startswith("leave out {}, an")][-3:] == [*"xyz"]
+    assert [part for kind, part in shown if kind.startswith("swap {}")] == ["x", "y"]
+    assert [part for kind, part in shown if kind.startswith("leave out the argument {}")][-3:] == [
+        *"xyz"
+    ]
 
 
 def test_what_is_called_is_no_value():
@@ -471,7 +473,7 @@ def test_of_a_class_the_method_that_is_wrong():
         observe=lambda made, x: {"first": made().first(x), "second": made().second(x)},
     )
     message = judge(exercise, WrongSecond).message
-    assert "With the course's `second` in place of yours all cases are right" in message
+    assert "With the course's `second` instead of yours all cases are right" in message
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only there memory can be limited")

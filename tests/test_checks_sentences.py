@@ -105,10 +105,10 @@ SENTENCES = {
     a_number_of_a_tensor: "`x.clamp(min=0)` compares a tensor with one",
     places_in_a_tuple: "What stands before the `+` is a tuple",
     both_of_a_pair: "take the one you need",
-    a_mask_of_numbers: "of the numbers 0.0 and 1.0 `> 0` makes a mask",
+    a_mask_of_numbers: "`> 0` turns the numbers 0.0 and 1.0 into a mask",
     while_for_many: "`if`, `while`, `and`",
     stops_later: "On another case it stops with `ZeroDivisionError",
-    returns_at_once: "`return result` stands in a loop, so the function ends in the loop's first",
+    returns_at_once: "`return result` is inside a loop, so the function ends in the loop's first",
     forgets_by: "Your version never uses `by`.",
     powers: "A power is `**` in Python",
     calls_itself: "The function calls itself",
@@ -204,7 +204,7 @@ def cut_by_a_function(x):
     [
         (cut_once, "`detach` lets none through, in `return 2 * x.float().detach()`"),
         (cut_in_two_places, "output: `detach` and `data` let none through."),
-        (cut_by_a_function, "something cut its way, such as"),
+        (cut_by_a_function, "something cuts it off, such as"),
     ],
 )
 def test_where_a_gradient_stops(wrong, says):
@@ -220,4 +220,4 @@ def test_what_the_reference_does_too_is_not_said_to_stop_a_gradient():
             return 2 * x + 0 * x.detach()
 
     exercise = exercise_of(doubled_beside_a_target, one_with_gradient)
-    assert "something cut its way, such as" in judge(exercise, switched_off).message
+    assert "something cuts it off, such as" in judge(exercise, switched_off).message

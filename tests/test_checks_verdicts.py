@@ -77,13 +77,13 @@ def mutates(x):
         (lambda x: (2 * x)[:, None], "shape", "instead of `(3,)`"),
         (lambda x: (2 * x).squeeze(), "shape", "`squeeze()`"),
         (lambda x: 2 * x[..., None] + 0 * x, "shape", "broadcast"),
-        (lambda x: -2 * x, "sign", "up to its sign"),
+        (lambda x: -2 * x, "sign", "right except for its sign"),
         (lambda x: 6 * x, "factor", "3 times"),
         (lambda x: np.zeros_like(x), "all zeros", "zero everywhere"),
         (lambda x: (2 * x).astype(int), "whole numbers", "`int64`"),
         (lambda x: (i for i in x), "other type", "`generator`"),
         (lambda x: {"x": x}, "other type", "a dict with `x`"),
-        (lambda x: (x, 2 * x), "several outputs", "2 parts, each of the shape `(3,)`"),
+        (lambda x: (x, 2 * x), "several outputs", "2 parts, each of shape `(3,)`"),
         (lambda x: x + 1, None, "2 of 3 cases"),
         (7, "not callable", "`int`"),
         (None, "not callable", "`NoneType`"),
@@ -143,7 +143,7 @@ def test_what_two_calls_do_not_agree_on_is_named():
     rng = np.random.default_rng(0)
     result = judge(exercise, lambda x: 2 * x + rng.normal())
     assert result.diagnosis == "another output at each call"
-    assert "`double` gives something else" in result.message
+    assert "`double` returns something else" in result.message
     later = judge(exercise, lambda x: 3 * x if len(x) < 3 else 2 * x + rng.normal())
     assert later.diagnosis == "another output at each call"
 
@@ -181,7 +181,7 @@ def test_a_gradient_that_should_not_flow_is_named():
 
     result = judge(LOSS, half)
     assert result.diagnosis is None
-    assert "gradient to the advantages should be none, and yours is" in result.message
+    assert "gradient to the advantages should be none, but yours is" in result.message
 
     cut = judge(LOSS, lambda lp, adv: -(lp.detach() * adv.detach()).mean())
     assert cut.diagnosis == "no gradient"
@@ -398,7 +398,7 @@ def test_an_autograder_sees_no_stderr(capsys):
 
 def test_an_autograder_takes_no_version_of_the_course():
     names = {"discounted_returns": discounted_returns}
-    with pytest.raises(CheckFailed, match="brings no points"):
+    with pytest.raises(CheckFailed, match="earns no points"):
         checker("0.1", names)("0.1", discounted_returns)
 
 
@@ -467,7 +467,7 @@ def test_the_card_has_html_and_text(monkeypatch):
 
 def test_a_sign_is_a_rule_only_where_it_holds_on_every_case():
     """The first case has positive numbers alone, and another one has not."""
-    said = "What is expected is never negative, yours is."
+    said = "The expected output is never negative, but yours is."
     exercise = exercise_of(double, lambda rng: [(np.array([1.0, 2.0]),), (np.array([3.0, 4.0]),)])
     assert said in judge(exercise, lambda x: x - 3).message
     exercise = exercise_of(double, lambda rng: [(np.array([1.0, 2.0]),), (np.array([-3.0, 4.0]),)])

@@ -46,7 +46,7 @@ def test_the_verdict_says_that_lists_were_made_arrays():
     lists = BY_ID["5.1"].right[0].function
     result = judge(BY_ID["5.1"], lists)
     assert result.version is not lists
-    assert "made the types that they expect" in result.footer
+    assert "converted to the types that they expect" in result.footer
 
 
 @pytest.mark.parametrize("answer", right_answers("5.2"))

@@ -40,7 +40,7 @@ def test_a_generator_of_ones_own_is_told_though_the_weights_differ_too():
         return SAC.sample(self, obs, np.random.default_rng() if torch.is_grad_enabled() else rng)
 
     result = judge(find("6.7"), type("SAC", (SAC,), {"sample": sample}))
-    assert "so a seeded training cannot be repeated" in result.message
+    assert "so a seeded training run cannot be repeated" in result.message
 
 
 def test_a_sample_without_a_way_through_is_named_however_it_is_written():

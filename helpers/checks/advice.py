@@ -39,7 +39,7 @@ def told_of(source: Source, found: Found) -> tuple[str, str] | None:
             if len({*places}) == 1:
                 return ONE, _one_of_several(*places[0])
             each = " ".join(f"{look[0].upper()}{look[1:]}{do}." for look, _, do in places)
-            return ONE, f"One small change makes it right, in one of these places. {each}"
+            return ONE, f"One small change in one of these places makes it right. {each}"
     if found.in_several and not places:
         return ONE, _in_several(source, found.in_several)
     pairs = found.but_a_property or found.but_an_entry
@@ -55,7 +55,7 @@ def told_of(source: Source, found: Found) -> tuple[str, str] | None:
 def _one_of_several(look: str, it: str, do: str) -> str:
     """Where a line stands more than once, and it is the same which of them is changed."""
     return (
-        f"Look at {look}, which stands there more than once. A small change to one of them alone "
+        f"Look at {look}, which occurs more than once. A small change to one of them alone "
         f"makes it right{do}."
     )
 
@@ -66,7 +66,9 @@ def told_of_pairs(pairs: list[tuple[Mistake, Mistake]]) -> tuple[str, str] | Non
     if len(said) == 1:
         return TWO, both(pairs[0][0].message, pairs[0][1].message)
     in_all = frozenset.intersection(*said)
-    return (TWO, f"Two things at least. One of them: {alone(*in_all)}") if in_all else None
+    return (
+        (TWO, f"At least two things are wrong. One of them: {alone(*in_all)}") if in_all else None
+    )
 
 
 def _in_several(source: Source, changes: list[Mutant]) -> str:
@@ -189,7 +191,7 @@ def _whole(text: str) -> bool:
 
 def both(first: str, second: str) -> str:
     """Two messages in one."""
-    return f"Two things. First: {alone(first)} Second: {alone(second)}"
+    return f"Two things are wrong. First: {alone(first)} Second: {alone(second)}"
 
 
 def alone(message: str) -> str:

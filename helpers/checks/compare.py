@@ -20,7 +20,7 @@ from torch import nn
 
 RTOL, ATOL = 1e-4, 1e-5
 SMALLEST_SCALE = 0.1
-ANOTHER = "another one at each call"  # in place of an output, where two calls gave two
+ANOTHER = "a different one at each call"  # in place of an output, where two calls gave two
 
 Snapshot = Any  # a Leaf, or a dict or list of snapshots
 

@@ -21,11 +21,11 @@ MINE = "Later cells use your version."
 PATIENCE = 40  # seconds for all cases of an exercise; the course's versions take up to three
 FALLBACK = "Later cells use the course's version until yours passes."
 NOT_YOURS = (
-    "This is the course's version, which brings no points: write yours into the exercise's cell."
+    "This is the course's version, which earns no points: write yours into the exercise's cell."
 )
 NO_ANSWER = (
-    "No answer is there. The exercise's cell stopped with an error, a missing colon perhaps or an "
-    "import that is gone, or it is empty: run it, and mend what it says."
+    "There is no answer. The exercise's cell is empty, or stopped with an error, perhaps because "
+    "of a missing colon or import: run it, and fix the error that it shows."
 )
 
 
@@ -161,7 +161,7 @@ def judge(exercise: Exercise, candidate: Callable) -> Result:
         )
         message = (
             f"{began} If it does not end by itself, look for a loop whose condition never becomes "
-            "false, perhaps only for one of the inputs: a width of 0, an empty list."
+            "false, perhaps only for some inputs: a width of 0, an empty list."
         )
         return _failed(exercise, "endless" if clock.rang else "interrupted", message)
     if not_started(got):
@@ -183,7 +183,7 @@ def judge(exercise: Exercise, candidate: Callable) -> Result:
 def _passed(exercise: Exercise, candidate: Callable, got: Outcome) -> Result:
     if candidate is exercise.reference:
         message = (
-            "This is the course's version, which an earlier check gave back. To try your own, run "
+            "This is the course's version, which an earlier check returned. To try your own, run "
             "the cell that defines it again, and then this one."
         )
         return Result(exercise, "passed", message, None, candidate)
@@ -234,7 +234,7 @@ def _usable(exercise: Exercise, candidate: Callable, got: Outcome) -> tuple[Call
     def converted(*args: Any, **kwargs: Any) -> Any:
         return convert(candidate(*args, **kwargs), template)
 
-    return converted, f"{MINE[:-1]}, with its output made {_type_name(template)}."
+    return converted, f"{MINE[:-1]}, with its output converted to {_type_name(template)}."
 
 
 def _output(exercise: Exercise, seen: Snapshot) -> Snapshot:

@@ -11,26 +11,26 @@ from helpers.checks.running import Raised
 from helpers.checks.source import source_of
 
 _YES_OR_NO = (
-    "Python's `min`, `max`, `if`, `while`, `and`, `or` and `not` ask for one yes or no; entry by "
-    "entry go `minimum`, `maximum`, `where`, `&`, `|` and `~`."
+    "Python's `min`, `max`, `if`, `while`, `and`, `or` and `not` need a single true or false; "
+    "`minimum`, `maximum`, `where`, `&`, `|` and `~` work entry by entry."
 )
 _CALL = "Brackets are missing: `x.mean` is the function itself, `x.mean()` calls it."
 _NONE = (
-    "Something is `None`: a name that was never set to anything else, what a function without "
-    "`return` gives, or what changes a thing in place (`append`, `sort`, `reverse`, `rng.shuffle`)."
+    "Something is `None`: a name that was never set to anything else, or the result of a function "
+    "that has no `return` or works in place (`append`, `sort`, `reverse`, `rng.shuffle`)."
 )
 _ONE_NUMBER = (
-    "`float`, `int` and the functions of `math` take one number; for a whole tensor or array there "
-    "are torch's and numpy's."
+    "`float`, `int` and the functions of `math` take one number; for a whole tensor or array use "
+    "torch's and numpy's functions."
 )
 _NO_TENSOR = (
-    "torch's functions take tensors: for a plain number there is `math`, and `x.clamp(min=0)` "
+    "torch's functions take tensors: for a plain number use `math`, and `x.clamp(min=0)` "
     "compares a tensor with one."
 )
 _HINTS = {  # what an error says -> what that mostly means here
-    "modified by an inplace operation": "A loss goes through something that was changed after it "
-    "was computed: weights by another update (compute each loss right before its own), or a tensor "
-    "by `+=` and the like.",
+    "modified by an inplace operation": "A loss depends on something that was changed in place "
+    "after the loss was computed: weights by another update (compute each loss right before its "
+    "own), or a tensor by `+=` and the like.",
     "Can't call numpy() on Tensor that requires grad": "Where a gradient has to flow back, compute "
     "with torch's functions; `.detach()` would cut it.",
     "Boolean value of Tensor with more than one value": _YES_OR_NO,
@@ -40,53 +40,53 @@ _HINTS = {  # what an error says -> what that mostly means here
     "'method-wrapper'": _CALL,
     "'NoneType'": _NONE,
     "got NoneType": _NONE,
-    "bitwise_xor": "A power is `**` in Python; `^` is something else.",
-    "ufunc 'bitwise_xor'": "A power is `**` in Python; `^` is something else.",
-    "maximum recursion depth": "The function calls itself deeper than Python allows. Was another "
-    "function meant? If not, let it stop, or write a loop.",
-    "return_types": "With a `dim`, torch's `min`, `max` and `median` give values and their places: "
-    "take `.values`.",
-    "can't multiply sequence by non-int": "Where one tensor belongs there is a list or a tuple: "
-    "of what gives several things, such as torch's `max` with a `dim`, take the one you need.",
+    "bitwise_xor": "A power is `**` in Python; `^` is XOR.",
+    "ufunc 'bitwise_xor'": "A power is `**` in Python; `^` is XOR.",
+    "maximum recursion depth": "The function calls itself without end. Did you mean "
+    "another function? If not, add a condition that stops it, or write a loop.",
+    "return_types": "With a `dim`, torch's `min`, `max` and `median` return values and their "
+    "positions: take `.values`.",
+    "can't multiply sequence by non-int": "You have a list or a tuple instead of a tensor: if "
+    "a function returns several, such as torch's `max` with a `dim`, take the one you need.",
     "can only concatenate tuple": "What stands before the `+` is a tuple: `np.where` and `nonzero` "
-    "give one, with an array for each axis. Take the array out, `[0]`.",
-    "no attribute 'read'": "`load` reads from a file; of a text in JSON `json.loads` makes a dict.",
-    "has no setter": "What is computed when you ask for it cannot be replaced; an array that it "
-    "gives can be written into, `x[...] = y`.",
-    "used as indices must be": "An index is made of whole numbers, or of True and False; of the "
-    "numbers 0.0 and 1.0 `> 0` makes a mask.",
-    "cannot be interpreted as an integer": "`/` gives a float even where nothing is left over; "
+    "return one, with an array for each axis. Take the array out, `[0]`.",
+    "no attribute 'read'": "`load` reads from a file; `json.loads` turns JSON text into a dict.",
+    "has no setter": "You cannot assign to a property, which is computed each time; you can write "
+    "into an array that it returns, `x[...] = y`.",
+    "used as indices must be": "An index consists of whole numbers, or of True and False; "
+    "`> 0` turns the numbers 0.0 and 1.0 into a mask.",
+    "cannot be interpreted as an integer": "`/` gives a float even where there is no remainder; "
     "`//` gives a whole number.",
     "is not a Module subclass": "`nn.Sequential` holds modules, such as `nn.ReLU()` with its "
     "brackets; `torch.relu` is a function.",
-    "mat1 and mat2 shapes cannot be multiplied": "The first shape is what was given, the second "
-    "what it was multiplied with: of a linear layer, how many numbers it takes and gives.",
-    "unexpected keyword argument 'dim'": "What torch calls `dim` is `axis` in numpy.",
-    "mean() got an unexpected keyword argument 'axis'": "numpy's functions are for arrays: of a "
-    "tensor take its own, `x.mean()`.",
+    "mat1 and mat2 shapes cannot be multiplied": "The first shape is that of the input, the second "
+    "that of the matrix: for a linear layer, its numbers of inputs and outputs.",
+    "unexpected keyword argument 'dim'": "numpy says `axis` where torch says `dim`.",
+    "mean() got an unexpected keyword argument 'axis'": "numpy's functions are for arrays: for a "
+    "tensor use its own, `x.mean()`.",
     "integers or slices, not str": "A name in the brackets is for a dict; the parts of a batch "
     "are attributes, as in `batch.reward`.",
     "integers or slices, not tuple": "A list or a tuple takes one whole number in its brackets; an "
     "array or a tensor takes several.",
-    "can be converted to an index": "`range`, and a list in its brackets, take one whole number: "
-    "for the length there is `len`, and an array or a tensor takes another one as its index.",
+    "can be converted to an index": "`range`, and an index of a list, need one whole number: "
+    "for the length use `len`; only an array or a tensor takes an array or a tensor as its index.",
     "can be converted to Python scalars": _ONE_NUMBER,
     "converted to a Python scalar": _ONE_NUMBER,
     "must be Tensor, not int": _NO_TENSOR,
     "must be Tensor, not float": _NO_TENSOR,
-    "must be Tensor, not list": "`torch.stack` makes a tensor of a list of tensors, `torch.tensor` "
-    "of a list of numbers.",
-    "must be Tensor, not numpy": "`torch.as_tensor` makes a tensor of an array.",
-    "must be tuple of Tensors, not Tensor": "The tensors stand in one list: `torch.cat([a, b])`, "
+    "must be Tensor, not list": "`torch.stack` turns a list of tensors into a tensor, "
+    "`torch.tensor` a list of numbers.",
+    "must be Tensor, not numpy": "`torch.as_tensor` turns an array into a tensor.",
+    "must be tuple of Tensors, not Tensor": "Pass the tensors in one list: `torch.cat([a, b])`, "
     "`torch.stack([a, b])`.",
-    "'list' object has no attribute": "A list has hardly any methods of a tensor's or an array's: "
-    "go through its entries, or make one of them first (`torch.stack`, `np.array`).",
-    "must have same number of dimensions": "What is joined needs as many axes as the rest: a "
-    "number has none (`[x]` gives it one), and a row gets one more by `[None]`.",
-    "zero-dimensional": "A single number has no axis along which it could be joined: `stack` makes "
-    "one.",
-    "no attribute 'param_groups'": "That belongs to an optimiser, and something else stands in its "
-    "place: `gradient_step` takes the optimiser first, then the loss.",
+    "'list' object has no attribute": "A list has hardly any of a tensor's or an array's methods: "
+    "go through its entries, or convert it first (`torch.stack`, `np.array`).",
+    "must have same number of dimensions": "All parts that are joined need the same number of "
+    "axes: a number has none (`[x]` gives it one), and `[None]` adds one to a row.",
+    "zero-dimensional": "A single number has no axis along which it could be joined: use `stack`, "
+    "which makes one.",
+    "no attribute 'param_groups'": "Something else was passed where an optimiser is "
+    "needed: `gradient_step` takes the optimiser first, then the loss.",
 }
 _NAME = r"([A-Z]\w+)"
 _NO_TENSOR_BUT = re.compile(rf"must be Tensor, not {_NAME}|'{_NAME}' and|and '{_NAME}'")
@@ -94,8 +94,8 @@ _HAS_NO = re.compile(rf"'{_NAME}' object has no attribute '(\w+)'")
 _CALLED = re.compile(rf"\bnn\.{_NAME}\((?!\))")
 _MAX_UNPACKED = re.compile(r"^[\w\s,]+=.*\b(max|min)\(")
 _VALUES_ONLY = (
-    "numpy's `max` and `min` give the values only; where they stand is what `argmax` and `argmin` "
-    "say. (Of a tensor, with a `dim`, they give both.)"
+    "numpy's `max` and `min` return the values only; `argmax` and `argmin` return their positions. "
+    "(For a tensor, with a `dim`, `max` and `min` return both.)"
 )
 _MADE_OF_A_TENSOR = ("Boolean value of Tensor", "__init__() takes", "<class 'torch.Tensor'>")
 
@@ -105,11 +105,11 @@ def hints(error: Raised) -> list[str]:
     if name := _module_not_called(error):
         return [
             f"`nn.{name}` is a module: it is made first and then called, as in `nn.Tanh()(x)`. "
-            "`torch.nn.functional` has functions that are called at once."
+            "`torch.nn.functional` has functions that you call directly."
         ]
     found = dict.fromkeys(hint for words, hint in _HINTS.items() if words in error.text)
     if "values to unpack" in error.text and error.source.startswith("for "):
-        found["To go through two things side by side, `zip` them."] = None
+        found["To go through two lists side by side, `zip` them."] = None
     elif "values to unpack" in error.text and _MAX_UNPACKED.search(error.source):
         found[_VALUES_ONLY] = None
     return list(found)
@@ -133,7 +133,7 @@ _CUTS = {
     "detach", "detach_", "item", "numpy", "tolist", "data", "no_grad", "inference_mode", "tensor",
 }  # fmt: skip
 _CUT = (
-    "something cut its way, such as `.detach()`, `.item()`, `.numpy()`, `no_grad` or "
+    "something cuts it off, such as `.detach()`, `.item()`, `.numpy()`, `no_grad` or "
     "`torch.tensor(...)`, which copies numbers"
 )
 

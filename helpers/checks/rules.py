@@ -78,7 +78,7 @@ def _other_arguments(c: Context) -> Diagnosis | None:
         return None
     return Diagnosis(
         "other arguments",
-        f"{c.name} is called with `({', '.join(wanted.parameters)})`, and yours takes "
+        f"{c.name} is called with `({', '.join(wanted.parameters)})`, but yours takes "
         f"`({', '.join(own.parameters)})`: keep the first line of the definition as it was given.",
     )
 
@@ -91,7 +91,7 @@ def _unfinished(c: Context) -> Diagnosis | None:
         return None
     return Diagnosis(
         "unfinished",
-        "There is still a `...` in your code: put the line that it stands for in its place.",
+        "There is still a `...` in your code: replace it by the line that is missing there.",
     )
 
 
@@ -106,8 +106,8 @@ def _return_in_a_loop(c: Context) -> Diagnosis | None:
         return None
     return Diagnosis(
         "return in a loop",
-        f"`{source.line(lines[0].lineno)}` stands in a loop, so the function ends in the loop's "
-        "first turn. Let it begin where the line of the `for` or `while` begins.",
+        f"`{source.line(lines[0].lineno)}` is inside a loop, so the function ends in the loop's "
+        "first round. Indent it like the line with the `for` or `while`.",
     )
 
 
@@ -129,7 +129,7 @@ def _error(c: Context) -> Diagnosis | None:
     """Stopped with an error, or did not where it should."""
     if c.first.kind == "did not raise":
         want: Raised = c.first.expected
-        message = f"Here {c.name} should stop with a `{want.type.__name__}`, and yours goes on."
+        message = f"Here {c.name} should stop with a `{want.type.__name__}`, but yours goes on."
         return Diagnosis("no error", message)
     if c.first.kind != "raised":
         return None
@@ -157,8 +157,8 @@ def _another_at_each_call(c: Context) -> Diagnosis | None:
     here = f" ({note})" if note else ""
     return Diagnosis(
         "another output at each call",
-        f"Called again with the same input{here}, {c.name} gives something else: there is chance "
-        "in it where there should be none here, or it keeps something from call to call.",
+        f"Called again with the same input{here}, {c.name} returns something else: there is "
+        "randomness in it where there should be none, or it stores something between calls.",
         cases[0],
     )
 
@@ -172,10 +172,10 @@ def _kind_of_output(c: Context) -> Diagnosis | None:
         return Diagnosis("missing part", f"{_subject(first, 'is')} missing.")
     yours = f"yours {_verb(first, 'is')} {short(first.got)}"
     if first.kind == "unexpected":
-        return Diagnosis(None, f"{_subject(first, 'should')} be none, and {yours}.")
+        return Diagnosis(None, f"{_subject(first, 'should')} be none, but {yours}.")
     if first.kind == "type":
         wanted = f"{_subject(first, 'should')} be {short(first.expected)}"
-        return Diagnosis("other type", f"{wanted}, and {yours}.")
+        return Diagnosis("other type", f"{wanted}, but {yours}.")
     if first.kind == "detached":
         right = all(each.kind == "detached" for _, each in c.all_differences())
         start = "The numbers are right, but no" if right else "No"
@@ -196,7 +196,7 @@ def _not_a_number(c: Context) -> Diagnosis | None:
         "infinity minus or divided by infinity."
     )
     if "gradient" in c.first.where:
-        message += " (Of what `torch.where` drops, the gradient is computed all the same.)"
+        message += " (`torch.where` computes the gradient of the unused branch, too.)"
     return Diagnosis("nan", message)
 
 
@@ -210,21 +210,21 @@ def _shape(c: Context) -> Diagnosis | None:
     want, have = shown.expected.value.shape, shown.got.value.shape
     if shown.got.kind == "list" and have[1:] == want:
         message = (
-            f"{_subject(shown, 'is')} a list or tuple of {have[0]} parts, each of the shape "
-            f"`{want}`, where one is expected: things with a comma between them are a tuple."
+            f"{_subject(shown, 'is')} a list or tuple of {have[0]} parts, each of shape "
+            f"`{want}`, instead of a single one: values separated by commas make a tuple."
         )
         return Diagnosis("several outputs", message, case)
     if not only_shape:
-        message = f"{_subject(shown, 'has')} the shape `{have}` where `{want}` is expected."
+        message = f"{_subject(shown, 'has')} shape `{have}` instead of `{want}`."
         if is_broadcast(shown.expected.value, shown.got.value):
             message += (
-                " Every row has met every other: two shapes that did not match were broadcast "
-                "against each other, or it is a matrix product."
+                " Every row was combined with every other: two shapes that did not match were "
+                "broadcast against each other, or it is a matrix product."
             )
         return Diagnosis("shape", message, case)
     message = f"The numbers are right, but the shape is `{have}` instead of `{want}`."
     if len(c.failing) < len(c.found) and have == tuple(n for n in want if n != 1):
-        message += " It happens where an axis has length 1: `squeeze()` drops that one, too."
+        message += " This happens where an axis has length 1: `squeeze()` drops it, too."
     return Diagnosis("shape", message, case)
 
 
@@ -242,7 +242,7 @@ def _whole_numbers(c: Context) -> Diagnosis | None:
     return Diagnosis(
         "whole numbers",
         f"{_subject(c.first, 'holds')} whole numbers (`{have.dtype}`), so the decimals were cut "
-        "off: make the array one of floats.",
+        "off: use a float array.",
     )
 
 
@@ -275,10 +275,10 @@ def _factor(c: Context) -> Diagnosis | None:
     subject = _subject(c.first, "is")
     it, its, they = ("them", "their", "they") if _plural(c.first) else ("it", "its", "it")
     if abs(factor) < 1e-6:
-        question = f"is what you computed written into {it}?"
+        question = f"do you write your result into {it}?"
         return Diagnosis("all zeros", f"{subject} zero everywhere: {question}")
     if abs(factor + 1) < 1e-3:
-        return Diagnosis("sign", f"{subject} right, up to {its} sign.")
+        return Diagnosis("sign", f"{subject} right except for {its} sign.")
     times = f"{factor:.4g} times what {they} should be"
     on = "" if None in parts else ", on every case"
     return Diagnosis("factor", f"{subject} {times}{on}.")
@@ -316,7 +316,7 @@ def _differs(c: Context) -> Diagnosis:
     sentences = [_difference(c.first, on), *_where(c), *_unused(c)]
     sentences += _whatever_the_values(c) + _stops_elsewhere(c)
     small = _by_hand(c.exercise, case, c.first.expected)
-    work_out = "Work the case below out by hand and compare."
+    work_out = "Work out the case below by hand and compare."
     sentences.append(work_out if small else "Compare the case below.")
     return Diagnosis(None, " ".join(sentences))
 
@@ -330,8 +330,8 @@ def _difference(first: Difference, on: str) -> str:
         return f"{_subject(first, 'differs')} from the expected {ones} on {on}."
     what = first.where.removeprefix(_WHETHER)
     if first.got.value:
-        return f"In yours {what}, which should not be: on {on}."
-    return f"It should be that {what}, and in yours it is not: on {on}."
+        return f"In your version {what}, and this should not be so: on {on}."
+    return f"It should be so that {what}, but in your version it is not: on {on}."
 
 
 _WHETHER = "answer to whether "
@@ -350,7 +350,7 @@ def _both_told(first: Difference) -> str | None:
         for x in (first.expected, first.got)
     )
     yours = f"yours {_verb(first, 'is')} {have}"
-    return f"{_subject(first, 'should')} be {want}, and {yours}." if want != have else None
+    return f"{_subject(first, 'should')} be {want}, but {yours}." if want != have else None
 
 
 def _where(c: Context) -> list[str]:
@@ -358,7 +358,7 @@ def _where(c: Context) -> list[str]:
     method = wrong_method(c.exercise, c.function, c.got, c.failing)
     if method is None:
         return []
-    return [f"With the course's `{method}` in place of yours all cases are right: look there."]
+    return [f"With the course's `{method}` instead of yours all cases are right: look there."]
 
 
 def _stops_elsewhere(c: Context) -> list[str]:
@@ -413,7 +413,7 @@ def _signs(c: Context, want: np.ndarray, have: np.ndarray) -> list[str]:
         return []
     right = [leaf for each in expected(c.exercise).observations for leaf in leaves(each)]
     return [
-        f"What is expected is never {name}, yours is."
+        f"The expected output is never {name}, but yours is."
         for sign, name in ((1, "negative"), (-1, "positive"))
         if (sign * have < 0).any()
         and all((sign * leaf.value >= 0).all() for leaf in right if leaf.numeric)
@@ -426,7 +426,7 @@ def _sums(want: np.ndarray, have: np.ndarray) -> list[str]:
         sums, yours = want.sum(axis=-1), have.sum(axis=-1)
         if np.allclose(sums, 1) and not np.allclose(yours, 1, atol=1e-3):
             off = yours[~np.isclose(yours, 1, atol=1e-3)] if yours.ndim else yours
-            said.append(f"The sum should be 1, yours is {np.ravel(off)[0]:.4g}.")
+            said.append(f"The sum should be 1, but yours is {np.ravel(off)[0]:.4g}.")
     return said
 
 

@@ -193,7 +193,7 @@ def expected(exercise: Exercise) -> Outcome:
     if all(isinstance(each, Raised) for each in outcome.observations):
         raise RuntimeError(
             f"The course's own version of exercise {exercise.id} does not work here "
-            f"({outcome.observations[0]}): nothing can be checked by it."
+            f"({outcome.observations[0]}), so nothing can be checked against it."
         )
     return outcome
 

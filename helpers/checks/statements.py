@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 LEFT_OUT = "leave it out"
-EXCHANGED = "exchange the names before its `=`"
-ANOTHER_SIGN = "take another sign in place of its `=` or `+=`"
+EXCHANGED = "swap the names before its `=`"
+ANOTHER_SIGN = "use another sign instead of its `=` or `+=`"
 Bodies = Iterator[tuple[list[ast.stmt], int, str]]
 
 
@@ -22,7 +22,7 @@ def left_out_or_exchanged(body: list[ast.stmt]) -> Bodies:
         if isinstance(body[i + 1], ast.Return):
             continue  # that would leave the statement out
         exchanged = [*body[:i], body[i + 1], body[i], *body[i + 2 :]]
-        yield exchanged, body[i + 1].lineno, "let it come before the statement above it"
+        yield exchanged, body[i + 1].lineno, "move it before the statement above it"
 
 
 def moved_or_added_up(body: list[ast.stmt]) -> Bodies:
@@ -63,8 +63,8 @@ def _moved(body: list[ast.stmt], i: int, block: ast.stmt, inner: list[ast.stmt])
 
     if len(inner) > 1:
         out = [*body[:i], with_body(inner[:-1]), inner[-1], *body[i + 1 :]]
-        yield out, inner[-1].lineno, "it belongs behind the block in which it stands"
+        yield out, inner[-1].lineno, "move it out of its block, to after the block"
     if i + 1 < len(body) and not getattr(block, "orelse", None):
         longer = with_body([*inner, body[i + 1]])
         into = [*body[:i], longer, *body[i + 2 :]]
-        yield into, body[i + 1].lineno, "it belongs into the block above it"
+        yield into, body[i + 1].lineno, "move it into the block above it"
