@@ -144,7 +144,7 @@ def test_a_missing_file_is_one_sentence(tmp_path):
 
 
 def test_a_folder_is_one_sentence(tmp_path):
-    refused(tmp_path)
+    assert "is a folder" in refused(tmp_path)
 
 
 FOREIGN = {

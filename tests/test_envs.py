@@ -68,7 +68,7 @@ def test_an_instance_is_copied_with_its_arguments_and_wrappers():
 def test_an_unknown_id_is_one_sentence(env_id):
     with pytest.raises(ValueError, match="knows no environment") as error:
         make_env(env_id)
-    assert_one_sentence(error.value, repr(env_id), "'CartPole-v1'")
+    assert_one_sentence(error.value, repr(env_id), "'CartPole-v1'", "import what registers yours")
 
 
 def test_an_unknown_module_is_one_sentence():

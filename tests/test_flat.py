@@ -140,7 +140,8 @@ def test_pictures_within_a_dict_are_refused():
 
     with pytest.raises(ValueError, match="take Box observations") as error:
         A2C(gym.make("Camera-v0"))
-    assert_one_sentence(error.value, "Dict(")
+    assert_one_sentence(error.value, "Dict(", "pictures within", "FlattenObservation")
+    assert A2C(lambda: gym.wrappers.FlattenObservation(Camera())).obs_size == 96 * 96 * 3 + 2
 
 
 # ---- several choices at once ---------------------------------------------------------------------

@@ -10,12 +10,13 @@ from sentences import assert_one_sentence
 from torch import nn
 from wholes import everything
 
-from helpers.agents import A2C
+from helpers.agents import A2C, TD3
 from helpers.agents.base import Agent, gradient_step
 from helpers.agents.networks import QNetwork, make_actor
 from helpers.agents.off_policy import OffPolicyAgent
 from helpers.agents.policies import log_prob, sample_actions
 from helpers.agents.returns import discounted_returns
+from helpers.memory.buffers import Batch
 
 
 class Climber(OffPolicyAgent):
@@ -178,3 +179,25 @@ def test_a_default_of_its_own_is_what_counts():
 
     agent = Early("Pendulum-v1", buffer_size=50)
     assert agent.learning_starts == 5
+
+
+def test_a_memory_of_ones_own_has_add_sample_and_a_length():
+    class Listed:
+        def __init__(self, rng):
+            self.steps, self.rng = [], rng
+
+        def __len__(self):
+            return len(self.steps)
+
+        def add(self, *step):
+            self.steps.append([np.asarray(part, np.float32) for part in step])
+
+        def sample(self, batch_size):
+            drawn = [self.steps[i] for i in self.rng.integers(len(self), size=batch_size)]
+            return Batch(*(torch.as_tensor(np.stack(part)) for part in zip(*drawn, strict=True)))
+
+    agent = TD3("Pendulum-v1", seed=0, learning_starts=320, batch_size=16, hidden=16)
+    agent.buffer = Listed(agent.rng)
+    agent.learn(330)
+    assert len(agent.buffer) == 330
+    assert agent.updates == 11

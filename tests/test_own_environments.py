@@ -246,6 +246,37 @@ def test_of_two_time_limits_the_shorter_counts_in_copies_too(limits):
 # ---- environments that answer otherwise ----------------------------------------------------------
 
 
+@pytest.mark.parametrize("name", ["observation_space", "action_space"])
+@pytest.mark.parametrize("space", [None, (3,)], ids=["none", "a shape"])
+def test_an_environment_without_its_spaces_is_one_sentence(name, space):
+    class Bare(gym.Env):
+        observation_space, action_space = UNBOUNDED, TORQUE
+
+    bare = Bare()
+    setattr(bare, name, space)
+    for env in (bare, TimeLimit(bare, 5), lambda: bare):
+        with pytest.raises(ValueError, match="must be one of") as error:
+            TD3(env)
+        assert_one_sentence(error.value, name, repr(space), "__init__")
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"), [(TD3, TINY), (PPO, {"n_envs": 2, "n_steps": 8}), (A2C, {"n_envs": 1})]
+)
+def test_an_action_of_no_dimension_is_an_array_as_any_other(kind, settings):
+    class Strict(Same):
+        action_space = spaces.Box(-2, 2, ())
+
+        def step(self, action):
+            assert isinstance(action, np.ndarray)
+            assert self.action_space.contains(action)
+            return super().step(action)
+
+    agent = kind(Strict, seed=0, **settings).learn(60)
+    assert all(isinstance(each.action, np.ndarray) for each in agent.last.transitions)
+    assert evaluate(agent, episodes=1).lengths.tolist() == [20]
+
+
 @pytest.mark.parametrize(
     ("env", "words"),
     [

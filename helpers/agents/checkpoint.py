@@ -329,6 +329,8 @@ def read(path: str | os.PathLike) -> dict:
         raise FileNotFoundError(
             f"There is no file {path}: save an agent there first, agent.save(path)."
         )
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder and not an agent of this course: name a file in it.")
     content = _unpacked(path)
     version = content.get("version")
     if type(version) is int and VERSION < version < 10**9:

@@ -287,8 +287,8 @@ def describe_spaces(env: gym.Env) -> dict[str, dict]:
     usable = discrete or isinstance(action_space, spaces.Box)
     if not usable or not isinstance(obs_space, spaces.Box):
         raise ValueError(
-            "Demonstrations hold Box observations and Box or Discrete actions, this environment "
-            f"has {one_line(obs_space)} and {one_line(action_space)}: choose another one."
+            "Demonstrations hold Box observations (gymnasium.wrappers.FlattenObservation helps) "
+            f"and Box or Discrete actions, not {one_line(obs_space)} and {one_line(action_space)}."
         )
     return {"observation": describe_space(obs_space), "action": describe_space(action_space)}
 

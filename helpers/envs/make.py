@@ -101,8 +101,8 @@ def _made(env: EnvLike, kwargs: dict[str, Any]) -> gym.Env:
         ) from error
     except gym.error.Error as error:  # unknown, too old, or misspelt
         raise ValueError(
-            f"gymnasium knows no environment {_name(recipe)!r} ({one_line(error)}): "
-            "check the spelling and the version, for example 'CartPole-v1'."
+            f"gymnasium knows no environment {_name(recipe)!r} ({one_line(error)}): check the "
+            "spelling and the version, for example 'CartPole-v1', or import what registers yours."
         ) from error
 
 
@@ -164,6 +164,12 @@ def spaces_of(env: EnvLike) -> tuple[Any, Any]:
     Raises `ValueError` for what is no environment, or none that an agent should be trained in.
     """
     opened = env if isinstance(env, gym.Env) else make_env(env)
+    for name in ("observation_space", "action_space"):
+        if not isinstance(there := getattr(opened, name, None), spaces.Space):
+            raise ValueError(
+                f"The environment's {name} must be one of gymnasium.spaces, such as "
+                f"Box(-1, 1, (3,)), not {there!r:.80}: set it in its __init__."
+            )
     check_statistics(opened)
     both = opened.observation_space, opened.action_space
     if opened is not env:
@@ -219,10 +225,12 @@ def observation_box(space: spaces.Space) -> spaces.Box:
     """The Box of what networks get. Raises `ValueError` if `space` cannot be made one."""
     box = flat_space(space)
     if box is None:
+        flattens = space.is_np_flattenable  # as it does not of itself: pictures among parts, Text
+        wrapper = "FlattenObservation" if flattens else "TransformObservation"
         raise ValueError(
-            "The agents take Box observations (arrays of numbers) and what can be made one, this "
-            f"environment has {one_line(space)}: make an array of one length of it, for example "
-            "in gymnasium.wrappers.TransformObservation."
+            "The agents take Box observations (arrays of numbers) and what can be made one (but "
+            f"not pictures within a Tuple or Dict), this environment has {one_line(space)}: make "
+            f"an array of one length of it, for example with gymnasium.wrappers.{wrapper}."
         )
     return box
 

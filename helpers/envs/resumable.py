@@ -57,6 +57,9 @@ class Resumable(gym.Wrapper):
     def __init__(self, env: gym.Env) -> None:
         super().__init__(env)
         self.shape = self.observation_space.shape  # asked for in every step
+        # Of actions of shape () gymnasium's vector hands on numbers, and not arrays.
+        space = self.action_space
+        self.takes_scalar = isinstance(space, spaces.Box) and space.shape == ()
         self.start: int | dict | None = None  # a seed, or a random state; None is an unknown way
         self.steps: deque[Any] = deque(maxlen=LONGEST)  # the actions of the episode
         self.last: tuple = (None, 0.0, True, True, {})  # what the last step gave
@@ -97,7 +100,7 @@ class Resumable(gym.Wrapper):
         return obs, info
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict]:
-        kept = action
+        kept = action = np.asarray(action) if self.takes_scalar else action
         if isinstance(action, np.ndarray):
             kept = action.copy()  # the environment may write into the array
             if not all(map(math.isfinite, action.flat)):  # a tenth of the time of np.isfinite
