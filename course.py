@@ -114,8 +114,9 @@ COMMANDS = {
         list,
     ),
     "build": Command(
-        "build [--check] [lesson...]",
-        "Write notebooks/ from lessons/, running every cell; --check only compares.",
+        "build [--check | --no-execute | --force] [lesson...]",
+        "Write notebooks/ from lessons/, running those whose code has changed; --check only\n"
+        "compares, --no-execute runs none, --force runs even what has not changed.",
         "tools.build",
         True,
         list,

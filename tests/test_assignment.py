@@ -96,7 +96,7 @@ def test_no_solution_and_no_way_out_stands_in_the_text(lesson):
     assert not any("<summary>Solution" in text for text in texts)
     assert sum("<summary>Hint 2" in text for text in texts) == len(lesson[0])
     links = [link for text in texts for link in re.findall(r"\]\(([^)]+)\)", in_prose_only(text))]
-    assert links, "a lesson links its sources"
+    assert links, "a lesson links its sources, under `# Read on`"
     assert all(re.match(r"https?:|#|data:image/png;base64,", link) for link in links)
 
 
@@ -115,7 +115,10 @@ def test_the_instructors_table_is_the_cards(name):
     cards = [exercise.card for exercise in exercises(name)]
     sums = len(cards), sum(card.difficulty for card in cards), sum(card.minutes for card in cards)
     row = "| {} | {} | {} | {} |".format(name, *sums)
-    assert row in (assignment.ROOT / "INSTRUCTORS.md").read_text("utf-8")
+    text = (assignment.ROOT / "INSTRUCTORS.md").read_text("utf-8")
+    assert row in text, f"INSTRUCTORS.md, table of assignments: {row}"
+    last = exercises(name)[-1].id
+    assert len(cards) == 1 or f" to {last}" in text, f"INSTRUCTORS.md, six weeks: to {last}"
 
 
 def run(notebook, folder, monkeypatch):

@@ -120,6 +120,7 @@ def test_several_definitions_stand_in_one_cell(course):
         (":exercise: 1.1\n:include: helpers.agents.agent:gae", "", "in quotes"),
         (':exercise: "1.1"', "", "exactly one definition"),
         (":tags: [lesson-only, exercise-only]", "1", "nowhere"),
+        (":tags: [lesson_only]", "1", "did you mean 'lesson-only'"),
         (":tags: lesson-only", "1", "cannot be read"),
         (":tags: [a", "1", "cannot be read"),
         (":slug: so many", "1", "letters, digits and hyphens"),

@@ -1,13 +1,16 @@
 """Mistakes as edits: each says what it cannot do, and an exercise's file is read as it stands."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import helpers.exercises.toys
 from helpers.checks.edits import Code, Diff, Edit, EditError, apply, edited
-from helpers.checks.exercise import Card
-from helpers.exercises.text import read
+from helpers.checks.exercise import Card, find
+from helpers.checks.exercise import _by_id as catalogue
+from helpers.exercises.text import exercise, read
 
 
 def scaled(values, low, high):
@@ -66,7 +69,7 @@ def test_an_edit_can_name_the_step_or_the_method():
     ("edit", "says"),
     [
         (Edit("nothing like it", "x"), "no sign: `nothing like it` stands 0 times, not once"),
-        (Edit("low", "x"), "stands 4 times, not once"),
+        (Edit("low", "x"), "stands 4 times, not once: name a step or method"),
         (Diff(("-no such line",)), "stand 0 times"),
         (Edit("return", "retrun"), "the code is no Python"),
         (Code("def other(x):\n    return x"), "defines other, not scaled"),
@@ -184,8 +187,30 @@ def test_an_exercises_file_is_read(tmp_path):
         (("### shifted", "### not stretched"), "Two entries are called not stretched"),
         (("## Hint 2", "## Hint"), "There is no heading `## Hint 2`"),
         (("### beyond the", "### within the"), "test and a message: beyond the bounds, within the"),
+        (
+            ("step 2: `values - low` -> `values`\n`high - low` -> ", "`high - low` => "),
+            "is no edit",
+        ),
+        (("`place`\nalso `return", "`place` also `return"), "'also' belongs to none of the edits"),
+        (("```diff\n-width = high - low\n", "```dif\n"), "in one line: it has no edit"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_said(tmp_path, change, says):
     with pytest.raises(EditError, match=says):
         read(write(tmp_path, TEXT.replace(*change)), scaled, ["beyond the bounds"])
+
+
+def test_an_exercises_file_has_its_number_and_its_function_in_its_name(tmp_path):
+    write(tmp_path, TEXT.replace("# 9.1 From", "# 9.2 From"))
+    beside = str(tmp_path / "scaling.py")
+    with pytest.raises(EditError, match=r"9\.1_scaled\.md: it begins with `# 9\.2`"):
+        exercise(beside, "9.1", scaled, list, properties={"beyond the bounds": bool})
+    with pytest.raises(EditError, match=r"9\.3_scaled\.md: not in .*`ID_FUNCTION\.md`"):
+        exercise(beside, "9.3", scaled, list)
+
+
+def test_two_exercises_cannot_have_one_number(monkeypatch):
+    again = replace(find("7.4"))
+    monkeypatch.setattr(helpers.exercises.toys, "AGAIN", again, raising=False)
+    with pytest.raises(ValueError, match=r"Two exercises are 7\.4: approximate_kl, approximate_kl"):
+        catalogue.__wrapped__()

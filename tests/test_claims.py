@@ -23,7 +23,9 @@ def test_a_claim_stands_in_its_text_and_holds(lesson, claim):
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
 def test_no_sentence_compares_without_a_claim(lesson):
-    assert unclaimed(lesson, claims_of(lesson)) == []
+    found = unclaimed(lesson, claims_of(lesson))
+    ledger = f"lessons/claims/lesson_{lesson.stem[:2]}.py"
+    assert not found, f"give each a Claim with evidence or a source in {ledger}, or reword: {found}"
 
 
 def test_a_comparison_needs_a_small_p():

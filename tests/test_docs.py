@@ -16,17 +16,20 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 @pytest.mark.parametrize("setting", SETTINGS.values(), ids=lambda s: f"{s.algorithm} {s.env_id}")
 def test_the_study_behind_a_lesson_is_stored_and_quoted(setting: Setting) -> None:
-    path = ROOT / "data" / "results" / f"{setting.algorithm}_{setting.env_id}.json"
-    record = json.loads(path.read_text(encoding="utf-8"))
+    name = f"data/results/{setting.algorithm}_{setting.env_id}.json"
+    study = f"study {setting.algorithm} {setting.env_id} --seeds 100-119 --out {name}"
+    assert (ROOT / name).exists(), f"python course.py {study}"
+    record = json.loads((ROOT / name).read_text(encoding="utf-8"))
     params = json.loads(json.dumps(setting.params, default=str))  # as the study stores them
-    assert record["settings"]["params"] == params, "the settings changed: study again"
+    assert record["settings"]["params"] == params, f"changed: python course.py {study}"
     assert (record["settings"]["steps"], record["settings"]["bar"]) == (setting.steps, setting.bar)
     assert [row["seed"] for row in record["results"]] == list(range(100, 120))
     passed = sum(row["mean"] >= setting.bar for row in record["results"])
     found = re.search(r"(\d+/\d+) seeds .* (median .* s), (worst .* s)", record["summary"])
     assert found
     assert found[1] == f"{passed}/20"
-    assert f"{found[1]} seeds, {found[2]}, {found[3]}" in README
+    said = f"{found[1]} seeds, {found[2]}, {found[3]}"
+    assert said in README, f"README: what {setting.algorithm} reaches on {setting.env_id}: {said}"
 
 
 PICTURES = {
@@ -63,13 +66,14 @@ def test_what_is_said_of_the_robot_was_measured() -> None:
 @pytest.mark.parametrize("path", sorted(ROOT.glob("lessons/*.md")), ids=lambda path: path.stem)
 def test_readme_counts_the_exercises_of_a_lesson(path: Path) -> None:
     count = sum(exercise.lesson == path.stem for exercise in exercises())
-    assert f"[{count}](notebooks/exercises/{path.stem}.ipynb)" in README
+    cell = f"[{count}](notebooks/exercises/{path.stem}.ipynb)"
+    assert cell in README, f"README, table of lessons: {cell}"
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("lessons/*.md")), ids=lambda path: path.stem)
 def test_readme_links_both_editions_of_every_lesson(path: Path) -> None:
-    assert f"(notebooks/{path.stem}.ipynb)" in README
-    assert f"(notebooks/exercises/{path.stem}.ipynb)" in README
+    for link in (f"(notebooks/{path.stem}.ipynb)", f"(notebooks/exercises/{path.stem}.ipynb)"):
+        assert link in README, f"README, table of lessons: a row with {link}"
 
 
 def test_relative_links_of_the_documents_lead_somewhere() -> None:

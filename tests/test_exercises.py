@@ -38,7 +38,8 @@ class TestEveryExercise:
         assert len(exercise.right) >= 2, "its Markdown file needs two right answers"
         # Where the reference fails, any answer that fails in the same way would be right.
         seen = run(exercise, exercise.reference).observations
-        assert not [each for each in seen if isinstance(each, Raised)]
+        raised = [each for each in seen if isinstance(each, Raised)]
+        assert not raised, "the reference itself raises in a case"
         result = grade(exercise.id, exercise.reference)
         assert result.passed, str(result)
         for answer in exercise.right:
@@ -51,8 +52,13 @@ class TestEveryExercise:
         for wrong in exercise.mistakes:
             for number in range(1, len(wrong.spellings)) if more else (0,):
                 result = grade(exercise.id, wrong.spelled(number))
-                assert not result.passed, f"{wrong.name} passes"
-                assert result.diagnosis == wrong.name, wrong.spellings[number]
+                edits = wrong.spellings[number]
+                alike = f"{wrong.name}: equal to the reference in every case; add one that differs"
+                assert not result.passed, f"{alike}: {edits}"
+                taken = (
+                    f"{wrong.name} is taken for {result.diagnosis}: add a case where they differ"
+                )
+                assert result.diagnosis == wrong.name, f"{taken}, or join them by `also`: {edits}"
                 assert wrong.message in result.message
 
     def test_names_are_told_apart(self, exercise):
@@ -61,15 +67,18 @@ class TestEveryExercise:
 
     def test_has_a_card_and_two_hints(self, exercise):
         card = exercise.card
-        assert all(text.strip() for text in (card.title, card.what, card.why, *exercise.hints))
+        texts = card.title, card.what, card.why, *exercise.hints
+        assert all(text.strip() for text in texts), "a heading has no text"
         assert 1 <= card.difficulty <= 5
         assert card.minutes > 0
-        assert exercise.name in card.what
-        assert int(exercise.lesson[:2]) == int(exercise.id.split(".")[0])
+        assert exercise.name in card.what, f"*What* names {exercise.name} and its arguments"
+        lesson = int(exercise.lesson[:2])
+        assert lesson == int(exercise.id.split(".")[0]), f"it stands in lesson {lesson:02}'s folder"
 
     def test_messages_are_short(self, exercise):
         for entry in [*exercise.mistakes, *exercise.properties]:
-            assert 1 <= sentences(entry.message) <= 3, entry.message
+            count = sentences(entry.message)
+            assert 1 <= count <= 3, f"{entry.name}: one to three sentences, not {count}"
 
     def test_messages_are_plain_text_with_code(self, exercise):
         """They are read in terminals and graders' reports too: neither Markdown nor TeX there."""

@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,9 @@ def _check_options(cell: NotebookNode) -> None:
     if unknown := sorted(set(options) - OURS - STANDARD):
         known = ", ".join(sorted(OURS | STANDARD))
         raise BuildError(f"unknown option '{unknown[0]}'; there are: {known}.")
+    for tag in set(options.get("tags", [])) - EDITIONS:
+        if meant := get_close_matches(tag, EDITIONS):
+            raise BuildError(f"a tag is '{tag}'; did you mean '{meant[0]}'?")
     if set(options.get("tags", [])) >= EDITIONS:
         raise BuildError("tagged lesson-only and exercise-only, it would stand nowhere.")
     if ("include" in options or "setup" in options) and cell.source.strip():

@@ -59,7 +59,8 @@ class Edit:
         inside = "".join(lines[first:last])
         if (count := inside.count(self.old)) != 1:
             place = f" in {self.where}" if self.where else ""
-            raise EditError(f"`{self.old}` stands {count} times{place}, not once.")
+            way = "name a step or method, or take more of the line" if count else "copy it as it is"
+            raise EditError(f"`{self.old}` stands {count} times{place}, not once: {way}.")
         return "".join(lines[:first]) + inside.replace(self.old, self.new) + "".join(lines[last:])
 
 

@@ -141,7 +141,10 @@ def _by_id() -> dict[str, Exercise]:
     modules = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     contents = [vars(importlib.import_module(info.name)) for info in modules]
     defined = [each for names in contents for each in names.values()]
-    found = {each.id: each for each in defined if isinstance(each, Exercise)}
+    found: dict[str, Exercise] = {}
+    for each in defined:
+        if isinstance(each, Exercise) and found.setdefault(each.id, each) is not each:
+            raise ValueError(f"Two exercises are {each.id}: {found[each.id].name}, {each.name}.")
     return {name: found[name] for name in sorted(found, key=lambda x: [*map(int, x.split("."))])}
 
 

@@ -29,6 +29,7 @@ from helpers.checks.exercise import Card, Case, Exercise, Mistake, Property, Tes
 
 _PAIR = re.compile(r"`([^`]+)` -> (?:`([^`]*)`|nothing)")
 _EDIT_LINE = re.compile(r"^(also )?(?:([\w ]+): )?(?=`[^`]+` -> (?:`|nothing))")
+_NO_EDIT = re.compile(r"^(?:also )?(?:[\w ]+: )?`[^`]+` ?(?:->|=>|→)")  # meant for an edit
 _FENCE = re.compile(r"^(also )?```(diff|python)$")
 HEADINGS = ("What", "Why", "Hint 1", "Hint 2")
 _SHARED = Path(__file__).with_name("messages.md")
@@ -49,7 +50,10 @@ def exercise(
     tried besides, `output`, `rtol` and `atol`, is explained at `Exercise`.
     """
     folder, tests = Path(file).parent, properties or {}
-    text = read(folder / f"{exercise_id}_{reference.__name__}.md", reference, tests)
+    path = folder / f"{exercise_id}_{reference.__name__}.md"
+    text = read(path, reference, tests)
+    if text.id != exercise_id:
+        raise EditError(f"{path.name}: it begins with `# {text.id}`, its name with {exercise_id}.")
     return Exercise(
         id=text.id,
         lesson=folder.name.removeprefix("lesson_"),
@@ -90,6 +94,8 @@ def read(path: Path, reference: Callable, tested: Collection[str] = ()) -> Text:
 
     Raises `EditError` that names the file and what is wrong with it.
     """
+    if not path.is_file():
+        raise EditError(f"{path.name}: not in {path.parent.name}; it is called `ID_FUNCTION.md`.")
     try:
         return _read(path.read_text(encoding="utf-8"), reference, tested)
     except (EditError, KeyError, ValueError) as error:
@@ -143,6 +149,9 @@ def _flowing(text: str) -> str:
 
 def _entries(section: str, reference: Callable, messages: dict[str, str]) -> list[Mistake]:
     entries = [(name, read_entry(text)) for name, text in split(section, "### ")[1].items()]
+    for name, entry in entries:
+        if not all(entry.spellings):
+            raise EditError(f"{name}: it has no edit: a line such as `old` -> `new`, or a block.")
     return [
         Mistake(name, _filled(entry.words, messages), reference, entry.spellings)
         for name, entry in entries
@@ -159,7 +168,11 @@ def read_entry(text: str) -> Edits:
             block = list(takewhile(lambda inside: inside != "```", lines))
             edits: list[Edit | Diff | Code] = [_block(start[2], block)]
         elif start := _EDIT_LINE.match(line):
+            if rest := _PAIR.sub("", line[start.end() :]).strip(" ,"):
+                raise EditError(f"{rest!r} belongs to none of the edits in: {line}")
             edits = [Edit(old, new, start[2] or "") for old, new in _PAIR.findall(line)]
+        elif _NO_EDIT.match(line):
+            raise EditError(f"{line!r} is no edit: write `old` -> `new` or `old` -> nothing.")
         else:
             words.append(line)
             continue

@@ -1,11 +1,13 @@
 """Claims of lesson 07 and of its lab."""
 
+from collections.abc import Sequence
 from inspect import signature
 
 import numpy as np
 
 from helpers.show.figures.ppo_kl import plot_kl
 from helpers.training.results import load_results
+from helpers.training.settings import get_setting
 from helpers.training.statistics import permutation_test
 from tools.claims import LEVEL, Claim, Evidence, Lab, alike, both, near, seconds_of, twenty_seeds
 
@@ -24,6 +26,17 @@ def all_training() -> float:
     """CPU seconds of the lesson: both tasks, two short runs, two for the KL, three of 'now you'."""
     pole, pendulum = (np.median(seconds_of(study)) for study in (STUDIES[0], STUDIES[2]))
     return pole * (1 + 2 * 10 / 80 + 2 * 30 / 80 + 3) + pendulum
+
+
+def of_ours(*names: str, values: Sequence[float]) -> Evidence:
+    """What the lesson's agent on CartPole is trained with, by its table's column."""
+
+    def evidence() -> tuple[str, bool]:
+        known = get_setting("ppo", "CartPole-v1").make(seed=0).hyperparameters
+        found = [known[name] for name in names]
+        return str(found), found == list(values)
+
+    return evidence
 
 
 def bar_before_a2c(variant: str, steps: float) -> Evidence:
@@ -165,6 +178,13 @@ CLAIMS = [
         "Adam's learning rate | $3\\cdot10^{-4}$ | $3\\cdot10^{-4}$, falling to 0",
         source=f"{PPO_2017}, table 3; openai/baselines, ppo2/defaults.py, mujoco",
     ),
+    Claim("16 environments, 64 each |", of_ours("n_envs", "n_steps", values=(16, 64))),
+    Claim("| epochs $K$ | 10 | 10 | 8 |", of_ours("n_epochs", values=(8,))),
+    Claim("| 64 | 64 (32 of them) | 256 |", of_ours("batch_size", values=(256,))),
+    Claim("| 0.2 (table 1) | 0.2 | 0.2 |", of_ours("clip_range", values=(0.2,))),
+    Claim("| 0.99, 0.95 | the same |", of_ours("gamma", "lam", values=(0.99, 0.95))),
+    Claim("| 0, 0.5 | no half", of_ours("entropy_coef", "value_coef", values=(0, 0.5))),
+    Claim("times 0.01 | values near 1", of_ours("reward_scale", values=(0.01,))),
     Claim("One seed each: a picture, not a comparison", source="the rule"),
     Claim("higher is sooner", source="what a column of the table is"),
     Claim("and see three seeds of it", source="what a cell does"),
