@@ -121,7 +121,12 @@ class _Search:
             if self.over(0.5):
                 break
             version = _with_both(reference, one, other)
-            if version is not None and self._does(version, self.got.observations):
+            if version is None or not self._does(version, self.got.observations):
+                continue
+            broken = self._within(
+                2 * ONE_TRY, lambda f=version: broken_properties(self.exercise, f)
+            )
+            if broken is not None and broken.keys() <= self.got.broken.keys():
                 pairs.append((one, other))
         return pairs
 
