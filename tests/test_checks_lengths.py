@@ -342,3 +342,30 @@ def test_two_mistakes_break_nothing_that_the_answer_does_not():
     message = grade("3.2", TwinQNetwork).message
     assert "There are two networks" not in message
     assert "never uses `hidden`" in message
+
+
+# --- One line that is wrong -----------------------------------------------------------------------
+
+
+def total(x):
+    return (x**2).sum()
+
+
+def weighted(x):
+    penalty = (np.abs(x) ** 3).sum()
+    return (x**2).sum() + 1e-3 * penalty
+
+
+def standardised(some_values):
+    return 2 * ((some_values - some_values.mean()) / (some_values.std() + 0.0000001))
+
+
+def test_what_is_too_small_to_be_seen_is_left_out_as_well():
+    """Without `* penalty` 0.001 would be left, within the tolerance of a sum of dozens."""
+    exercise = exercise_of(total, lambda rng: [(3 * rng.normal(size=n),) for n in (5, 9, 20)])
+    assert "leave out `+ 1e-3 * penalty`" in judge(exercise, weighted).message
+
+
+def test_of_a_long_part_what_is_to_be_left_is_told():
+    message = judge(DOUBLE, standardised).message
+    assert "leave only `some_values` of `(some_values - some_values. ... " in message
