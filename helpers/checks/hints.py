@@ -152,15 +152,22 @@ def hints(error: Raised) -> list[str]:
     found = dict.fromkeys(hint for words, hint in _HINTS.items() if words in error.text)
     if "zero-dimensional" in error.text and ".squeeze()" in error.source:
         found = {_SQUEEZED: None}
-    if asked := _MISSING.search(error.text):
-        found[_NEEDS.format(asked[1].replace("'", "`"))] = None
-    if beyond := _BEYOND.search(error.text):
-        found[_NUMBERED.format(*beyond.groups(), int(beyond[2]) - 1)] = None
     if "values to unpack" in error.text and error.source.startswith("for "):
         found["To go through two things side by side, `zip` them."] = None
     elif "values to unpack" in error.text and _MAX_UNPACKED.search(error.source):
         found[_VALUES_ONLY] = None
     return list(found)
+
+
+def what_it_needs(error: Raised) -> list[str]:
+    """What holds of any call with too few arguments and of any index beyond the end: it is said
+    where no change of a line explains the error better.
+    """
+    if asked := _MISSING.search(error.text):
+        return [_NEEDS.format(asked[1].replace("'", "`"))]
+    if beyond := _BEYOND.search(error.text):
+        return [_NUMBERED.format(*beyond.groups(), int(beyond[2]) - 1)]
+    return []
 
 
 def _module_not_called(error: Raised) -> str | None:

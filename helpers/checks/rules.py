@@ -26,7 +26,7 @@ from helpers.checks.counts import off_by_a_length
 from helpers.checks.display import short
 from helpers.checks.edits import source_of_reference
 from helpers.checks.exercise import Case, Exercise
-from helpers.checks.hints import hints, hints_on_names, no_init, what_cuts
+from helpers.checks.hints import hints, hints_on_names, no_init, what_cuts, what_it_needs
 from helpers.checks.loops import ends_at_once, only_the_last_turn
 from helpers.checks.repair import explain, wrong_method
 from helpers.checks.running import Outcome, Raised, expected
@@ -124,12 +124,13 @@ def _error(c: Context) -> Diagnosis | None:
     error: Raised = c.first.got
     said = hints(error) + hints_on_names(error, c.function, c.exercise.reference)
     if error.line is None:
+        said = said or what_it_needs(error)
         unusable = f"What {c.name} returned could not be used: {tell(error)}."
         return Diagnosis("unusable output", " ".join([unusable, *said]))
     stopped = [f"Your function stopped with {tell(error)}.", *said]
     if len(stopped) == 1 and error.type is not NameError:  # which says all that there is to say
         found = explain(c.exercise, c.function, c.got, c.failing)
-        stopped += [found[1]] if found and found[0] == ONE else []
+        stopped += [found[1]] if found and found[0] == ONE else what_it_needs(error)
     return Diagnosis("error", " ".join(stopped))
 
 
