@@ -109,7 +109,8 @@ def _advice(source: Source, lines: tuple[int, int], changes: list[Mutant]) -> tu
             shown, key=lambda each: (known.get(each[0].kind, len(known)), len(each[1]))
         )
         do = f": {change.kind.format(which(source, change, text))}"
-        if change.part and change.kept and text == source.text(change.part):
+        whole = source.text(change.part) if change.part and change.kept else None
+        if change.kept and whole and text in (whole, _ends(whole)):
             do = f": leave only `{source.text(change.kept)}` of `{text}`"
         if last > first and change.part and change.part.lineno == change.part.end_lineno:
             look, it = f"`{source.line(change.part.lineno)}`", "this line"

@@ -1,8 +1,10 @@
 """What an error mostly means, where a student meets it."""
 
 import ast
+import inspect
 import re
 from collections.abc import Callable, Iterator
+from difflib import get_close_matches
 
 import torch
 from torch import nn
@@ -26,6 +28,10 @@ _ONE_NUMBER = (
 _NO_TENSOR = (
     "torch's functions take tensors: for a plain number use `math`, and `x.clamp(min=0)` "
     "compares a tensor with one."
+)
+_DRAWS = (
+    "`rng` is one of numpy's generators: `rng.standard_normal(shape)` or `rng.normal(mean, std, "
+    "shape)` draws from it, and torch's functions cannot."
 )
 _HINTS = {  # what an error says -> what that mostly means here
     "modified by an inplace operation": "A loss depends on something that was changed in place "
@@ -85,9 +91,45 @@ _HINTS = {  # what an error says -> what that mostly means here
     "axes: a number has none (`[x]` gives it one), and `[None]` adds one to a row.",
     "zero-dimensional": "A single number has no axis along which it could be joined: use `stack`, "
     "which makes one.",
+    "non-empty TensorList": "Here there is nothing to stack: nothing was put into the list. An "
+    "entry that is left out is missing in what comes out, too.",
+    "argmax of an empty": "Here nothing is left to choose from: were entries cut off before, the "
+    "first or the last?",
+    "argmin of an empty": "Here nothing is left to choose from: were entries cut off before, the "
+    "first or the last?",
+    "entry in choice array": "`np.choose` takes one of its arrays for each choice. To take one "
+    "entry of each row there is `np.take_along_axis`, or an index with the row numbers.",
+    "leaf Variable that requires grad": "A network's weights are changed in place under "
+    "`torch.no_grad()` only.",
+    "cannot access local variable": "It is set on some ways through the function only, such as in "
+    "an `if` or a loop, and read on all of them.",
+    "object has no attribute 'detach'": "`.detach()` belongs to a tensor, to what a network gives, "
+    "and not to the network.",
+    "'Batch' and": "A whole batch stands where one of its parts is needed, such as `batch.obs`.",
+    "and 'Batch'": "A whole batch stands where one of its parts is needed, such as `batch.obs`.",
+    "Generator' object": _DRAWS,
+    "generator=Generator": _DRAWS,
+    "normal() got an unexpected keyword argument 'dtype'": "Of a generator's methods "
+    "`standard_normal` and `random` can draw float32; what `normal` gives is made float32 later, "
+    "`.astype(np.float32)`.",
+    "as a data type": "What stands second there is the type of numbers. A shape is one argument, "
+    "whatever its length: a tuple.",
+    "name 'F' is not defined": "In many programs `F` is short for `torch.nn.functional`; here it "
+    "is `nn.functional`.",
     "no attribute 'param_groups'": "Something else was passed where an optimiser is "
     "needed: `gradient_step` takes the optimiser first, then the loss.",
 }
+_SQUEEZED = (
+    "`squeeze()` without an axis drops every axis of length 1, of a batch of one that of the rows, "
+    "too. Name the axis that you mean, if there is one to drop: `squeeze(-1)`."
+)
+_MISSING = re.compile(r"missing \d+ required positional arguments?: (.+)")
+_NEEDS = "What is called there takes {} as well: each thing is an argument of its own."
+_BEYOND = re.compile(r"is out of bounds for axis (\d+) with size ([1-9]\d*)")
+_NUMBERED = (
+    "Axis {} has length {} here, so the last index along it is {}: was yours made for another "
+    "axis, or for a longer one?"
+)
 _NAME = r"([A-Z]\w+)"
 _NO_TENSOR_BUT = re.compile(rf"must be Tensor, not {_NAME}|'{_NAME}' and|and '{_NAME}'")
 _HAS_NO = re.compile(rf"'{_NAME}' object has no attribute '(\w+)'")
@@ -108,11 +150,24 @@ def hints(error: Raised) -> list[str]:
             "`torch.nn.functional` has functions that you call directly."
         ]
     found = dict.fromkeys(hint for words, hint in _HINTS.items() if words in error.text)
+    if "zero-dimensional" in error.text and ".squeeze()" in error.source:
+        found = {_SQUEEZED: None}
     if "values to unpack" in error.text and error.source.startswith("for "):
         found["To go through two lists side by side, `zip` them."] = None
     elif "values to unpack" in error.text and _MAX_UNPACKED.search(error.source):
         found[_VALUES_ONLY] = None
     return list(found)
+
+
+def what_it_needs(error: Raised) -> list[str]:
+    """What holds of any call with too few arguments and of any index beyond the end: it is said
+    where no change of a line explains the error better.
+    """
+    if asked := _MISSING.search(error.text):
+        return [_NEEDS.format(asked[1].replace("'", "`"))]
+    if beyond := _BEYOND.search(error.text):
+        return [_NUMBERED.format(*beyond.groups(), int(beyond[2]) - 1)]
+    return []
 
 
 def _module_not_called(error: Raised) -> str | None:
@@ -125,6 +180,58 @@ def _module_not_called(error: Raised) -> str | None:
     return next(
         (n for n, kind in kinds if isinstance(kind, type) and issubclass(kind, nn.Module)), None
     )
+
+
+# --- What is called otherwise, or not there ------------------------------------------------------
+
+
+def hints_on_names(error: Raised, function: Callable, reference: Callable) -> list[str]:
+    """Sentences for what is looked for in a class and not found, or called as it cannot be."""
+    if found := re.search(r"'(\w+)' object has no attribute '(\w+)'", error.text):
+        owner, name = found.groups()
+        source = source_of(function)
+        if f".{name}(" in error.source and source and callable(source.surroundings.get(name)):
+            return [f"`{name}` is a function of its own, no method: call it without what stands "
+                    "before the point."]  # fmt: skip
+        if fields := getattr(source and source.surroundings.get(owner), "_fields", ()):
+            *most, last = (f"`{field}`" for field in fields)
+            return [f"A `{owner}` has {', '.join(most)} and {last}."]
+        given = vars(reference).get(name) if inspect.isclass(reference) else None
+        value = inspect.isclass(given) or (given is not None and not callable(given))
+        if owner == reference.__name__ and value:
+            return [_PUT_BACK.format(name)]
+    return _other_first_line(error, function, reference)
+
+
+_PUT_BACK = "`{} = ...` was given in the body of the class, above its methods: put that line back."
+
+
+def _other_first_line(error: Raised, function: Callable, reference: Callable) -> list[str]:
+    """A method that takes other arguments than the course's, as without `self`."""
+    found = re.search(r"\w\.(\w+)\(\) (?:takes|missing)", error.text)
+    if not (found and inspect.isclass(function) and inspect.isclass(reference)):
+        return []
+    own, given = (vars(each).get(found[1]) for each in (function, reference))
+    if not (inspect.isfunction(own) and inspect.isfunction(given)):
+        return []
+    takes, wanted = ([*inspect.signature(each).parameters] for each in (own, given))
+    if takes == wanted:
+        return []
+    name, takes, wanted = found[1], ", ".join(takes), ", ".join(wanted)
+    return [f"It was given as `{name}({wanted})`, and yours begins `{name}({takes})`."]
+
+
+def no_init(function: Callable, reference: Callable) -> str | None:
+    """A class whose `__init__` is missing, or has another name by a slip."""
+    if not (inspect.isclass(function) and inspect.isclass(reference)):
+        return None
+    if "__init__" not in vars(reference) or "__init__" in vars(function):
+        return None
+    alike = get_close_matches("__init__", vars(function).keys() - vars(reference).keys())
+    named = [name for name in alike if inspect.isfunction(vars(function)[name])]
+    if named:
+        return f"Your class has no `__init__`: is `{named[0]}` a slip? It is spelled `__init__`."
+    return "Your class has no `__init__`, which is called where an object of it is made: write it."
 
 
 # --- Where a gradient stops -----------------------------------------------------------------------

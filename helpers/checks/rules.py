@@ -22,13 +22,15 @@ from helpers.checks.compare import (
     leaves,
     snapshot,
 )
+from helpers.checks.counts import off_by_a_length
 from helpers.checks.display import short
 from helpers.checks.edits import source_of_reference
 from helpers.checks.exercise import Case, Exercise
-from helpers.checks.hints import hints, what_cuts
+from helpers.checks.hints import hints, hints_on_names, no_init, what_cuts, what_it_needs
+from helpers.checks.loops import ends_at_once, only_the_last_turn
 from helpers.checks.repair import explain, wrong_method
 from helpers.checks.running import Outcome, Raised, expected
-from helpers.checks.source import never_read, source_of
+from helpers.checks.source import has_ellipsis, never_read, source_of
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,8 @@ def _other_arguments(c: Context) -> Diagnosis | None:
         return None
     if list(own.parameters) == list(wanted.parameters):
         return None
+    if told := no_init(c.function, c.exercise.reference):
+        return Diagnosis("other arguments", told)
     return Diagnosis(
         "other arguments",
         f"{c.name} is called with `({', '.join(wanted.parameters)})`, but yours takes "
@@ -87,27 +91,11 @@ def _unfinished(c: Context) -> Diagnosis | None:
     """A `...` of the blank is still there."""
     given = c.first.got
     returned = isinstance(given, Leaf) and given.kind == "object" and given.value == "ellipsis"
-    if not (returned or _has_ellipsis(c.function)):
+    if not (returned or has_ellipsis(c.function)):
         return None
     return Diagnosis(
         "unfinished",
         "There is still a `...` in your code: replace it by the line that is missing there.",
-    )
-
-
-def _return_in_a_loop(c: Context) -> Diagnosis | None:
-    """A `return` as a plain line of a loop, in the function itself or in a method."""
-    source = source_of(c.function)
-    if source is None:
-        return None
-    loops = [each for each in ast.walk(source.node) if isinstance(each, ast.For | ast.While)]
-    lines = [line for loop in loops for line in loop.body if isinstance(line, ast.Return)]
-    if not lines:
-        return None
-    return Diagnosis(
-        "return in a loop",
-        f"`{source.line(lines[0].lineno)}` is inside a loop, so the function ends in the loop's "
-        "first round. Indent it like the line with the `for` or `while`.",
     )
 
 
@@ -134,13 +122,15 @@ def _error(c: Context) -> Diagnosis | None:
     if c.first.kind != "raised":
         return None
     error: Raised = c.first.got
+    said = hints(error) + hints_on_names(error, c.function, c.exercise.reference)
     if error.line is None:
-        message = f"What {c.name} returned could not be used: `{error}`."
-        return Diagnosis("unusable output", message)
-    stopped = [f"Your function stopped with {tell(error)}.", *hints(error)]
+        said = said or what_it_needs(error)
+        unusable = f"What {c.name} returned could not be used: {tell(error)}."
+        return Diagnosis("unusable output", " ".join([unusable, *said]))
+    stopped = [f"Your function stopped with {tell(error)}.", *said]
     if len(stopped) == 1 and error.type is not NameError:  # which says all that there is to say
         found = explain(c.exercise, c.function, c.got, c.failing)
-        stopped += [found[1]] if found and found[0] == ONE else []
+        stopped += [found[1]] if found and found[0] == ONE else what_it_needs(error)
     return Diagnosis("error", " ".join(stopped))
 
 
@@ -284,6 +274,13 @@ def _factor(c: Context) -> Diagnosis | None:
     return Diagnosis("factor", f"{subject} {times}{on}.")
 
 
+def _length(c: Context) -> Diagnosis | None:
+    """Off by the length of an axis."""
+    told = off_by_a_length(c.exercise, expected(c.exercise).observations, c.got.observations)
+    start = f"On every case {_subject(c.first, 'is', 'the')}"
+    return Diagnosis("a length", f"{start} {told}") if told else None
+
+
 def _part(seen: Snapshot | Raised, where: str) -> Snapshot | Raised | None:
     """What stands there in a snapshot; None where it has no such part."""
     if not where or not isinstance(seen, dict):
@@ -299,8 +296,9 @@ def _part(seen: Snapshot | Raised, where: str) -> Snapshot | Raised | None:
 def _explained(c: Context) -> Diagnosis | None:
     """Two mistakes at once, or one line to look at, beside what any function can have."""
     found = explain(c.exercise, c.function, c.got, c.failing)
-    if (found is None or found[0] != TWO) and (told := _return_in_a_loop(c)):
-        return told
+    looped = ends_at_once(c.function) or only_the_last_turn(c.function)
+    if looped and (found is None or found[0] != TWO):
+        return Diagnosis(*looped)
     plain = next(filter(None, (rule(c) for rule in _OF_VALUES)), None)
     if found is None or plain is None or found[0] == TWO:
         return Diagnosis(*found) if found else plain
@@ -401,6 +399,10 @@ def _whatever_the_values(c: Context) -> list[str]:
     want, have = c.first.expected, c.first.got
     if _is_numeric(want) and _is_numeric(have) and want.value.shape == have.value.shape:
         said += _signs(c, want.value, have.value) + _sums(want.value, have.value)
+    wrong = {d.where for _, d in c.all_differences()}
+    seen = c.got.observations[c.failing[0]]
+    if wrong == {"loss"} and isinstance(seen, dict) and any("gradient" in key for key in seen):
+        said.append("Its gradients are right: only the number itself is another one.")
     missing = [d.where for _, d in c.all_differences() if d.kind == "none" and d.where]
     if gradients := [where for where in missing if "gradient" in where]:
         said.append(f"The {gradients[0]} is missing as well.")
@@ -430,7 +432,7 @@ def _sums(want: np.ndarray, have: np.ndarray) -> list[str]:
     return said
 
 
-_OF_VALUES = (_not_a_number, _shape, _whole_numbers, _factor)
+_OF_VALUES = (_not_a_number, _shape, _whole_numbers, _factor, _length)
 RULES = (
     _other_arguments,
     _unfinished,
@@ -453,9 +455,9 @@ def _nothing(entry: object) -> bool:
     return bool(parts) and all(isinstance(part, Leaf) and part.kind == "none" for part in parts)
 
 
-def _subject(difference: Difference, verb: str) -> str:
+def _subject(difference: Difference, verb: str, the: str = "The") -> str:
     """The start of a sentence, with its verb: "The loss is", "The actions are"."""
-    return f"The {difference.where or 'output'} {_verb(difference, verb)}"
+    return f"{the} {difference.where or 'output'} {_verb(difference, verb)}"
 
 
 def _verb(difference: Difference, verb: str) -> str:
@@ -486,13 +488,3 @@ def tell(error: Raised) -> str:
 def _first_clause(text: str) -> str:
     """Without the lists of all that torch would have taken, and in one line."""
     return text.split(", but expected one of")[0].split("\n")[0].replace("`", "'").strip()
-
-
-def _has_ellipsis(function: Callable) -> bool:
-    """Whether `...` stands for a statement or a value in the source; `x[..., 0]` is fine."""
-    source = source_of(function)
-    if source is None:
-        return False
-    kinds = ast.Expr | ast.Assign | ast.AnnAssign | ast.Return
-    values = [node.value for node in ast.walk(source.node) if isinstance(node, kinds)]
-    return any(isinstance(v, ast.Constant) and v.value is Ellipsis for v in values)

@@ -69,6 +69,16 @@ def source_of(candidate: Callable) -> Source | None:
     return None
 
 
+def has_ellipsis(function: Callable) -> bool:
+    """Whether `...` stands for a statement or a value in the source; `x[..., 0]` is fine."""
+    source = source_of(function)
+    if source is None:
+        return False
+    kinds = ast.Expr | ast.Assign | ast.AnnAssign | ast.Return
+    values = [node.value for node in ast.walk(source.node) if isinstance(node, kinds)]
+    return any(isinstance(v, ast.Constant) and v.value is Ellipsis for v in values)
+
+
 def never_read(node: ast.AST, given: ast.AST) -> list[str]:
     """Arguments, and what is kept in `self`, that the course's version `given` reads and `node`
     never does: `gamma`, `self.tau`.
