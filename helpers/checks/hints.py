@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from helpers.checks.running import Raised
-from helpers.checks.source import source_of
+from helpers.checks.source import Source, source_of
 
 _YES_OR_NO = (
     "Python's `min`, `max`, `if`, `while`, `and`, `or` and `not` ask for one yes or no; entry by "
@@ -85,6 +85,8 @@ _HINTS = {  # what an error says -> what that mostly means here
     "number has none (`[x]` gives it one), and a row gets one more by `[None]`.",
     "zero-dimensional": "A single number has no axis along which it could be joined: `stack` makes "
     "one.",
+    "Expected output to be a torch.Tensor": "A gradient is taken of a tensor, and something else "
+    "stands there: what a function returns in several parts comes out in that order.",
     "no attribute 'param_groups'": "That belongs to an optimiser, and something else stands in its "
     "place: `gradient_step` takes the optimiser first, then the loss.",
 }
@@ -162,3 +164,31 @@ def _cuts(node: ast.AST) -> Iterator[tuple[str, int]]:
             yield each.attr, each.end_lineno or each.lineno
         elif isinstance(each, ast.Call) and getattr(each.func, "id", "") == "float":
             yield "float", each.lineno
+
+
+_COPIES = {"tensor": "torch.tensor", "item": ".item", "numpy": ".numpy", "tolist": ".tolist"}
+
+
+def copies(source: Source, right: ast.AST, message: str) -> list[str]:
+    """Where somebody's code goes on with a copy of the numbers, through which no gradient flows.
+
+    For these there is no use in what is to be learned from; `.detach()` may be right for a target.
+    Nothing is said where the `message` names it already.
+    """
+    usual = {name for name, _ in _cuts(right)} | set(_made_of_numbers(source.node))
+    found = [each for each in _cuts(source.node) if each[0] in _COPIES.keys() - usual]
+    if len({name for name, _ in found}) != 1 or _COPIES[found[0][0]] in message:
+        return []
+    name, line = found[0]
+    return [
+        f"`{_COPIES[name]}` gives a copy of the numbers, which lets none through: "
+        f"`{source.line(line)}`."
+    ]
+
+
+def _made_of_numbers(node: ast.AST) -> Iterator[str]:
+    """`tensor`, where `torch.tensor` is only given numbers that stand in the code."""
+    for each in ast.walk(node):
+        made = isinstance(each, ast.Call) and getattr(each.func, "attr", "") == "tensor"
+        if made and all(isinstance(arg, ast.Constant | ast.List) for arg in each.args):
+            yield "tensor"
