@@ -321,6 +321,64 @@ def test_a_copy_of_the_numbers_is_told_beside_a_name():
     assert result.message.startswith("No way. `torch.tensor` gives a copy of the numbers")
 
 
+def entry_by_entry(log_probs, advantages):
+    total = 0.0
+    for one, weight in zip(log_probs.tolist(), advantages, strict=True):
+        total -= one * weight.item() / len(advantages)
+    return torch.tensor(total)
+
+
+def test_of_several_copies_the_first_is_told():
+    cut = wrong_version("cut", lambda lp, adv: -(lp.detach() * adv.detach()).mean(), "No way.")
+    exercise = exercise_of(LOSS.reference, LOSS.cases, observe=LOSS.observe, mistakes=[cut])
+    said = judge(exercise, entry_by_entry).message
+    assert "`.tolist` gives a copy of the numbers, which lets none through: `for one" in said
+
+
+def first_below(rows, bound):
+    for row in rows:
+        for x in row:
+            if x < bound:
+                return 1.7 * x + 0.3
+    return bound
+
+
+def first_below_cases(rng):
+    yield np.array([[3.0, 0.1], [0.2, 5.0]]), 0.5
+    yield np.array([[3.0, 0.4], [4.0, 5.0]]), 0.5
+
+
+def first_in_each_row(rows, bound):
+    found = bound
+    for row in rows:
+        for x in row:
+            if x < bound:
+                found = 1.9 * x + 0.4
+                break
+    return found
+
+
+def only_the_first(rows, bound):
+    found, done = bound, False
+    for row in rows:
+        for x in row:
+            if x < bound:
+                found, done = 1.9 * x + 0.4, True
+                break
+        if done:
+            break
+    return found
+
+
+def test_where_the_outer_loop_ends_as_well_nothing_is_told():
+    assert "break" not in judge(exercise_of(first_below, first_below_cases), only_the_first).message
+
+
+def test_what_a_break_leaves_is_told():
+    said = judge(exercise_of(first_below, first_below_cases), first_in_each_row).message
+    assert "Your `break` leaves the loop `for x in row:` only, and the one around it" in said
+
+
 def squared_error(values, returns):
     return ((values - returns) ** 2).mean()
 
@@ -375,6 +433,16 @@ def orthogonal_init(network, output_gain):
     for layer in layers:
         torch.nn.init.zeros_(layer.weight)
         torch.nn.init.constant_(layer.bias, output_gain)
+
+
+def minibatches(n_rows, batch_size, rng):
+    order = torch.arange(n_rows).flip(0)
+    return order.tensor_split(max(1, n_rows // batch_size))
+
+
+def test_rows_turned_round_are_not_called_cut_and_shuffled():
+    result = grade("7.3", minibatches)
+    assert result.diagnosis == "turned round or begun elsewhere"
 
 
 def approximate_kl(log_probs, old_log_probs):

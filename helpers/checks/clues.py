@@ -44,7 +44,8 @@ def clues(
         yield told
     said_where = "Look at" in message or "places" in message
     if failing and name == "shape" and ("do one thing more" in message or not said_where):
-        yield from _one_step_more([d for number in failing for d in found[number]])
+        where = found[failing[0]][0].where
+        yield from _one_step_more([d for i in failing for d in found[i] if d.where == where])
     if source is None or name in _UNREAD:
         return
     given = ast.parse(source_of_reference(exercise.reference))
@@ -65,6 +66,7 @@ def clues(
         yield from [told] if told else []
     if name is None:
         yield from _written_in(exercise, source, given, failing)
+        yield from islice(_inner_breaks(source, given), 1)
 
 
 def _gradient_is_missing(differences: list[Difference]) -> bool:
@@ -150,6 +152,22 @@ def _called_alone(line: ast.stmt) -> str:
     if isinstance(line, ast.Expr) and isinstance(line.value, ast.Call):
         return getattr(line.value.func, "attr", getattr(line.value.func, "id", ""))
     return ""
+
+
+def _inner_breaks(source: Source, given: ast.AST) -> Iterator[str]:
+    """Each `break` of a loop within a loop that has none, nor has the course's version."""
+
+    def breaks(node: ast.AST) -> set[ast.AST]:
+        return {each for each in ast.walk(node) if isinstance(each, ast.Break)}
+
+    loops = [node for node in ast.walk(source.node) if isinstance(node, ast.For | ast.While)]
+    pairs = [
+        (outer, x) for outer in loops for x in ast.walk(outer) if x in loops and x is not outer
+    ]
+    for outer, inner in pairs if not breaks(given) else ():
+        if breaks(inner) and breaks(inner) == breaks(outer):
+            line = source.line(inner.lineno)
+            yield f"Your `break` leaves the loop `{line}` only, and the one around it goes on."
 
 
 # --- Names and numbers ----------------------------------------------------------------------------

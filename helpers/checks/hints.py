@@ -61,6 +61,8 @@ _HINTS = {  # what an error says -> what that mostly means here
     "brackets; `torch.relu` is a function.",
     "mat1 and mat2 shapes cannot be multiplied": "The first shape is what was given, the second "
     "what it was multiplied with: of a linear layer, how many numbers it takes and gives.",
+    "same dtype, but got Long": "A layer calculates with floats, and whole numbers, such as "
+    "actions, were given to it: were two things exchanged?",
     "unexpected keyword argument 'dim'": "What torch calls `dim` is `axis` in numpy.",
     "mean() got an unexpected keyword argument 'axis'": "numpy's functions are for arrays: of a "
     "tensor take its own, `x.mean()`.",
@@ -177,9 +179,9 @@ def copies(source: Source, right: ast.AST, message: str) -> list[str]:
     """
     usual = {name for name, _ in _cuts(right)} | set(_made_of_numbers(source.node))
     found = [each for each in _cuts(source.node) if each[0] in _COPIES.keys() - usual]
-    if len({name for name, _ in found}) != 1 or _COPIES[found[0][0]] in message:
+    if not found or any(_COPIES[name] in message for name, _ in found):
         return []
-    name, line = found[0]
+    name, line = min(found, key=lambda each: each[1])
     return [
         f"`{_COPIES[name]}` gives a copy of the numbers, which lets none through: "
         f"`{source.line(line)}`."
