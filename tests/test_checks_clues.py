@@ -253,6 +253,24 @@ def never_steps(start):
     return x.detach()
 
 
+def two_losses(start):
+    x, y = (start.clone().requires_grad_() for _ in range(2))
+    optimizer, other = torch.optim.SGD([x], lr=0.1), torch.optim.SGD([y], lr=0.1)
+    x.square().sum().backward()
+    torch.nn.utils.clip_grad_norm_([x], 1.0)
+    optimizer.step()
+    y.square().sum().backward()
+    optimizer.zero_grad()
+    other.step()
+    return 3 * x.detach() - 2.3 * y.detach().square()
+
+
+def test_two_updates_side_by_side_are_left_alone():
+    said = judge(exercise_of(descend, descend_cases), two_losses)
+    assert not said.passed
+    assert "backward" not in said.message
+
+
 @pytest.mark.parametrize(
     ("function", "says"),
     [

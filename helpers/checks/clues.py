@@ -8,6 +8,7 @@ import ast
 import inspect
 from collections.abc import Callable, Iterator
 from itertools import islice
+from typing import TypeGuard
 
 from helpers.checks.compare import Difference, Leaf, close
 from helpers.checks.edits import source_of_reference
@@ -129,29 +130,38 @@ def _is_a_name(value: ast.expr) -> bool:
 
 
 def _steps_in_another_order(source: Source) -> Iterator[str]:
-    """`backward`, the clipping and the step of an optimiser, where they stand side by side."""
+    """One `backward`, the clipping and an optimiser's step, where they stand side by side."""
     for node in ast.walk(source.node):
         body = getattr(node, "body", None)
-        if not isinstance(body, list):
+        calls = [called for line in body if (called := _called(line))] if _is_block(body) else []
+        names = [name for name, _ in calls]
+        if names.count("backward") != 1:
             continue
-        calls = {name: i for i, line in enumerate(body) if (name := _called_alone(line))}
-        backward, step = calls.get("backward"), calls.get("step")
-        if backward is None:
-            continue
-        clip = next((calls[n] for n in calls if n.startswith("clip_grad")), backward + 1)
-        if clip < backward:
+        before, after = calls[: names.index("backward")], calls[names.index("backward") + 1 :]
+        stepped = [whose for name, whose in before if name == "step" and "opt" in whose]
+        if any(name.startswith("clip_grad") for name, _ in before):
             yield "Clip the gradient after `backward()`, which computes it."
-        if step is not None and step < backward:
+        if stepped and not any(name == "step" for name, _ in after):
             yield "The step comes after `backward()`, which computes what it follows."
-        elif step is not None and backward < calls.get("zero_grad", -1) < step:
+        if any(("step", whose) in after[i:] for i, (n, whose) in enumerate(after) if n == _CLEAR):
             yield "`zero_grad()` clears what `backward()` has just computed: let it come before."
 
 
-def _called_alone(line: ast.stmt) -> str:
-    """The name of the method or function that is a statement by itself."""
-    if isinstance(line, ast.Expr) and isinstance(line.value, ast.Call):
-        return getattr(line.value.func, "attr", getattr(line.value.func, "id", ""))
-    return ""
+_CLEAR = "zero_grad"
+
+
+def _is_block(body: object) -> TypeGuard[list[ast.stmt]]:
+    return isinstance(body, list)  # that of a lambda is an expression
+
+
+def _called(line: ast.stmt) -> tuple[str, str] | None:
+    """Of a statement that is a call: the method's or function's name, and what it belongs to."""
+    if not (isinstance(line, ast.Expr) and isinstance(line.value, ast.Call)):
+        return None
+    function = line.value.func
+    if isinstance(function, ast.Attribute):
+        return function.attr, ast.unparse(function.value)
+    return (function.id, "") if isinstance(function, ast.Name) else None
 
 
 def _inner_breaks(source: Source, given: ast.AST) -> Iterator[str]:
@@ -186,15 +196,15 @@ def _never_used(source: Source, given: ast.AST) -> Iterator[str]:
             for node in ast.walk(function)
             if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
         }
-        for node in ast.walk(function):
-            for name in _stored(node) - read - changed:
+        for node in (each for each in ast.walk(function) if isinstance(each, ast.Assign)):
+            for name in sorted(_stored(node) - read - changed):
                 yield f"`{name}` is computed, in `{source.line(node.lineno)}`, and never used."
                 return
 
 
-def _stored(node: ast.AST) -> set[str]:
-    """The name that an assignment of something computed gives; not one of several."""
-    if not isinstance(node, ast.Assign) or _is_a_name(node.value):
+def _stored(node: ast.Assign) -> set[str]:
+    """The names that an assignment of something computed gives; not those of several things."""
+    if _is_a_name(node.value):
         return set()
     names = {target.id for target in node.targets if isinstance(target, ast.Name)}
     return {name for name in names if not name.startswith("_")}

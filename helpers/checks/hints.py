@@ -190,7 +190,7 @@ def copies(source: Source, right: ast.AST, message: str) -> list[str]:
 
 def _made_of_numbers(node: ast.AST) -> Iterator[str]:
     """`tensor`, where `torch.tensor` is only given numbers that stand in the code."""
-    for each in ast.walk(node):
-        made = isinstance(each, ast.Call) and getattr(each.func, "attr", "") == "tensor"
-        if made and all(isinstance(arg, ast.Constant | ast.List) for arg in each.args):
+    calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
+    for call in (each for each in calls if getattr(each.func, "attr", "") == "tensor"):
+        if not any(isinstance(x, ast.Name) for arg in call.args for x in ast.walk(arg)):
             yield "tensor"
