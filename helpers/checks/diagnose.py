@@ -10,6 +10,8 @@ from dataclasses import replace
 from itertools import chain
 
 from helpers.checks.advice import both
+from helpers.checks.clues import clues
+from helpers.checks.compare import Difference
 from helpers.checks.exercise import Exercise
 from helpers.checks.rules import RULES, Context, Diagnosis, tell
 from helpers.checks.running import (
@@ -61,8 +63,18 @@ def _raises_still(method: object) -> bool:
 
 
 def diagnose(exercise: Exercise, function: Callable, got: Outcome) -> Diagnosis | None:
-    """What is wrong with an outcome; None when nothing is."""
+    """What is wrong with an outcome, and what else its source tells; None when nothing is."""
     found = unlike(exercise, expected(exercise), got)
+    told = _diagnosis(exercise, function, got, found)
+    if told is None:
+        return None
+    more = clues(exercise, function, got, found, told.name, told.message)
+    return replace(told, message=" ".join([told.message, *more]))
+
+
+def _diagnosis(
+    exercise: Exercise, function: Callable, got: Outcome, found: list[list[Difference]]
+) -> Diagnosis | None:
     failing = [number for number, here in enumerate(found) if here]
     if not failing and not got.broken:
         return None

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from helpers.checks.running import Raised
-from helpers.checks.source import source_of
+from helpers.checks.source import Source, source_of
 
 _YES_OR_NO = (
     "Python's `min`, `max`, `if`, `while`, `and`, `or` and `not` need a single true or false; "
@@ -67,6 +67,8 @@ _HINTS = {  # what an error says -> what that mostly means here
     "brackets; `torch.relu` is a function.",
     "mat1 and mat2 shapes cannot be multiplied": "The first shape is that of the input, the second "
     "that of the matrix: for a linear layer, its numbers of inputs and outputs.",
+    "same dtype, but got Long": "A layer computes with floats, but got integers, such as actions: "
+    "did you swap two arguments?",
     "unexpected keyword argument 'dim'": "numpy says `axis` where torch says `dim`.",
     "mean() got an unexpected keyword argument 'axis'": "numpy's functions are for arrays: for a "
     "tensor use its own, `x.mean()`.",
@@ -116,6 +118,8 @@ _HINTS = {  # what an error says -> what that mostly means here
     "whatever its length: a tuple.",
     "name 'F' is not defined": "In many programs `F` is short for `torch.nn.functional`; here it "
     "is `nn.functional`.",
+    "Expected output to be a torch.Tensor": "A gradient is taken of a tensor, and this is "
+    "something else: a function that returns several parts returns them in that order.",
     "no attribute 'param_groups'": "Something else was passed where an optimiser is "
     "needed: `gradient_step` takes the optimiser first, then the loss.",
 }
@@ -269,3 +273,31 @@ def _cuts(node: ast.AST) -> Iterator[tuple[str, int]]:
             yield each.attr, each.end_lineno or each.lineno
         elif isinstance(each, ast.Call) and getattr(each.func, "id", "") == "float":
             yield "float", each.lineno
+
+
+_COPIES = {"tensor": "torch.tensor", "item": ".item", "numpy": ".numpy", "tolist": ".tolist"}
+
+
+def copies(source: Source, right: ast.AST, message: str) -> list[str]:
+    """Where somebody's code goes on with a copy of the numbers, through which no gradient flows.
+
+    For these there is no use in what is to be learned from; `.detach()` may be right for a target.
+    Nothing is said where the `message` names it already.
+    """
+    usual = {name for name, _ in _cuts(right)} | set(_made_of_numbers(source.node))
+    found = [each for each in _cuts(source.node) if each[0] in _COPIES.keys() - usual]
+    if not found or any(_COPIES[name] in message for name, _ in found):
+        return []
+    name, line = min(found, key=lambda each: each[1])
+    return [
+        f"`{_COPIES[name]}` gives a copy of the numbers, which lets none through: "
+        f"`{source.line(line)}`."
+    ]
+
+
+def _made_of_numbers(node: ast.AST) -> Iterator[str]:
+    """`tensor`, where `torch.tensor` is only given numbers that stand in the code."""
+    calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
+    for call in (each for each in calls if getattr(each.func, "attr", "") == "tensor"):
+        if not any(isinstance(x, ast.Name) for arg in call.args for x in ast.walk(arg)):
+            yield "tensor"

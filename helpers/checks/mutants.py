@@ -39,6 +39,7 @@ KIN = [
     {"sum", "mean"}, {"mean", "median", "max"}, {"min", "max"}, {"minimum", "maximum"},
     {"fmin", "fmax"}, {"argmin", "argmax"}, {"zeros", "ones"}, {"zeros_like", "ones_like"},
     {"any", "all"},
+    {"log", "log10", "log2"}, {"exp", "expm1", "exp2"},
     {"std", "var"}, {"log", "exp", "log1p"}, {"sqrt", "square"}, {"floor", "ceil", "round"},
     {"cumsum", "cumprod"}, {"randn", "rand"}, {"randn_like", "rand_like"}, {"stack", "cat"},
     {"normal", "uniform", "standard_normal", "random"},

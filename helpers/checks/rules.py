@@ -255,7 +255,8 @@ def _factor(c: Context) -> Diagnosis | None:
     rtol, atol = min(c.exercise.rtol, RTOL), min(c.exercise.atol, ATOL)
     # Each case on its own scale: beside a case of large numbers, any small ones would agree.
     alike = all(close(factor * its, yours, rtol, atol).all() for its, yours in pairs)
-    if want.size < 3 or not alike or abs(factor - 1) < 0.01:
+    tiny = abs(factor) < 1e-6
+    if want.size < 3 or not alike or abs(factor - 1) < 0.01 or (tiny and have.any()):
         return None
     # It must hold where the output happens to be right, too: there it must be all zeros.
     parts = [_part(seen, where) for seen in expected(c.exercise).observations]
@@ -264,7 +265,7 @@ def _factor(c: Context) -> Diagnosis | None:
         return None
     subject = _subject(c.first, "is")
     it, its, they = ("them", "their", "they") if _plural(c.first) else ("it", "its", "it")
-    if abs(factor) < 1e-6:
+    if tiny:
         question = f"do you write your result into {it}?"
         return Diagnosis("all zeros", f"{subject} zero everywhere: {question}")
     if abs(factor + 1) < 1e-3:

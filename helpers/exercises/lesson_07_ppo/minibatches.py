@@ -21,12 +21,15 @@ def parts_of(function: Callable, n_rows: int, batch_size: int, seed: Any = 0) ->
 
 
 def observe_epoch(function: Callable, n_rows: int, batch_size: int) -> dict[str, Any]:
-    parts = parts_of(function, n_rows, batch_size)
+    given = parts_of(function, n_rows, batch_size)
+    parts = [part.ravel() for part in given]
     rows = np.concatenate([np.zeros(0, int), *parts])
     many = n_rows >= 9  # of few rows chance may leave out none
     neighbours = [len(part) > 4 and np.ptp(part) == len(part) - 1 for part in parts]
+    jumps = int((np.abs(np.diff(rows)) != 1).sum())  # one, where the first row follows the last
     twice = len(np.unique(rows)) < len(rows) and (many or len(rows) > n_rows)
     return {
+        "answer to whether each part has one axis": all(part.ndim == 1 for part in given),
         "answer to whether the numbers are whole": all(part.dtype.kind in "iu" for part in parts),
         "answer to whether a number is no row": bool(((rows < 0) | (rows >= n_rows)).any()),
         "answer to whether a row comes twice": twice,
@@ -36,6 +39,7 @@ def observe_epoch(function: Callable, n_rows: int, batch_size: int) -> dict[str,
         "list of the parts' sizes": ", ".join(map(str, sorted(map(len, parts)))),
         "answer to whether the order is random": not many or bool((np.diff(rows) < 0).any()),
         "answer to whether a part is one piece of the rollout": any(neighbours),
+        "answer to whether nearly every row comes beside its neighbour": many and jumps < 2,
     }
 
 
