@@ -47,7 +47,7 @@ TABLE, PAIR = exercise_of(mean_square, tables), exercise_of(squares_of_rows, pai
         (
             TABLE,
             lambda x: (x**2).sum(),
-            "too large as there are entries of `table`: is there a sum",
+            "too large as there are entries of `table`: did you take a sum",
         ),
         (TABLE, lambda x: (x**2).mean(axis=0).sum(), "too large as there are columns of `table`"),
         (TABLE, lambda x: (x**2).mean() / len(x), "too small as there are rows of `table`"),
@@ -145,9 +145,9 @@ def goes_round(x):
 )
 def test_only_the_last_turn_of_a_loop(wrong, named):
     result = judge(DOUBLE, wrong)
-    assert (result.diagnosis == "only the last turn") is named, str(result)
+    assert (result.diagnosis == "only the last iteration") is named, str(result)
     if named:
-        assert "sets `result` anew, in `result = 2 * entry`" in result.message
+        assert "overwrites `result`, in `result = 2 * entry`" in result.message
 
 
 # --- Names and errors -----------------------------------------------------------------------------
@@ -218,10 +218,10 @@ class NoInit:
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        (NoFactor, "`factor = ...` was given in the body of the class"),
-        (NoSelf, "It was given as `of(self, x)`, and yours begins `of(x)`."),
+        (NoFactor, "`factor = ...` of the class"),
+        (NoSelf, "The exercise has `of(self, x)`, yours begins with `of(x)`."),
         (Slip, "is `__int__` a slip? It is spelled `__init__`."),
-        (NoInit, "Your class has no `__init__`, which is called where an object of it is made"),
+        (NoInit, "Your class has no `__init__`, which is called when an object of it is made"),
     ],
 )
 def test_what_a_class_lacks_is_named(wrong, says):
@@ -302,18 +302,18 @@ def changes_a_leaf(pair):
         (helper_as_a_method, "`helper` is a function of its own, no method"),
         (no_such_part, "A `Pair` has `obs` and `reward`."),
         (out_of_bounds, "Axis 1 has length 2 here, so the last index along it is 1"),
-        (too_few, "What is called there takes `a_max` as well"),
-        (too_few_of_a_network, "What is called there takes `input2` as well"),
-        (set_now_and_then, "It is set on some ways through the function only"),
+        (too_few, "The call there needs `a_max` as well"),
+        (too_few_of_a_network, "The call there needs `input2` as well"),
+        (set_now_and_then, "It gets a value only on some paths"),
         (squeezes, "`squeeze()` without an axis drops every axis of length 1"),
-        (nothing_to_stack, "Here there is nothing to stack"),
-        (nothing_to_choose, "Here nothing is left to choose from"),
+        (nothing_to_stack, "there is nothing to stack"),
+        (nothing_to_choose, "Nothing is left to choose from"),
         (draws_as_of_old, "`rng.standard_normal(shape)`"),
         (draws_a_shape_in_parts, "A shape is one argument"),
         (draws_float32, "`.astype(np.float32)`"),
         (chooses, "`np.take_along_axis`"),
-        (detaches_a_network, "`.detach()` belongs to a tensor"),
-        (changes_a_leaf, "under `torch.no_grad()` only"),
+        (detaches_a_network, "Detach a tensor"),
+        (changes_a_leaf, "only under `torch.no_grad()`"),
     ],
 )
 def test_what_an_error_mostly_means(wrong, says):

@@ -44,7 +44,7 @@ def clues(
     if "changes its inputs" in got.broken and (told := changed_argument(exercise, function)):
         yield told
     said_where = "Look at" in message or "places" in message
-    if failing and name == "shape" and ("do one thing more" in message or not said_where):
+    if failing and name == "shape" and ("one more operation" in message or not said_where):
         where = found[failing[0]][0].where
         yield from _one_step_more([d for i in failing for d in found[i] if d.where == where])
     if source is None or name in _UNREAD:
@@ -86,13 +86,13 @@ def _lines_without_effect(source: Source, given: ast.AST) -> Iterator[str]:
         if isinstance(node, ast.Expr) and ast.dump(node) in usual:
             continue
         if isinstance(node, ast.Expr) and (what := _no_effect(node.value)):
-            yield f"`{source.line(node.lineno)}` alone changes nothing: {what}."
+            yield f"`{source.line(node.lineno)}` has no effect: {what}."
             return
         if isinstance(node, ast.With) and _only_renames(node):
             line = source.line(node.body[0].lineno)
             yield (
-                f"`no_grad` is for what is computed within it, and `{line}` computes nothing: it "
-                "is the same tensor under another name."
+                f"`no_grad` only affects what is computed inside it. `{line}` computes nothing: it "
+                "gives the same tensor another name."
             )
             return
 
@@ -103,13 +103,13 @@ def _no_effect(value: ast.expr) -> str | None:
         keeps = any(each.arg == "out" for each in value.keywords)
         its_own = isinstance(value.func.value, ast.Name) and value.func.value.id == "self"
         if value.func.attr in _GIVES and not (keeps or its_own):
-            return "it gives something new, and nothing keeps that. Go on with what it gives"
+            return "it returns something new, which is not stored. Use what it returns"
     elif isinstance(value, ast.Attribute) and value.attr in _DOES:
-        return "its brackets are missing"
+        return "the brackets of the call are missing"
     elif isinstance(value, ast.Compare) and isinstance(value.ops[0], ast.Eq):
-        return "`==` asks whether both are equal, and `=` stores"
+        return "`==` compares, `=` assigns"
     elif isinstance(value, ast.BinOp):
-        return "nothing keeps what it gives"
+        return "its result is not stored"
     return None
 
 
@@ -142,9 +142,9 @@ def _steps_in_another_order(source: Source) -> Iterator[str]:
         if any(name.startswith("clip_grad") for name, _ in before):
             yield "Clip the gradient after `backward()`, which computes it."
         if stepped and not any(name == "step" for name, _ in after):
-            yield "The step comes after `backward()`, which computes what it follows."
+            yield "Call the optimiser's step after `backward()`, which computes the gradient."
         if any(("step", whose) in after[i:] for i, (n, whose) in enumerate(after) if n == _CLEAR):
-            yield "`zero_grad()` clears what `backward()` has just computed: let it come before."
+            yield "`zero_grad()` clears what `backward()` has just computed: call it before."
 
 
 _CLEAR = "zero_grad"
@@ -177,7 +177,7 @@ def _inner_breaks(source: Source, given: ast.AST) -> Iterator[str]:
     for outer, inner in pairs if not breaks(given) else ():
         if breaks(inner) and breaks(inner) == breaks(outer):
             line = source.line(inner.lineno)
-            yield f"Your `break` leaves the loop `{line}` only, and the one around it goes on."
+            yield f"Your `break` ends only the loop `{line}`; the one around it goes on."
 
 
 # --- Names and numbers ----------------------------------------------------------------------------
@@ -222,8 +222,8 @@ def _written_in(
             others = {i for i, value in enumerate(values) if value not in (number, None)}
             if equal and set(failing) <= others:
                 yield (
-                    f"It is wrong only where {shown} is another number than {number:g}, which "
-                    f"your code takes for granted: use {shown}."
+                    f"It is wrong only where {shown} is not {number:g}, a number that is written "
+                    f"into your code: use {shown}."
                 )
                 return
 
@@ -265,12 +265,12 @@ def _one_step_more(differ: list[Difference]) -> Iterator[str]:
         d.kind == "reshaped" and have.shape == (*want.shape, 1)
         for d, (want, have) in zip(shown, pairs, strict=True)
     ):
-        yield "There is one axis too many, the last one, of length 1: `.squeeze(-1)` takes it off."
+        yield "The last axis, of length 1, is one too many: `.squeeze(-1)` removes it."
         return
     for name in ("mean", "sum"):
         if all(not want.shape and have.size for want, have in pairs) and all(
             close(want, getattr(have.astype(float), name)(), 1e-4, 1e-5).all()
             for want, have in pairs
         ):
-            yield f"Its {name} is what is expected: `.{name}()`."
+            yield f"Its {name} is the expected number: `.{name}()`."
             return

@@ -17,9 +17,9 @@ from helpers.checks.exercise import Case, Exercise
 from helpers.checks.running import Raised
 
 NEAR = 1e-3  # of a ratio: those of lengths below 30 are further apart
-LARGE = "is there a sum where a mean belongs, or do you divide by too little?"
-SMALL = "is there a mean where a sum belongs, or do you divide by too much?"
-OTHER = "do you take a mean along another axis, or divide by another length?"
+LARGE = "did you take a sum instead of a mean, or divide by too little?"
+SMALL = "did you take a mean instead of a sum, or divide by too much?"
+OTHER = "did you take a mean along another axis, or divide by another length?"
 
 
 def off_by_a_length(exercise: Exercise, want: Sequence[Any], got: Sequence[Any]) -> str | None:
@@ -101,7 +101,7 @@ def _counted(reference: Any, case: Case) -> Iterator[tuple[str, int]]:
     except (TypeError, ValueError):
         return
     for name, value in bound.arguments.items():
-        parts = getattr(value, "_asdict", dict)()  # a batch's
+        parts: dict[str, Any] = getattr(value, "_asdict", dict)()  # a batch's
         for part, entry in {name: value, **{f"{name}.{k}": v for k, v in parts.items()}}.items():
             if isinstance(entry, np.ndarray | torch.Tensor):
                 yield from _axes(part, tuple(entry.shape))

@@ -93,29 +93,28 @@ _HINTS = {  # what an error says -> what that mostly means here
     "axes: a number has none (`[x]` gives it one), and `[None]` adds one to a row.",
     "zero-dimensional": "A single number has no axis along which it could be joined: use `stack`, "
     "which makes one.",
-    "non-empty TensorList": "Here there is nothing to stack: nothing was put into the list. An "
-    "entry that is left out is missing in what comes out, too.",
-    "argmax of an empty": "Here nothing is left to choose from: were entries cut off before, the "
+    "non-empty TensorList": "The list is empty, so there is nothing to stack.",
+    "argmax of an empty": "Nothing is left to choose from: did you cut off entries before, the "
     "first or the last?",
-    "argmin of an empty": "Here nothing is left to choose from: were entries cut off before, the "
+    "argmin of an empty": "Nothing is left to choose from: did you cut off entries before, the "
     "first or the last?",
-    "entry in choice array": "`np.choose` takes one of its arrays for each choice. To take one "
-    "entry of each row there is `np.take_along_axis`, or an index with the row numbers.",
-    "leaf Variable that requires grad": "A network's weights are changed in place under "
-    "`torch.no_grad()` only.",
-    "cannot access local variable": "It is set on some ways through the function only, such as in "
-    "an `if` or a loop, and read on all of them.",
-    "object has no attribute 'detach'": "`.detach()` belongs to a tensor, to what a network gives, "
-    "and not to the network.",
-    "'Batch' and": "A whole batch stands where one of its parts is needed, such as `batch.obs`.",
-    "and 'Batch'": "A whole batch stands where one of its parts is needed, such as `batch.obs`.",
+    "entry in choice array": "`np.choose` picks among whole arrays. To take one entry of each row "
+    "use `np.take_along_axis`, or an index with the row numbers.",
+    "leaf Variable that requires grad": "Change a network's weights in place only under "
+    "`torch.no_grad()`.",
+    "cannot access local variable": "It gets a value only on some paths through the function, such "
+    "as in an `if` or a loop, but is read on all of them.",
+    "object has no attribute 'detach'": "Detach a tensor, such as a network's output, and not the "
+    "network.",
+    "'Batch' and": "You used a whole batch where one of its parts is needed, such as `batch.obs`.",
+    "and 'Batch'": "You used a whole batch where one of its parts is needed, such as `batch.obs`.",
     "Generator' object": _DRAWS,
     "generator=Generator": _DRAWS,
     "normal() got an unexpected keyword argument 'dtype'": "Of a generator's methods "
-    "`standard_normal` and `random` can draw float32; what `normal` gives is made float32 later, "
+    "`standard_normal` and `random` can draw float32; convert what `normal` draws, "
     "`.astype(np.float32)`.",
-    "as a data type": "What stands second there is the type of numbers. A shape is one argument, "
-    "whatever its length: a tuple.",
+    "as a data type": "The second argument there is the type of the numbers. A shape is one "
+    "argument: a tuple.",
     "name 'F' is not defined": "In many programs `F` is short for `torch.nn.functional`; here it "
     "is `nn.functional`.",
     "Expected output to be a torch.Tensor": "A gradient is taken of a tensor, and this is "
@@ -124,11 +123,11 @@ _HINTS = {  # what an error says -> what that mostly means here
     "needed: `gradient_step` takes the optimiser first, then the loss.",
 }
 _SQUEEZED = (
-    "`squeeze()` without an axis drops every axis of length 1, of a batch of one that of the rows, "
-    "too. Name the axis that you mean, if there is one to drop: `squeeze(-1)`."
+    "`squeeze()` without an axis drops every axis of length 1, also that of the rows in a batch of "
+    "one. Name the axis that you mean: `squeeze(-1)`."
 )
 _MISSING = re.compile(r"missing \d+ required positional arguments?: (.+)")
-_NEEDS = "What is called there takes {} as well: each thing is an argument of its own."
+_NEEDS = "The call there needs {} as well, each as an argument of its own."
 _BEYOND = re.compile(r"is out of bounds for axis (\d+) with size ([1-9]\d*)")
 _NUMBERED = (
     "Axis {} has length {} here, so the last index along it is {}: was yours made for another "
@@ -207,7 +206,7 @@ def hints_on_names(error: Raised, function: Callable, reference: Callable) -> li
     return _other_first_line(error, function, reference)
 
 
-_PUT_BACK = "`{} = ...` was given in the body of the class, above its methods: put that line back."
+_PUT_BACK = "The line `{} = ...` of the class, above its methods, is missing: put it back."
 
 
 def _other_first_line(error: Raised, function: Callable, reference: Callable) -> list[str]:
@@ -221,8 +220,8 @@ def _other_first_line(error: Raised, function: Callable, reference: Callable) ->
     takes, wanted = ([*inspect.signature(each).parameters] for each in (own, given))
     if takes == wanted:
         return []
-    name, takes, wanted = found[1], ", ".join(takes), ", ".join(wanted)
-    return [f"It was given as `{name}({wanted})`, and yours begins `{name}({takes})`."]
+    own_line, its_line = (f"{found[1]}({', '.join(names)})" for names in (takes, wanted))
+    return [f"The exercise has `{its_line}`, yours begins with `{own_line}`."]
 
 
 def no_init(function: Callable, reference: Callable) -> str | None:
@@ -235,7 +234,7 @@ def no_init(function: Callable, reference: Callable) -> str | None:
     named = [name for name in alike if inspect.isfunction(vars(function)[name])]
     if named:
         return f"Your class has no `__init__`: is `{named[0]}` a slip? It is spelled `__init__`."
-    return "Your class has no `__init__`, which is called where an object of it is made: write it."
+    return "Your class has no `__init__`, which is called when an object of it is made: write it."
 
 
 # --- Where a gradient stops -----------------------------------------------------------------------
@@ -290,7 +289,7 @@ def copies(source: Source, right: ast.AST, message: str) -> list[str]:
         return []
     name, line = min(found, key=lambda each: each[1])
     return [
-        f"`{_COPIES[name]}` gives a copy of the numbers, which lets none through: "
+        f"`{_COPIES[name]}` copies the numbers, and no gradient flows through the copy: "
         f"`{source.line(line)}`."
     ]
 

@@ -1,4 +1,4 @@
-"""A loop that ends at once, or of which only the last turn counts."""
+"""A loop that ends at once, or of which only the last iteration counts."""
 
 import ast
 from collections.abc import Callable, Iterator
@@ -20,21 +20,21 @@ def ends_at_once(function: Callable) -> tuple[str, str] | None:
     return (
         "return in a loop",
         f"`{source.line(lines[0].lineno)}` is inside a loop, so the function ends in the loop's "
-        "first round. Indent it like the line with the `for` or `while`.",
+        "first iteration. Indent it like the line with the `for` or `while`.",
     )
 
 
-def only_the_last_turn(function: Callable) -> tuple[str, str] | None:
-    """A name that each turn sets anew and no turn reads, but what comes after the loop does."""
+def only_the_last_iteration(function: Callable) -> tuple[str, str] | None:
+    """A name that each iteration sets anew and none reads, but what comes after the loop does."""
     source = source_of(function)
     lost = next(_lost(source.node), None) if source else None
     if source is None or lost is None:
         return None
     name, line = lost
     return (
-        "only the last turn",
-        f"Each turn of the loop sets `{name}` anew, in `{source.line(line)}`, so that only the "
-        "last turn's is left. Keep them all: add them up with `+=`, put each into its place, or "
+        "only the last iteration",
+        f"Each iteration of the loop overwrites `{name}`, in `{source.line(line)}`, so only the "
+        "last value is left. Keep them all: add them up with `+=`, put each into its place, or "
         "collect them in a list.",
     )
 
@@ -44,7 +44,7 @@ def _lost(node: ast.AST) -> Iterator[tuple[str, int]]:
         inside = list(ast.walk(loop))
         if any(isinstance(each, ast.Break | ast.Return) for each in inside):
             continue
-        turns = _names(inside, ast.Store)
+        stored = _names(inside, ast.Store)
         read = _names(inside, ast.Load)
         last = loop.end_lineno or loop.lineno
         later = {name for name, line in _lines(node) if line > last}
@@ -52,7 +52,7 @@ def _lost(node: ast.AST) -> Iterator[tuple[str, int]]:
             match line:
                 case ast.Assign(targets=[ast.Name(name)], value=value):
                     used = _names(ast.walk(value), ast.Load)
-                    if name in later and name not in read and used & turns:
+                    if name in later and name not in read and used & stored:
                         yield name, line.lineno
 
 

@@ -18,6 +18,7 @@ import time
 import types
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -124,9 +125,8 @@ class _Search:
             version = _with_both(reference, one, other)
             if version is None or not self._does(version, self.got.observations):
                 continue
-            broken = self._within(
-                2 * ONE_TRY, lambda f=version: broken_properties(self.exercise, f)
-            )
+            look = partial(broken_properties, self.exercise, version)
+            broken = self._within(2 * ONE_TRY, look)
             if broken is not None and broken.keys() <= self.got.broken.keys():
                 pairs.append((one, other))
         return pairs

@@ -27,7 +27,7 @@ from helpers.checks.display import short
 from helpers.checks.edits import source_of_reference
 from helpers.checks.exercise import Case, Exercise
 from helpers.checks.hints import hints, hints_on_names, no_init, what_cuts, what_it_needs
-from helpers.checks.loops import ends_at_once, only_the_last_turn
+from helpers.checks.loops import ends_at_once, only_the_last_iteration
 from helpers.checks.repair import explain, wrong_method
 from helpers.checks.running import Outcome, Raised, expected
 from helpers.checks.source import has_ellipsis, never_read, source_of
@@ -125,7 +125,7 @@ def _error(c: Context) -> Diagnosis | None:
     said = hints(error) + hints_on_names(error, c.function, c.exercise.reference)
     if error.line is None:
         said = said or what_it_needs(error)
-        unusable = f"What {c.name} returned could not be used: {tell(error)}."
+        unusable = f"The result of {c.name} could not be used: {tell(error)}."
         return Diagnosis("unusable output", " ".join([unusable, *said]))
     stopped = [f"Your function stopped with {tell(error)}.", *said]
     if len(stopped) == 1 and error.type is not NameError:  # which says all that there is to say
@@ -297,7 +297,7 @@ def _part(seen: Snapshot | Raised, where: str) -> Snapshot | Raised | None:
 def _explained(c: Context) -> Diagnosis | None:
     """Two mistakes at once, or one line to look at, beside what any function can have."""
     found = explain(c.exercise, c.function, c.got, c.failing)
-    looped = ends_at_once(c.function) or only_the_last_turn(c.function)
+    looped = ends_at_once(c.function) or only_the_last_iteration(c.function)
     if looped and (found is None or found[0] != TWO):
         return Diagnosis(*looped)
     plain = next(filter(None, (rule(c) for rule in _OF_VALUES)), None)

@@ -21,7 +21,7 @@ from helpers.checks.exercise import Exercise
 from helpers.checks.running import isolated, quiet, seed_all
 from helpers.checks.source import Source, source_of
 
-MOST_LINES = 3000  # a long loop shows in its first turns what it does
+MOST_LINES = 3000  # a long loop shows in its first iterations what it does
 Seen = Callable[[FrameType, int], None]  # called after every line, with that line's number
 BEGIN = 0  # in its place, where a call begins
 
@@ -37,7 +37,7 @@ def changed_argument(exercise: Exercise, function: Callable) -> str | None:
         if watch.changed:
             name, line = watch.changed
             first, _ = source.statement(line)
-            return f"What changes is `{name}`, in `{source.line(first)}`."
+            return f"`{name}` is changed in `{source.line(first)}`."
     return None
 
 
@@ -59,8 +59,8 @@ def every_with_every_other(
                 return None
             first, _ = source.statement(line)
             return (
-                f"After `{source.line(first)}` the shape of `{name}` is `{shape}`: every row has "
-                "met every other."
+                f"After `{source.line(first)}` the shape of `{name}` is `{shape}`: every row was "
+                "combined with every other."
             )
     return None
 

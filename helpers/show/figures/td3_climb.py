@@ -142,7 +142,7 @@ def _draw_two(ax: Axes, weights: NDArray, size: float, path: NDArray, said: list
 
 def _draw_gap(ax: Axes, action: float, read: float, colour: str) -> None:
     """What the target reads at the actor's last action, and how far that is from the truth."""
-    ax.plot([action] * 2, [true_q(action)[0], read], color=colour, lw=1.3, ls=(0, (1, 1.5)))
+    ax.plot([action] * 2, [float(true_q(action)[0]), read], color=colour, lw=1.3, ls=(0, (1, 1.5)))
     ax.plot(action, true_q(action)[0], "o", ms=6, mew=1.6, mec=colour, color="white")
     ax.plot(action, read, "o", ms=7.5, mew=0, color=colour)
 
