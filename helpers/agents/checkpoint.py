@@ -220,6 +220,11 @@ def _memory(thing: Any) -> dict | None:
     if thing is None:
         return None
     if not hasattr(thing, "memory"):
+        if not hasattr(thing, "arrays"):
+            raise ValueError(
+                f"What is in a memory of one's own, {type(thing).__name__}, no file can hold: save "
+                "without replay, or make it a subclass of ReplayBuffer."
+            )
         return stored_memory(thing)
     memory = thing.memory()
     try:
