@@ -26,7 +26,7 @@ from helpers.agents.base import Agent, Callback
 from helpers.agents.limits import check_callback, check_counts, number, says_stop
 from helpers.agents.names import explained
 from helpers.envs.make import EnvLike
-from helpers.evaluation import Evaluation, check_starts, evaluate, fitting_env
+from helpers.evaluation import Evaluation, evaluate, fitting_env
 
 LOG_SECONDS = 5.0  # between two looks at the history
 
@@ -95,7 +95,8 @@ class Evaluate:
         seed: int = 10_000,
         path: str | os.PathLike | None = None,
     ) -> None:
-        check_starts(episodes, seed)
+        if episodes < 1:
+            raise ValueError(f"episodes must be at least 1, got {episodes}.")
         self.milestones, self.episodes = Milestones(every), episodes
         self.env, self.seed, self.path = env, seed, path
         self.curve: list[tuple[int, Evaluation]] = []
