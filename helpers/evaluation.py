@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral
 
 import gymnasium as gym
 import numpy as np
@@ -48,17 +49,23 @@ def evaluate(
     the same starts for every policy, and none that training has seen (training seeds once and goes
     on from there).
     """
-    if episodes < 1:
-        raise ValueError(f"episodes must be at least 1, got {episodes}.")
+    check_starts(episodes, seed)
     if env is None:
         env = getattr(policy, "env_source", None)
     if env is None:
         raise ValueError('A plain function needs its environment: evaluate(policy, "CartPole-v1").')
     arena = functools.partial(fitting_env, policy, env)
-    played = Evaluation(*play_episodes(as_function(policy), arena, episodes, seed))
+    played = Evaluation(*play_episodes(as_function(policy), arena, int(episodes), int(seed)))
     if not np.isfinite(played.returns).all():
         raise ValueError("The environment gave a reward that is NaN or infinity: mend it.")
     return played
+
+
+def check_starts(episodes: int, seed: int) -> None:
+    """Raise `ValueError` unless `episodes` counts from 1 up and `seed` from 0 up."""
+    for name, value, least in (("episodes", episodes, 1), ("seed", seed, 0)):
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+            raise ValueError(f"{name} must be a whole number from {least} up, got {value!r}.")
 
 
 def fitting_env(policy, env: EnvLike) -> gym.Env:
@@ -111,14 +118,15 @@ def play_episodes(
 
 
 def as_function(policy) -> Callable[[np.ndarray], np.ndarray | int]:
-    """The greedy policy of an agent, or the function itself."""
-    if not hasattr(policy, "predict"):
-        if callable(policy):
-            return policy
+    """The greedy policy of an agent, or the function: actions alone, no pairs with a state."""
+    is_agent = hasattr(policy, "predict")
+    if not is_agent and not callable(policy):
         raise TypeError(f"{policy!r} is neither an agent nor a function from obs to action.")
 
     def act(obs: np.ndarray) -> np.ndarray | int:
-        action = policy.predict(obs, deterministic=True)
-        return action[0] if isinstance(action, tuple) else action  # Stable-Baselines3's pair
+        action = policy.predict(obs, deterministic=True) if is_agent else policy(obs)
+        # Stable-Baselines3's pair; what a function gives may be one of two actions.
+        is_pair = isinstance(action, tuple) and (is_agent or action[1:] == (None,))
+        return action[0] if is_pair else action
 
     return act

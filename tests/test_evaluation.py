@@ -103,11 +103,39 @@ def test_another_environment_may_be_given():
     assert_one_sentence(error.value, "(4,)", "(1,)")
 
 
-@pytest.mark.parametrize("episodes", [0, -3])
-def test_fewer_than_one_episode_is_one_sentence(episodes):
-    with pytest.raises(ValueError, match="episodes") as error:
+@pytest.mark.parametrize("episodes", [0, -3, 1.5, "3", None, True])
+def test_what_is_no_number_of_episodes_is_one_sentence(episodes):
+    with pytest.raises(ValueError, match="episodes must be a whole number") as error:
         evaluate(stay, "CartPole-v1", episodes=episodes)
-    assert_one_sentence(error.value, str(episodes))
+    assert_one_sentence(error.value, repr(episodes))
+
+
+@pytest.mark.parametrize("seed", [-1, None, 0.5, "7"])
+def test_what_is_no_seed_is_one_sentence(seed):
+    with pytest.raises(ValueError, match="seed must be a whole number") as error:
+        evaluate(stay, "CartPole-v1", seed=seed)
+    assert_one_sentence(error.value, repr(seed))
+
+
+def test_numbers_may_come_from_numpy():
+    evaluation = evaluate(stay, "CartPole-v1", episodes=np.int64(2), seed=np.int64(70))
+    np.testing.assert_array_equal(
+        evaluation.returns, evaluate(stay, "CartPole-v1", episodes=2, seed=70).returns
+    )
+
+
+def test_a_function_may_give_the_pair_of_stable_baselines3():
+    class Model:
+        def predict(self, obs, state=None, episode_start=None, deterministic=False):
+            return np.array(0), state
+
+    plain = evaluate(stay, "CartPole-v1", episodes=2)
+    for policy in (Model(), Model().predict):
+        np.testing.assert_array_equal(
+            evaluate(policy, "CartPole-v1", episodes=2).returns, plain.returns
+        )
+    two_actions = as_function(lambda obs: (0, 1))
+    assert two_actions(None) == (0, 1)
 
 
 def test_a_function_without_environment_is_one_sentence():

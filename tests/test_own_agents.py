@@ -181,7 +181,7 @@ def test_a_default_of_its_own_is_what_counts():
     assert agent.learning_starts == 5
 
 
-def test_a_memory_of_ones_own_has_add_sample_and_a_length():
+def test_a_memory_of_ones_own_has_add_sample_and_a_length(tmp_path):
     class Listed:
         def __init__(self, rng):
             self.steps, self.rng = [], rng
@@ -201,3 +201,8 @@ def test_a_memory_of_ones_own_has_add_sample_and_a_length():
     agent.learn(330)
     assert len(agent.buffer) == 330
     assert agent.updates == 11
+    with pytest.raises(ValueError, match="save without replay") as error:
+        agent.save(tmp_path / "agent.pt", replay=True)
+    assert_one_sentence(error.value, "Listed", "ReplayBuffer")
+    agent.save(tmp_path / "agent.pt")
+    assert TD3.load(tmp_path / "agent.pt").steps == 330

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from environments import LOPSIDED, UNBOUNDED, AnySpace
 from gymnasium import spaces
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from hypothesis.extra import numpy as hnp
 from torch import nn
 from torch.distributions import Categorical, Independent, Normal
 
+from helpers.agents import A2C, PPO
 from helpers.agents.networks import make_actor, make_critic
 from helpers.agents.policies import (
     CategoricalPolicy,
@@ -182,3 +184,20 @@ def test_gaussian_actions_fill_the_box_and_never_leave_it(low, high, dtype):
 def test_an_unbounded_box_is_not_scaled():
     policy = GaussianPolicy(1, spaces.Box(-np.inf, np.inf, (2,)), hidden=8)
     assert policy.to_env(np.float32([[-30.5, 4.0]])).tolist() == [[-30.5, 4.0]]
+
+
+@pytest.mark.parametrize("kind", [A2C, PPO])
+@pytest.mark.parametrize("normalize", [(), ("obs",)], ids=["as it is", "normalised"])
+def test_an_action_follows_from_the_network_as_the_readme_says(kind, normalize):
+    settings = {"seed": 0, "hidden": 8, "n_envs": 2, "n_steps": 8, "normalize": normalize}
+    for space in (LOPSIDED, UNBOUNDED, spaces.Box(-2, 4, (2, 3))):
+        agent = kind(lambda space=space: AnySpace(action_space=space), **settings).learn(40)
+        obs, policy = np.float32([0.3]), agent.policy
+        mean = policy.actor(agent.flat(obs[None])).detach().numpy().reshape(space.shape)
+        scale, center = (np.reshape(each, space.shape) for each in (policy.scale, policy.center))
+        action = np.clip(mean * scale + center, space.low, space.high)
+        np.testing.assert_allclose(agent.predict(obs), action, atol=1e-5)
+    choosing = kind("CartPole-v1", **settings).learn(40)
+    obs = np.float32([0.1, 0.2, -0.3, 0.4])
+    logits = choosing.policy.actor(choosing.flat(obs[None]))
+    assert choosing.predict(obs) == logits.argmax().item()
