@@ -369,3 +369,45 @@ def test_what_is_too_small_to_be_seen_is_left_out_as_well():
 def test_of_a_long_part_what_is_to_be_left_is_told():
     message = judge(DOUBLE, standardised).message
     assert "leave only `some_values` of `(some_values - some_values. ... " in message
+
+
+def doubled_where_positive(x):
+    return np.where(x > 0, 2 * x, 0.0)
+
+
+def doubled_until_it_breaks(x):
+    result = np.zeros_like(x)
+    for i in range(len(x)):
+        if x[i] <= 0:
+            break
+        result[i] = 2 * x[i]
+    return result
+
+
+def test_a_loop_that_ends_too_early_should_go_on():
+    cases = [(np.array([1.0, -2.0, 3.0]),), (np.array([2.0, -1.0, 0.5, -1.5]),)]
+    exercise = exercise_of(doubled_where_positive, lambda rng: cases)
+    message = judge(exercise, doubled_until_it_breaks).message
+    assert "Look at `break`." in message
+    assert "go on with the loop's next turn" in message
+
+
+def distance_to_the_best(actor, critic, obs):
+    q = critic.q1(obs, actor(obs))
+    return ((q - q.max().detach()) ** 2).mean()
+
+
+def test_a_change_that_gives_zeros_leaves_no_known_mistake():
+    """With `.mean()` behind `q` it is 0, as it is where the mean was subtracted."""
+    assert "subtracted the mean" not in grade("3.6", distance_to_the_best).message
+
+
+@torch.no_grad()
+def one_noise_for_all_rows(target_actor, next_obs, target_noise, noise_clip, rng):
+    action = target_actor(next_obs)
+    noise = torch.from_numpy(rng.standard_normal(action.shape[1], dtype=np.float32)) * noise_clip
+    return (action + noise.clamp(-target_noise, target_noise)).clamp(-1, 1)
+
+
+def test_noise_that_is_alike_because_it_was_cut_off_is_not_taken_for_one_number():
+    assert "a single number" not in grade("3.5", one_noise_for_all_rows).message

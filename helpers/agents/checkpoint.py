@@ -222,8 +222,8 @@ def _memory(thing: Any) -> dict | None:
     if not hasattr(thing, "memory"):
         if not hasattr(thing, "arrays"):
             raise ValueError(
-                f"A file cannot hold {type(thing).__name__}, a replay memory of your own: save without "
-                "replay, or make it a subclass of ReplayBuffer."
+                f"A file cannot hold {type(thing).__name__}, a replay memory of your own: save "
+                "without replay, or make it a subclass of ReplayBuffer."
             )
         return stored_memory(thing)
     memory = thing.memory()

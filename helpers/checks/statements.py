@@ -10,6 +10,7 @@ from typing import Any
 LEFT_OUT = "leave it out"
 EXCHANGED = "swap the names before its `=`"
 ANOTHER_SIGN = "use another sign instead of its `=` or `+=`"
+GO_ON = "go on with the next iteration instead of ending the loop (`continue`)"
 Bodies = Iterator[tuple[list[ast.stmt], int, str]]
 
 
@@ -40,6 +41,8 @@ def moved_or_added_up(body: list[ast.stmt]) -> Bodies:
                 if not isinstance(statement.op, kind)
             )
             others += [ast.AugAssign(statement.target, kind(), statement.value) for kind in kinds]
+        elif isinstance(statement, ast.Break):
+            yield [*body[:i], _continue(statement), *body[i + 1 :]], statement.lineno, GO_ON
         elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
             others = [ast.AugAssign(statement.targets[0], ast.Add(), statement.value)]
         for other in others:
@@ -51,6 +54,10 @@ def moved_or_added_up(body: list[ast.stmt]) -> Bodies:
                 exchanged = ast.Assign([ast.Tuple([b, a], ast.Store())], value)
                 ast.fix_missing_locations(ast.copy_location(exchanged, statement))
                 yield [*body[:i], exchanged, *body[i + 1 :]], statement.lineno, EXCHANGED
+
+
+def _continue(statement: ast.stmt) -> ast.stmt:
+    return ast.copy_location(ast.Continue(), statement)
 
 
 def _moved(body: list[ast.stmt], i: int, block: ast.stmt, inner: list[ast.stmt]) -> Bodies:

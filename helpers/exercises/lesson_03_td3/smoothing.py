@@ -81,7 +81,8 @@ def observe_smoothing(function, target_actor, next_obs, target_noise, noise_clip
     if not comparable:
         action = np.zeros_like(plain)
     few = next_obs[:8]  # and noise so weak that nothing is cut off
-    sharing = shared(values(ask(few, WEAK, 5)) - plain[:8]) if comparable else None
+    draws = [values(ask(few, WEAK, seed)) - plain[:8] for seed in range(5, 9) if comparable]
+    sharing = shared(*draws) if comparable else None
     rest: dict = {}
     if target_noise == OVERWHELMING:
         rest = {"distance from the target actor's action": distances(action - plain)}
@@ -98,16 +99,18 @@ def observe_smoothing(function, target_actor, next_obs, target_noise, noise_clip
     return seen | {"noise within the batch": sharing, "noise of the rows": rows} | rest
 
 
-def shared(noise: np.ndarray) -> str:
-    """Which entries of (B, action_dim) have noise of their own."""
-    if not noise.any():
+def shared(*draws: np.ndarray) -> str:
+    """Which entries of (B, action_dim) have noise of their own; what is shared is so in all draws,
+    since noise that is cut off may be the same by chance.
+    """
+    if not any(noise.any() for noise in draws):
         return "none"
     found = []
-    if np.ptp(noise, axis=0).max() < 1e-5:
+    if all(np.ptp(noise, axis=0).max() < 1e-5 for noise in draws):
         found.append("the same in all rows")
-    if noise.shape[1] > 1 and np.ptp(noise, axis=1).max() < 1e-5:
+    if draws[0].shape[1] > 1 and all(np.ptp(noise, axis=1).max() < 1e-5 for noise in draws):
         found.append("the same in all dimensions")
-    if not noise.any(axis=0).all():
+    if all(not noise.any(axis=0).all() for noise in draws):
         found.append("none in one dimension")
     return ", ".join(found) or OWN
 
