@@ -389,7 +389,7 @@ def test_a_loop_that_ends_too_early_should_go_on():
     exercise = exercise_of(doubled_where_positive, lambda rng: cases)
     message = judge(exercise, doubled_until_it_breaks).message
     assert "Look at `break`." in message
-    assert "go on with the loop's next turn" in message
+    assert "go on with the next iteration" in message
 
 
 def distance_to_the_best(actor, critic, obs):
