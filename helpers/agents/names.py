@@ -2,8 +2,9 @@
 
 Read off Stable-Baselines3 2.9.2 (its TD3, SAC, A2C and PPO), the documentation of Stable-Baselines
 2.10 (its A2C and base class), the code of TD3's authors (sfujim/TD3 on GitHub, `main.py` at
-10a61fa), CleanRL (`td3_continuous_action.py` at 004f8a0, and its `ppo.py`) and pg-is-all-you-need
-(04.TD3 at 020459a, and its A2C and DDPGfD). README prints these tables, and errors quote them.
+10a61fa), CleanRL (`td3_continuous_action.py`, `sac_continuous_action.py` and `ppo.py` at 004f8a0),
+Spinning Up (its TD3, SAC and PPO for PyTorch, at 2092113) and pg-is-all-you-need (04.TD3 at
+020459a, and its A2C and DDPGfD). README prints these tables, and errors quote them.
 """
 
 import difflib
@@ -16,8 +17,9 @@ from typing import Any, ParamSpec, TypeVar
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
-SB3, SB2, AUTHORS, CLEANRL, PG = (
+SB3, SB2, AUTHORS, CLEANRL, PG, SPINUP = (
     "Stable-Baselines3", "Stable-Baselines 2", "TD3's authors", "CleanRL", "pg-is-all-you-need",
+    "Spinning Up",
 )  # fmt: skip
 
 
@@ -241,6 +243,42 @@ ELSEWHERE = [
     Name("norm_adv", "", "A2C and PPO always do it", (CLEANRL,)),
     Name("clip_coef", "clip_range", "of PPO", (CLEANRL,)),
     Name("clip_vloss", "value_clip_range", "of PPO", (CLEANRL,)),
+    Name("env_fn", "env", "a function that makes one is fine", (SPINUP,)),
+    Name("actor_critic", "", f"`hidden`, {OWN_NETWORKS}", (SPINUP,)),
+    Name("ac_kwargs", "", f"`hidden`, {OWN_NETWORKS}", (SPINUP,)),
+    Name("hidden_sizes", "hidden", "one width, or one for each layer", (SPINUP,)),
+    Name("replay_size", "buffer_size", "", (SPINUP,)),
+    Name("polyak", "tau", "1 - polyak: 0.005 for 0.995", (SPINUP,)),
+    Name("lr", "learning_rate actor_learning_rate critic_learning_rate", "", (SPINUP,)),
+    Name("pi_lr", "actor_learning_rate learning_rate", "", (SPINUP,)),
+    Name("q_lr", "critic_learning_rate", "", (CLEANRL, SPINUP)),
+    Name("policy_lr", "actor_learning_rate", "", (CLEANRL,)),
+    Name(
+        "alpha",
+        "temperature",
+        "of SAC, fixed with `learn_temperature=False`; not DDPGfD's `alpha`",
+        libraries=(CLEANRL, SPINUP),
+    ),
+    Name("autotune", "learn_temperature", "of SAC", (CLEANRL,)),
+    Name("target_network_frequency", "", "the targets move at every update of SAC", (CLEANRL,)),
+    Name("vf_lr", "learning_rate", "both networks begin with the same rate", (SPINUP,)),
+    Name("start_steps", "learning_starts", "random actions and no update until then", (SPINUP,)),
+    Name("update_after", "learning_starts", "random actions and no update until then", (SPINUP,)),
+    Name("update_every", "train_freq", "with the same number as `gradient_steps`", (SPINUP,)),
+    Name("act_noise", "noise", "`GaussianNoise(0.1)`", (SPINUP,)),
+    Name("clip_ratio", "clip_range", "of PPO", (SPINUP,)),
+    Name("train_pi_iters", "n_epochs", "of PPO, each in minibatches of `batch_size`", (SPINUP,)),
+    Name("train_v_iters", "critic_steps", "of A2C; PPO's critic learns as often", (SPINUP,)),
+    Name("steps_per_epoch", "n_steps", "of a rollout in each of `n_envs`", (SPINUP,)),
+    Name("epochs", "total_steps", "of `learn`: all steps in one number", (SPINUP,)),
+    Name("num_test_episodes", "episodes", "of `evaluate` and `Evaluate`", (SPINUP,)),
+    Name(
+        "max_ep_len",
+        "",
+        "the limit is the environment's, `gymnasium.make(id, max_episode_steps=1000)`",
+        (SPINUP,),
+    ),
+    Name("logger_kwargs", "", "`history` is there, and callbacks read it", (SPINUP,)),
     Name("max_timesteps", "total_steps", "of `learn`", (AUTHORS,)),
     Name("num_frames", "total_steps", "of `learn`", (PG,)),
     Name("select_action", "predict", "greedy unless told otherwise", (AUTHORS, PG)),
