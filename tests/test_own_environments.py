@@ -136,6 +136,13 @@ def test_an_untouched_environment_goes_on(way, limited):
     assert way(agent).learn(7).env.episode_length == 14
 
 
+def test_who_prints_a_space_has_not_used_the_environment():
+    agent = TD3(Same(spaces.Box(-np.inf, np.inf, (1,))), seed=0, **TINY).learn(50)
+    print(agent.env.observation_space)
+    agent.env.action_space.sample()
+    assert not agent.env.was_used()
+
+
 def test_a_pickled_environment_was_not_used():
     """Pickled again it looks different: its copies of texts are other ones."""
     env = make_training_env("CartPole-v1")
