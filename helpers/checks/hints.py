@@ -17,6 +17,11 @@ _YES_OR_NO = (
     "`minimum`, `maximum`, `where`, `&`, `|` and `~` work entry by entry."
 )
 _CALL = "Brackets are missing: `x.mean` is the function itself, `x.mean()` calls it."
+_LATER = "Its values are not computed yet: `list(...)` computes them all."
+_TYPES = {  # of what is returned -> what that mostly means here
+    **dict.fromkeys(("method", "builtin_function_or_method"), _CALL),
+    **dict.fromkeys(("generator", "map", "zip", "filter"), _LATER),
+}
 _NONE = (
     "Something is `None`: a name that was never set to anything else, or the result of a function "
     "that has no `return` or works in place (`append`, `sort`, `reverse`, `rng.shuffle`)."
@@ -222,6 +227,11 @@ def _other_first_line(error: Raised, function: Callable, reference: Callable) ->
         return []
     own_line, its_line = (f"{found[1]}({', '.join(names)})" for names in (takes, wanted))
     return [f"The exercise has `{its_line}`, yours begins with `{own_line}`."]
+
+
+def on_types(shown: str) -> list[str]:
+    """What a type means that stands in a sentence about somebody's output."""
+    return [_TYPES[name] for name in re.findall(r"of type `?(\w+)", shown) if name in _TYPES][:1]
 
 
 def no_init(function: Callable, reference: Callable) -> str | None:

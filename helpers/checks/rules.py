@@ -26,7 +26,7 @@ from helpers.checks.counts import off_by_a_length
 from helpers.checks.display import short
 from helpers.checks.edits import source_of_reference
 from helpers.checks.exercise import Case, Exercise
-from helpers.checks.hints import hints, hints_on_names, no_init, what_cuts, what_it_needs
+from helpers.checks.hints import hints, hints_on_names, no_init, on_types, what_cuts, what_it_needs
 from helpers.checks.loops import ends_at_once, only_the_last_iteration
 from helpers.checks.repair import explain, wrong_method
 from helpers.checks.running import Outcome, Raised, expected
@@ -165,7 +165,7 @@ def _kind_of_output(c: Context) -> Diagnosis | None:
         return Diagnosis(None, f"{_subject(first, 'should')} be none, but {yours}.")
     if first.kind == "type":
         wanted = f"{_subject(first, 'should')} be {short(first.expected)}"
-        return Diagnosis("other type", f"{wanted}, but {yours}.")
+        return Diagnosis("other type", " ".join([f"{wanted}, but {yours}.", *on_types(yours)]))
     if first.kind == "detached":
         right = all(each.kind == "detached" for _, each in c.all_differences())
         start = "The numbers are right, but no" if right else "No"
@@ -400,6 +400,8 @@ def _whatever_the_values(c: Context) -> list[str]:
     want, have = c.first.expected, c.first.got
     if _is_numeric(want) and _is_numeric(have) and want.value.shape == have.value.shape:
         said += _signs(c, want.value, have.value) + _sums(want.value, have.value)
+    if isinstance(have, Leaf) and have.kind == "text":
+        said += on_types(str(have.value))
     wrong = {d.where for _, d in c.all_differences()}
     seen = c.got.observations[c.failing[0]]
     if wrong == {"loss"} and isinstance(seen, dict) and any("gradient" in key for key in seen):
