@@ -153,7 +153,7 @@ class Agent(metaclass=Remembering):
 
     @property
     def hyperparameters(self) -> Mapping[str, Any]:
-        """All settings by name, to be read: `agent.gamma = 0.9` sets one."""
+        """All settings by name, to read: `agent.gamma = 0.9` sets one, `dict(...)` makes a copy."""
         return MappingProxyType(self.remembered)
 
     # ---- what a subclass brings -----------------------------------------------------------------
