@@ -29,7 +29,7 @@ from tools.editions import FOLDED_CELL
 from tools.folder import writable
 from tools.outputs import text_of
 
-MAX_ADDED = 760_000  # bytes
+MAX_ADDED = 800_000  # bytes
 LARGE_PICTURE = 150_000  # bytes
 ROBOT = "td3_Walker2d-v5.pt"
 LINE = 1000  # characters: an editor is slow with one line of half a million

@@ -117,8 +117,9 @@ def _did_the_same(exercise: Exercise, wrong: Mistaken, got: Outcome) -> bool:
 
 
 def _says(error: Raised) -> tuple[str, str]:
-    """What an error says, whatever the index in it."""
-    return re.sub(r"\bindex \d+", "index N", error.text), error.evidence
+    """What an error says, whatever the index in it, and wherever a recursion was too deep."""
+    text = re.sub(r"(?<=recursion depth exceeded) .*", "", error.text)
+    return re.sub(r"\bindex \d+", "index N", text), error.evidence
 
 
 def _broken_property(exercise: Exercise, got: Outcome) -> Diagnosis:
