@@ -4,6 +4,7 @@ import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -123,10 +124,12 @@ def as_function(policy) -> Callable[[np.ndarray], np.ndarray | int]:
     if not is_agent and not callable(policy):
         raise TypeError(f"{policy!r} is neither an agent nor a function from obs to action.")
 
-    def act(obs: np.ndarray) -> np.ndarray | int:
+    def act(obs: np.ndarray) -> Any:
         action = policy.predict(obs, deterministic=True) if is_agent else policy(obs)
-        # Stable-Baselines3's pair; what a function gives may be one of two actions.
-        is_pair = isinstance(action, tuple) and (is_agent or action[1:] == (None,))
+        if not isinstance(action, tuple):
+            return action
+        # Stable-Baselines3's pair; what a function gives may be an action of two parts.
+        is_pair = is_agent or (len(action) == 2 and action[1] is None)
         return action[0] if is_pair else action
 
     return act

@@ -299,7 +299,7 @@ def changes_a_leaf(pair):
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        (helper_as_a_method, "`helper` is a function of its own, no method"),
+        (helper_as_a_method, "`helper` is a function, not a method"),
         (no_such_part, "A `Pair` has `obs` and `reward`."),
         (out_of_bounds, "Axis 1 has length 2 here, so the last index along it is 1"),
         (too_few, "The call there needs `a_max` as well"),

@@ -134,8 +134,8 @@ def test_a_function_may_give_the_pair_of_stable_baselines3():
         np.testing.assert_array_equal(
             evaluate(policy, "CartPole-v1", episodes=2).returns, plain.returns
         )
-    two_actions = as_function(lambda obs: (0, 1))
-    assert two_actions(None) == (0, 1)
+    for parts in ((0, 1), (np.zeros(2), np.zeros(2))):
+        assert as_function(lambda obs, parts=parts: parts)(None) is parts
 
 
 def test_a_function_without_environment_is_one_sentence():

@@ -99,9 +99,7 @@ _HINTS = {  # what an error says -> what that mostly means here
     "zero-dimensional": "A single number has no axis along which it could be joined: use `stack`, "
     "which makes one.",
     "non-empty TensorList": "The list is empty, so there is nothing to stack.",
-    "argmax of an empty": "Nothing is left to choose from: did you cut off entries before, the "
-    "first or the last?",
-    "argmin of an empty": "Nothing is left to choose from: did you cut off entries before, the "
+    "of an empty sequence": "Nothing is left to choose from: did you cut off entries before, the "
     "first or the last?",
     "entry in choice array": "`np.choose` picks among whole arrays. To take one entry of each row "
     "use `np.take_along_axis`, or an index with the row numbers.",
@@ -199,8 +197,7 @@ def hints_on_names(error: Raised, function: Callable, reference: Callable) -> li
         owner, name = found.groups()
         source = source_of(function)
         if f".{name}(" in error.source and source and callable(source.surroundings.get(name)):
-            return [f"`{name}` is a function of its own, no method: call it without what stands "
-                    "before the point."]  # fmt: skip
+            return [f"`{name}` is a function, not a method: leave out what is before the dot."]
         if fields := getattr(source and source.surroundings.get(owner), "_fields", ()):
             *most, last = (f"`{field}`" for field in fields)
             return [f"A `{owner}` has {', '.join(most)} and {last}."]
