@@ -344,10 +344,6 @@ CLAIMS = [
         same_in_training("mountain, no delay", "mountain, no smoothing", taught=MOUNTAIN),
     ),
     Claim(
-        "a critic whose values are too low instead of too high",
-        both(side("one critic", 1), side(TAUGHT, -1), lower_bias(TAUGHT, "no minimum")),
-    ),
-    Claim(
         "**None of the three:** nine seeds of ten reach the bar",
         lab.reach_the_bar(9, "mountain, none of the three"),
     ),
