@@ -220,16 +220,17 @@ class Lab:
         """The whole notebook, scrolled through: STEM-00.png, STEM-01.png, ..."""
         folder.mkdir(parents=True, exist_ok=True)
         scroller = self.page.locator(".jp-WindowedPanel-outer").first
-        page, end = scroller.evaluate(
-            "e => [e.clientHeight, e.scrollTop - e.getBoundingClientRect().top"
-            " + [...e.querySelectorAll('.jp-Cell')].pop().getBoundingClientRect().bottom]"
+        end = (
+            "e => e.scrollTop - e.getBoundingClientRect().top"
+            " + [...e.querySelectorAll('.jp-Cell')].pop().getBoundingClientRect().bottom"
         )
-        paths = []
-        for i, top in enumerate(range(0, int(end), page - 20)):
+        page, top, paths = scroller.evaluate("e => e.clientHeight"), 0, []
+        while top < scroller.evaluate(end):  # asked each time: formulas make the page longer
             scroller.evaluate("(e, top) => e.scrollTo(0, top)", top)
             self.page.wait_for_timeout(300)
-            paths.append(folder / f"{stem}-{i:02}.png")
+            paths.append(folder / f"{stem}-{len(paths):02}.png")
             scroller.screenshot(path=str(paths[-1]))
+            top += page - 20
         return paths
 
 

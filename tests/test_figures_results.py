@@ -41,6 +41,9 @@ def test_results_compare_a_variant_with_the_baseline():
     np.testing.assert_array_equal(finals.lines[0].get_ydata(), [100, 90, 95, 100])
     np.testing.assert_array_equal(finals.lines[1].get_ydata(), [10, 9, 30, 10])
     assert "chases its own tail" in fig.texts[0].get_text()
+    variant = RESULTS["full"] | {"explanation": "It learns later (p < 0.001). " * 8}
+    said = plot_results({"full": RESULTS["full"], "later": variant}, "later").texts[0].get_text()
+    assert all(line.count("(p") == line.count("0.001)") for line in said.splitlines())
     assert plot_results(RESULTS, "no noise").texts[0].get_text() == ""
     with pytest.raises(ValueError, match="at least one variant"):
         plot_results({"made by": "nobody"})
@@ -57,7 +60,8 @@ def test_a_table_prints_the_means_that_its_p_compare():
         "at the bar",
         "mean",
         "worst",
-        "training p training",
+        "training",
+        "p train",
         "p after",
         "seeds",
     ]

@@ -312,7 +312,7 @@ def test_the_curves_and_their_tops_are_those_of_the_critic():
     [
         (
             {},
-            "Smoothing leaves 17 % of the peak and 82 % of the hill: away from the peak, to a = −",
+            "leaves 17 % of the peak and 82 % of the hill: the highest point moves to a = −",
         ),
         (
             {"target_noise": 0.0},

@@ -77,7 +77,7 @@ class ReplayBuffer(Memory):
         truncated: bool,
     ) -> None:
         """Store one transition, in the place of the oldest one if the buffer is full."""
-        # 1. Put the six parts into one tuple, in the order of a Batch, and let `self.check` look.
+        # 1. Put the six parts into one tuple, in the order of a Batch; pass it to `self.check`.
         step = (obs, action, reward, next_obs, terminated, truncated)
         self.check(step)
         # 2. Write each part into its array, at the present position.

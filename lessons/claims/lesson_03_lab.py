@@ -29,10 +29,10 @@ IN_THE_LAB = [
         both(lab.sooner(TAUGHT, "DDPG"), same_after("DDPG")),
     ),
     in_lab(
-        "In the interquartile mean its values end at 2",
+        "Its values end at 2 (interquartile mean)",
         near(last("DDPG", "estimated"), 2, 0.5),
     ),
-    in_lab("of five seeds of ten above 0", five_end_above_0),
+    in_lab("in five seeds of ten above 0", five_end_above_0),
     in_lab(
         "all else as in TD3: the bias is above 0 (7.8), TD3's below it. No difference shown",
         both(side("one critic", 1), bias_is("one critic", 7.8, 0.05), no_difference("one critic")),

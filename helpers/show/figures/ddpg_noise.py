@@ -114,7 +114,7 @@ def _draw_pushed(ax: Axes, ou: NDArray, white: NDArray, band: NDArray, narrow: N
     ax.set_xticks([0, 100, 200])
     ax.set_yticks([-5, 0, 5])
     note(ax, 0.03, 0.14, "bands: ± one std", GREY)
-    note(ax, 0.03, 0.06, "unit: the end of the narrow one", GREY)
+    note(ax, 0.03, 0.06, "1: where the narrow band ends", GREY)
     label(ax, "the mass that each pushes", "step", "place", size=9.5)
 
 

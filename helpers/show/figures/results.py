@@ -1,5 +1,6 @@
 """Learning curves and tables of several seeds: variants of one algorithm, or several algorithms."""
 
+import re
 import textwrap
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
@@ -21,7 +22,6 @@ from helpers.show.plotting import (
     label,
     margins,
     new_figure,
-    thousands,
 )
 from helpers.training.statistics import interquartile_mean, permutation_test
 
@@ -59,13 +59,14 @@ def plot_results(
         _draw_finals(finals, i, np.asarray(runs[name]["evaluations"]), colour)
     for ax in (curves, finals):
         bar_line(ax, bar)
-    thousands(curves)
     seeds = len(runs[variant]["returns"])
     label(curves, f"training return, {seeds} seeds", "environment steps", legend=True)
     label(finals, "evaluation at the end", "a dot is a seed")
     limits = _with_all_seeds(curves.get_ylim(), [runs[name]["evaluations"] for name in shown])
     finals.set(xlim=(-0.6, 1.6), ylim=curves.set_ylim(limits), xticks=[])
-    sentence = textwrap.fill(str(runs[variant].get("explanation", "")), 98, max_lines=3)
+    sentence = str(runs[variant].get("explanation", ""))
+    sentence = re.sub(r"\bp ([<=]) ", "p\u00a0\\1\u00a0", sentence)  # a line does not end within it
+    sentence = textwrap.fill(sentence, 98, max_lines=3)
     fig.text(0.085, 0.16, sentence, fontsize=9.5, color=INK, va="top", linespacing=1.4)
     return fig
 
@@ -126,7 +127,7 @@ def results_table(
     """
     runs = _runs(results)
     against = next(iter(runs.values()))
-    heads = ["", "at the bar", "mean", "worst", "training", "p training", "p after", *more]
+    heads = ["", "at the bar", "mean", "worst", "training", "p train", "p after", *more]
     rows = [heads] + [
         [name, *_measured(each, against), *(str(say(each)) for say in more.values())]
         for name, each in runs.items()
@@ -181,7 +182,6 @@ def plot_comparison(
         for name, entry in lines.items():
             band(ax, entry["steps"], entry["returns"], color=colours[name])
         _draw_bars_of(ax, lines.values())
-        thousands(ax)
         ax.xaxis.set_major_locator(MaxNLocator(4))
         label(ax, title, "environment steps", size=9.5)
     label(axes[0, 0], y=what)

@@ -170,8 +170,8 @@ def _smoothing_sentence(
         # Too little leaves the top at the false peak; clipped noise makes copies beside it.
         little = left >= 0.5 and abs(a[best] - a[raw]) < 0.1
         return f"Too {'little' if little else 'much'}: {what}{wrong}."
-    away = "away from the peak" if misled else "both lead to the hill"
-    return f"S{what[1:]}: {away}, to {place}."
+    way = "the highest point moves to" if misled else "both lead to the hill, to"
+    return f"S{what[1:]}: {way} {place}."
 
 
 def smoothing_explorer() -> None:
