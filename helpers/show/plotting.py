@@ -103,12 +103,17 @@ def label(
     legend: str | bool | None = None,
     size: float = 10.5,
 ) -> Axes:
-    """Name a panel in the theme's type. `legend`: a place ("lower right") or True for the best."""
+    """Name a panel in the theme's type. `legend`: a place ("lower right") or True for the best.
+
+    Environment steps are written as 20k.
+    """
     if title:
         # With y given, matplotlib need not look for room: a quarter of the drawing time saved.
         ax.set_title(title, loc="left", fontsize=size, color=INK, pad=8, y=1.0)
     if x:
         ax.set_xlabel(x, fontsize=9.5, color=GREY)
+    if x == "environment steps":
+        thousands(ax)
     if y:
         ax.set_ylabel(y, fontsize=9.5, color=GREY)
     if legend:

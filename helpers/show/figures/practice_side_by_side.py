@@ -18,7 +18,6 @@ from helpers.show.plotting import (
     label,
     legend_above,
     new_figure,
-    thousands,
 )
 
 
@@ -88,7 +87,6 @@ def _draw_seconds(ax: Axes, times: NDArray, height: float, colour: str) -> None:
 
 
 def _label_axes(left: Axes, right: Axes, steps: int) -> None:
-    thousands(left)
     left.set_xlim(0, 1.02 * steps)
     left.xaxis.set_major_locator(MaxNLocator(4))
     right.xaxis.set_major_formatter(FuncFormatter(lambda v, _: f"{v:g}"))

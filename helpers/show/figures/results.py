@@ -21,7 +21,6 @@ from helpers.show.plotting import (
     label,
     margins,
     new_figure,
-    thousands,
 )
 from helpers.training.statistics import interquartile_mean, permutation_test
 
@@ -59,7 +58,6 @@ def plot_results(
         _draw_finals(finals, i, np.asarray(runs[name]["evaluations"]), colour)
     for ax in (curves, finals):
         bar_line(ax, bar)
-    thousands(curves)
     seeds = len(runs[variant]["returns"])
     label(curves, f"training return, {seeds} seeds", "environment steps", legend=True)
     label(finals, "evaluation at the end", "a dot is a seed")
@@ -181,7 +179,6 @@ def plot_comparison(
         for name, entry in lines.items():
             band(ax, entry["steps"], entry["returns"], color=colours[name])
         _draw_bars_of(ax, lines.values())
-        thousands(ax)
         ax.xaxis.set_major_locator(MaxNLocator(4))
         label(ax, title, "environment steps", size=9.5)
     label(axes[0, 0], y=what)

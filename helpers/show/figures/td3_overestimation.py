@@ -19,7 +19,6 @@ from helpers.show.plotting import (
     label,
     legend_above,
     new_figure,
-    thousands,
 )
 from helpers.training.statistics import interquartile_mean
 
@@ -61,7 +60,6 @@ def plot_overestimation(
     limit_to_middle(right, [bias[name] for name in names], 0.0)
     label(right, "value − return obtained", "environment steps", size=9.5)
     for ax in (left, right):
-        thousands(ax)
         ax.xaxis.set_major_locator(MaxNLocator(5))
     return fig
 
