@@ -128,7 +128,7 @@ CLAIMS = [
             near(lambda: teacher(False, False, True)["teacher"].mean(), 128, 0.5),
         ),
     ),
-    Claim("each of these stands for less than 62 steps or for more than 134", two_kinds),
+    Claim("each of these copies stands for less than 62 steps or for more than 134", two_kinds),
     Claim("In this run both get much less than before", source=THIS_RUN),
     Claim(
         "in proportion to the square of the length of an episode",
