@@ -30,7 +30,6 @@ from helpers.show.plotting import (
     new_figure,
     progress,
     show,
-    thousands,
     to_png,
 )
 from helpers.training.statistics import interquartile_mean
@@ -101,8 +100,7 @@ def test_the_theme_changes_no_global_setting():
     fig, axes = new_figure(2, layout=None)
     margins(fig)
     axes[0].plot([0, 20_000], [1, 2], label="line")
-    legend_above(label(axes[0], "t", "x", "y"))
-    thousands(axes[0])
+    legend_above(label(axes[0], "t", "environment steps", "y"))
     to_png(fig)
     assert dict(mpl.rcParams) == before
     assert "20k" in [t.get_text() for t in axes[0].get_xticklabels()]

@@ -81,7 +81,7 @@ class DDPGfD(OffPolicyAgent):
     """
 
     critic_class = QNetwork
-    settled = (*OffPolicyAgent.settled, "gamma")  # the memory's too
+    settled = (*OffPolicyAgent.settled, "gamma")  # the memory has a copy
     buffer: PrioritizedReplayBuffer
 
     def __init__(

@@ -145,7 +145,7 @@ class SumTree(SegmentTree):
         counts as just below. Raises `ValueError` for an empty tree, or for a negative or NaN prefix
         sum.
         """
-        # 1. Start in the top level: `self.enter` finds the nodes, and what is left to find in each.
+        # 1. Start in the top level: `self.enter` finds the nodes, and the rest to find in each.
         nodes, rest = self.enter(prefix_sums)
         # 2. Down through `self.depth` levels: row k of `self.pairs` holds the children of node k.
         pairs = self.pairs
@@ -163,7 +163,7 @@ class SumTree(SegmentTree):
         return nodes - self.first_leaf
 
     def enter(self, prefix_sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The node of the top level in which each prefix sum lies, and what is left of it there."""
+        """The node of the top level in which each prefix sum lies, and what remains of it there."""
         prefix_sums, top = np.asarray(prefix_sums, dtype=np.float64).ravel(), self.top
         ends = torch.from_numpy(top).cumsum(0).numpy()  # several times as fast as numpy's
         total = ends[-1]

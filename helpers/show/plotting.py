@@ -17,7 +17,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 from PIL import Image
 
@@ -103,12 +103,14 @@ def label(
     legend: str | bool | None = None,
     size: float = 10.5,
 ) -> Axes:
-    """Name a panel in the theme's type. `legend`: a place ("lower right") or True for the best."""
+    """Name a panel, write steps as 20k. `legend`: a place ("lower right") or True for the best."""
     if title:
         # With y given, matplotlib need not look for room: a quarter of the drawing time saved.
         ax.set_title(title, loc="left", fontsize=size, color=INK, pad=8, y=1.0)
     if x:
         ax.set_xlabel(x, fontsize=9.5, color=GREY)
+    if x == "environment steps":
+        thousands(ax)
     if y:
         ax.set_ylabel(y, fontsize=9.5, color=GREY)
     if legend:
@@ -146,9 +148,7 @@ def margins(
 
 def thousands(ax: Axes) -> None:
     """Write 20000 on the x axis as 20k."""
-    ax.xaxis.set_major_formatter(
-        FuncFormatter(lambda v, _: f"{v / 1000:g}k" if abs(v) >= 1000 else f"{v:g}")
-    )
+    ax.xaxis.set_major_formatter(lambda v, _: f"{v / 1000:g}k" if abs(v) >= 1000 else f"{v:g}")
 
 
 def to_png(fig: Figure, scale: float = SCALE, compress_level: int = 6) -> bytes:
@@ -323,6 +323,7 @@ class _CurvesFigure:
                 self.panels.append(_EpisodePanel(ax, key, own_bar, window))
             else:
                 self.panels.append(_UpdatePanel(ax, key))
+            thousands(ax)
             if len(self.panels) > 1:
                 _shrink(ax)
         label(self.panels[0].ax, x="environment steps")
@@ -405,7 +406,6 @@ class _EpisodePanel:
         label(ax, key)
         narrow = ax.get_position().width * WIDTH < 3.6
         legend_above(ax, [line for line in ax.lines if not (narrow and line is self.dots)])
-        thousands(ax)
 
     def take(self, entries: list[tuple[int, float]]) -> None:
         for step, value in entries[self.seen :]:
@@ -438,7 +438,6 @@ class _UpdatePanel:
         self.seen, self.stride = 0, 1
         (self.line,) = self.curves = ax.plot([], [], lw=1.3, color=GREEN, animated=True)
         label(ax, key.replace("_", " "))
-        thousands(ax)
 
     def take(self, entries: list[tuple[int, float]]) -> None:
         while self.seen + self.stride <= len(entries):
@@ -474,8 +473,8 @@ def band(
     """Learning curves of several seeds as one line with a band.
 
     The line is the interquartile mean over seeds (Agarwal et al. 2021). The band is its 95 %
-    bootstrap interval - how far off the line could be - or, with
-    `interval="quartiles"`, the middle half of the seeds themselves.
+    bootstrap interval - how far off the line could be - or, with `interval="quartiles"`, the
+    middle half of the seeds themselves.
 
     Args:
         x: shape `(points,)`.

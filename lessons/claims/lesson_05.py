@@ -73,7 +73,7 @@ def scores(study: str) -> NDArray[np.float64]:
 
 
 def imagined(study: str, report: str, seeds: int, place: int = 0) -> NDArray[np.float64]:
-    """What 1,000 imagined laboratories report, as the lesson's explorers draw them."""
+    """What 1,000 imagined studies report, as the lesson's explorers draw them."""
     return imaginary_studies(tuple(scores(study)), place)[report][seeds - 1]
 
 
@@ -234,7 +234,7 @@ def a_fifth() -> tuple[str, bool]:
 CLAIMS = [
     # --- part 1 -------------------------------------------------------------------------------
     Claim("2 of 20 seeds reach the bar.", at_the_bar("ddpg_SparsePendulum-v0", 2)),
-    Claim("with three seeds each, half of the laboratories report a mean of less than one step",
+    Claim("with three seeds each, half of the studies report a mean of less than one step",
           half_report_nothing),
     Claim("with three seeds each, the middle 95 % of the reports go from 11 to 133",
           clonings_medians),
@@ -291,7 +291,7 @@ CLAIMS = [
           both(with_p(lab.final(TAUGHT), lab.final(LARGE), 0.016), eight_others)),
     Claim("For the other eight no difference is shown", eight_others),
     Claim("misses both in 47 % of the cases", three_of_ten),
-    Claim("A laboratory that trains three of these ten seeds", three_of_ten),
+    Claim("A study that trains three of these ten seeds", three_of_ten),
     Claim("later (p < 0.001) and worse (p = 0.001). Nine seeds of ten reach the bar",
           both(below(0.001, lab.training(TAUGHT), lab.training("an update every 4 steps")),
                with_p(lab.final(TAUGHT), lab.final("an update every 4 steps"), 0.001),

@@ -208,7 +208,7 @@ CLAIMS = [
         "still its stored runs are at the bar after 47,000 steps, sooner than A2C",
         bar_before_a2c("one epoch", 47_000),
     ),
-    Claim("computed for 1.5 seconds (PPO) and 2.1 (A2C, means, $p < 0.001$)", seconds_to_bar),
+    Claim("took 1.5 seconds of computing (PPO) and 2.1 (A2C; means, $p < 0.001$)", seconds_to_bar),
     Claim(
         "(Medians of ten iterations; for each",
         near(lambda: signature(plot_kl).parameters["window"].default, 10, 0),

@@ -209,7 +209,7 @@ def _draw_questions(ax: Axes, draw: Draw) -> None:
     """Beside each level what is asked there, and the answer."""
     tree, depth = draw.tree, draw.tree.depth
     if depth:
-        say(ax, ASIDE, ROOT + 0.3, "Is what is left ≥ the left child?", 8.5, GREY, "left")
+        say(ax, ASIDE, ROOT + 0.3, "Is the rest ≥ the left child?", 8.5, GREY, "left")
     for level, node in enumerate(draw.way[:depth]):
         y, rest, left = draw.at(node)[1], draw.rests[level], float(tree.nodes[2 * node])
         question = f"{_beside(rest, left)} ≥ {_number(left)}?"

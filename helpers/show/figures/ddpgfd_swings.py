@@ -37,7 +37,7 @@ def plot_swings(demos: Mapping[str, Demos], mark: int | None = None) -> Figure:
             ax.axvline(mark, color=INK, lw=1.2, ls=DASHES)
         ax.set(xlim=(0, max(map(len, heights))), ylim=(-1.12, 1.12))
         label(ax, name, "step", size=9.5)
-    label(axes[0, 0], y="height of the tip")
+    label(axes[0, 0], y="height (green: upright)")
     means = [f"{each.returns.mean():.0f} ({name})" for name, each in demos.items()]
     headline(fig, f"Steps of an episode at which it stood, on average: {', '.join(means)}.")
     return fig

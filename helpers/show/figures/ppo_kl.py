@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from helpers.show.figures.drawing import header
-from helpers.show.plotting import COLOURS, DASHES, GREY, label, new_figure, thousands
+from helpers.show.plotting import COLOURS, DASHES, GREY, label, new_figure
 
 FLOOR = 1e-5  # nats: what is below is drawn here
 
@@ -44,6 +44,5 @@ def plot_kl(
     if target is not None:
         ax.axhline(target, color=GREY, lw=1.2, ls=DASHES)
     ax.set_yscale("log")
-    thousands(ax)
     label(ax, "", "environment steps", f"KL (nats), median of {window}")
     return fig

@@ -20,7 +20,6 @@ from helpers.show.plotting import (
     legend_above,
     margins,
     new_figure,
-    thousands,
 )
 
 
@@ -58,7 +57,6 @@ def plot_robot(
     _mark_the_best(ax, steps[best], means[best])
     bar_line(ax, bar)
     _draw_published(ax, marks, bar)
-    thousands(ax)
     ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: with_commas(v)))
     label(ax, x="environment steps", y="return")
     legend_above(ax)
@@ -84,7 +82,6 @@ def plot_trainings(
     for each, means in trainings.items():
         ax.plot(steps, means, lw=1.3, label=each)
     ax.plot([], color=FAINT, label=name)
-    thousands(ax)
     label(ax, "mean return of an evaluation's episodes", "environment steps", legend=True)
     return fig
 
