@@ -496,4 +496,3 @@ def band(
         raise ValueError(f'interval is "bootstrap" or "quartiles", not {interval!r}.')
     ax.fill_between(x, low, high, color=color, alpha=0.18, linewidth=0)
     ax.plot(x, interquartile_mean(ys), color=color, lw=2, label=label)
-    thousands(ax)

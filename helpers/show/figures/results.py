@@ -64,11 +64,15 @@ def plot_results(
     label(finals, "evaluation at the end", "a dot is a seed")
     limits = _with_all_seeds(curves.get_ylim(), [runs[name]["evaluations"] for name in shown])
     finals.set(xlim=(-0.6, 1.6), ylim=curves.set_ylim(limits), xticks=[])
-    sentence = str(runs[variant].get("explanation", ""))
-    sentence = re.sub(r"\bp ([<=]) ", "p\u00a0\\1\u00a0", sentence)  # a line does not end within it
-    sentence = textwrap.fill(sentence, 98, max_lines=3)
+    sentence = _lines(str(runs[variant].get("explanation", "")))
     fig.text(0.085, 0.16, sentence, fontsize=9.5, color=INK, va="top", linespacing=1.4)
     return fig
+
+
+def _lines(sentence: str) -> str:
+    """At most three of them; none ends within "p < 0.05"."""
+    whole = re.sub(r"\bp ([<=]) ", "p\u00a0\\1\u00a0", sentence)
+    return textwrap.fill(whole, 98, max_lines=3)
 
 
 def _draw_finals(ax: Any, place: int, scores: NDArray, colour: str) -> None:
