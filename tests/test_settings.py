@@ -82,8 +82,9 @@ def test_a_setting_says_what_it_trains_and_with_what():
     setting = Setting("ddpg", "Pendulum-v1", "DDPG", "02_ddpg", 10_000, -200, 20, params)
     assert str(setting) == (
         "Pendulum-v1: 10,000 steps, bar: a mean return of -200\n"
-        "gamma=0.9, reward_scale=1e-05, noise=GaussianNoise(sigma=0.1), "
-        "warm_up_noise=OUNoise(sigma=0.2, theta=0.15, dt=1.0)"
+        "  gamma=0.9, reward_scale=1e-05, noise=GaussianNoise(sigma=0.1), "
+        "warm_up_noise=OUNoise(sigma=0.2,\n"
+        "  theta=0.15, dt=1.0)"
     )
 
 

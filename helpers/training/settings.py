@@ -5,6 +5,7 @@ than those that results are reported on, 100-119 (`python course.py study`).
 """
 
 import os
+import textwrap
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -37,7 +38,8 @@ class Setting:
 
     def __str__(self) -> str:
         params = ", ".join(f"{name}={_short(value)}" for name, value in self.params.items())
-        return f"{self.env_id}: {self.steps:,} steps, bar: a mean return of {self.bar:g}\n{params}"
+        lines = textwrap.fill(params, 98, initial_indent="  ", subsequent_indent="  ")
+        return f"{self.env_id}: {self.steps:,} steps, bar: a mean return of {self.bar:g}\n{lines}"
 
     def make(self, seed: int, **changes: Any) -> Agent:
         """The untrained agent; `changes` replace parameters, to switch an idea off."""
