@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import helpers.exercises.toys
+from helpers.checks.core import judge
 from helpers.checks.edits import Code, Diff, Edit, EditError, apply, edited
-from helpers.checks.exercise import Card, find
+from helpers.checks.exercise import Card, Mistake, find
 from helpers.checks.exercise import _by_id as catalogue
 from helpers.exercises.text import exercise, read
 
@@ -214,3 +215,12 @@ def test_two_exercises_cannot_have_one_number(monkeypatch):
     monkeypatch.setattr(helpers.exercises.toys, "AGAIN", again, raising=False)
     with pytest.raises(ValueError, match=r"Two exercises are 7\.4: approximate_kl, approximate_kl"):
         catalogue.__wrapped__()
+
+
+def test_a_mistake_is_named_in_each_of_its_spellings():
+    exercise = find("0.1")
+    spellings = [[Edit("gamma * following", other)] for other in ("following", "-following")]
+    wrong = Mistake("what follows", "Discount it once.", exercise.reference, spellings)
+    for number in range(2):
+        told = judge(replace(exercise, mistakes=[wrong]), wrong.spelled(number))
+        assert told.diagnosis == "what follows"

@@ -34,8 +34,8 @@ class Card:
 class Mistake:
     """A wrong version that somebody could write, and what to tell them.
 
-    `spellings` are lists of edits of the reference: the first is the mistake, the others the same
-    in other words.
+    `spellings` are lists of edits of the reference: each is a way to make the mistake. They need
+    not do the same.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Mistake:
         return self.spelled(0)
 
     def spelled(self, number: int) -> Callable:
-        """The wrong version in its other words."""
+        """The wrong version in one of its spellings."""
         return edited(self.reference, self.spellings[number], self.name)
 
 

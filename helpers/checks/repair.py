@@ -137,7 +137,7 @@ class _Search:
         """
         scored: list[tuple[Mistake, set, set]] = []
         for tried in mistaken(self.exercise):
-            if not tried.entry.spellings or self.over(0.3):
+            if not tried.entry.spellings or tried.spelling or self.over(0.3):
                 continue
             known = [i for i in self.failing if i == self.failing[0] or tried.has(i)]
             seen = [self._agreement(i, tried.on(i)) for i in known]

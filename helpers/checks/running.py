@@ -100,13 +100,13 @@ def broken_properties(exercise: Exercise, function: Callable) -> dict[str, Raise
 
 
 class Mistaken:
-    """What a mistake does, worked out only as far as it is asked for.
+    """What a mistake does in one of its spellings, worked out only as far as it is asked for.
 
     The first cases are mostly enough to see that a student's mistake is another one.
     """
 
-    def __init__(self, exercise: Exercise, entry: Mistake) -> None:
-        self._exercise, self.entry = exercise, entry
+    def __init__(self, exercise: Exercise, entry: Mistake, spelling: int) -> None:
+        self._exercise, self.entry, self.spelling = exercise, entry, spelling
         self._seen: list[Snapshot | Raised] = []
 
     def observations(self) -> Iterator[Snapshot | Raised]:
@@ -124,14 +124,18 @@ class Mistaken:
         """One case alone, where a mistake that remembers need not be asked in order."""
         return self._seen[number] if self.has(number) else self._tried(number)
 
+    @cached_property
+    def _function(self) -> Callable:
+        return self.entry.spelled(self.spelling) if self.spelling else self.entry.function
+
     def _tried(self, number: int) -> Snapshot | Raised:
         with quiet():
-            return on_case(self._exercise, self.entry.function, number)[0]
+            return on_case(self._exercise, self._function, number)[0]
 
     @cached_property
     def broken(self) -> dict[str, Raised | None]:
         with quiet():
-            return broken_properties(self._exercise, self.entry.function)
+            return broken_properties(self._exercise, self._function)
 
 
 class Alarm:
@@ -200,8 +204,12 @@ def expected(exercise: Exercise) -> Outcome:
 
 @cache
 def mistaken(exercise: Exercise) -> list[Mistaken]:
-    """What the mistakes do, in their order."""
-    return [Mistaken(exercise, entry) for entry in exercise.mistakes]
+    """What the mistakes do, in their order, and in each of their spellings."""
+    return [
+        Mistaken(exercise, entry, spelling)
+        for entry in exercise.mistakes
+        for spelling in range(max(1, len(entry.spellings)))
+    ]
 
 
 def unlike(exercise: Exercise, wanted: Outcome, got: Outcome) -> list[list[Difference]]:

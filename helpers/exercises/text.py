@@ -8,7 +8,7 @@ difficulty 2, 6 minutes
 ## Hint 2
 ## Messages          MINUS: a sentence that several messages share, filled in for {MINUS}
 ## Mistakes          each with a heading, its edits (see `edits`) and its message;
-                     "also" begins another spelling of the same mistake
+                     "also" begins another way to make the same mistake
 ## Properties        what to say where a property does not hold: its name and a message each
 ## Right answers     each with a heading and its edits
 
