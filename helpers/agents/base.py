@@ -29,7 +29,6 @@ from helpers.agents.limits import (
     switch,
 )
 from helpers.agents.modes import one_train_step, settle
-from helpers.agents.names import explained, missing_attribute
 from helpers.agents.normalize import Normalizer
 from helpers.agents.schedules import Rate, as_rate, rate_at, rate_now
 from helpers.agents.threads import one_thread
@@ -45,6 +44,7 @@ from helpers.envs.make import (
 )
 from helpers.envs.resumable import DIVERGED, Resumable
 from helpers.envs.units import warn_of_loose_bounds
+from helpers.names import explained, missing_attribute
 
 Callback = Callable[["Agent"], bool | None]
 SEEDING = threading.RLock()  # held while networks are made, see `Agent.seeded`

@@ -23,7 +23,6 @@ from helpers.agents.hyperparameters import (
     settings_of,
 )
 from helpers.agents.limits import LIMITS
-from helpers.agents.names import check_names
 from helpers.agents.noise import Noise
 from helpers.agents.normalize import Normalizer
 from helpers.demos.files import ENV_ID
@@ -38,6 +37,7 @@ from helpers.envs.make import (
 )
 from helpers.envs.plain_spaces import describe_space, space_from
 from helpers.memory.buffers import restore_memory, stored_memory
+from helpers.names import check_names
 
 Kind = TypeVar("Kind")
 

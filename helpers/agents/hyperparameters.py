@@ -13,12 +13,12 @@ import numpy as np
 
 from helpers.agents.limits import LIMITS, NETWORKS
 from helpers.agents.modes import settle
-from helpers.agents.names import check_names, is_elsewhere, unknown
 from helpers.agents.noise import KINDS as NOISES
 from helpers.agents.noise import Noise, as_noise
 from helpers.agents.schedules import KINDS as SCHEDULES
 from helpers.agents.schedules import as_rate
 from helpers.envs.resumable import Resumable
+from helpers.names import check_names, is_elsewhere, unknown
 
 SHAPES = ("hidden", "layer_norm")  # of the weights: a file's fit no other
 OWN = "own"  # in a file: the name of what it cannot hold

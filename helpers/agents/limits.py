@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from helpers.agents.names import called_here
 from helpers.agents.noise import as_noise
 from helpers.agents.normalize import PARTS
 from helpers.agents.schedules import as_rate
 from helpers.envs.make import check_action_space, is_image, observation_box, one_line
 from helpers.envs.units import check_bounded
+from helpers.names import called_here
 
 Limit = Callable[[str, Any], object]  # of a setting's name and value; raises `ValueError`
 
