@@ -361,9 +361,10 @@ class Agent(metaclass=Remembering):
         if self.flat_space is not self.observation_space:
             flat = flat_rows(self.observation_space, obs)
             if flat is None:
+                space = one_line(self.observation_space)
                 raise ValueError(
-                    f"{asked} got no observation of {one_line(self.observation_space)} and no "
-                    "batch of them, in which each part has a row for each."
+                    f"{asked} takes an observation, which the environment's {space} can hold, or "
+                    f"a batch of them, one a row in each part; got {one_line(obs)[:80]}."
                 )
             return flat
         obs, shape = as_numbers(asked, obs), self.flat_space.shape

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from helpers.agents.limits import LIMITS, NETWORKS
+from helpers.agents.limits import LIMITS, NETWORKS, of_flat
 from helpers.agents.modes import settle
 from helpers.agents.noise import KINDS as NOISES
 from helpers.agents.noise import Noise, as_noise
@@ -29,8 +29,14 @@ HANDED_ON = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 class Remembering(ABCMeta):
     """The class of agent classes: an agent knows its settings, and when its constructor is through.
 
-    Found out once, here, so that no constructor has to do it and `save` knows all of them.
+    Found out once, here, so that no constructor has to do it and `save` knows all of them. Also
+    here, every method `value` looks at what it is given: no class has to do that either.
     """
+
+    def __new__(cls, name: str, bases: tuple, namespace: dict[str, Any], **kwargs: Any) -> Any:
+        if inspect.isfunction(value := namespace.get("value")):
+            namespace["value"] = of_flat(value)
+        return super().__new__(cls, name, bases, namespace, **kwargs)
 
     def __call__(cls: Any, *args: Any, **kwargs: Any) -> Any:
         agent = cls.__new__(cls)

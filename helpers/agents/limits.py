@@ -1,5 +1,6 @@
 """What the settings of agents can be: a table, and one form of sentence for what cannot be."""
 
+import functools
 import inspect
 import math
 import warnings
@@ -202,6 +203,12 @@ def check_classes(kind: Any) -> None:
                 f"{kind.__name__}.{name} is a method that {of} never calls: here that is {here}.",
                 stacklevel=4,
             )
+        if name == "store" and hasattr(above, name):
+            warnings.warn(
+                f"{kind.__name__}.store is for steps of a loop of your own, learn never calls it: "
+                "override collect, or change rewards in a wrapper of the environment.",
+                stacklevel=4,
+            )
     for name, value in own.items() if "__init__" not in own else ():
         if name in LIMITS and not isinstance(value, property):
             raise TypeError(
@@ -283,6 +290,24 @@ def as_numbers(asked: str, obs: Any) -> np.ndarray:
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise ValueError(f"{asked} got an observation with NaN or infinity: mend what it is from.")
     return array
+
+
+def of_flat(value: Callable[[Any, Any], torch.Tensor]) -> Callable[[Any, Any], torch.Tensor]:
+    """An agent's method `value`, which says of what is no batch of flat observations what is."""
+
+    @functools.wraps(value)
+    def called(agent: Any, obs: Any) -> torch.Tensor:
+        tensor = torch.is_tensor(obs) and obs.dtype != torch.float64
+        if not tensor or obs.ndim < 2 or obs.shape[-1] != agent.obs_size:
+            shape = f" of shape {tuple(np.shape(obs))}" if hasattr(obs, "shape") else ""
+            raise ValueError(
+                f"value takes what agent.flat gives, a float32 tensor (B, {agent.obs_size}), got "
+                f"{type(obs).__name__}{shape}: for one observation, write "
+                "agent.value(agent.flat(obs[None]))."
+            )
+        return value(agent, obs)
+
+    return called
 
 
 def check_environment(kind: Any, observation_space: Any, action_space: Any) -> None:
