@@ -224,7 +224,7 @@ def test_a_store_of_ones_own_is_warned_of_since_training_does_not_call_it():
 @pytest.mark.parametrize("kind", [A2C, TD3, SAC, Climber])
 def test_a_value_of_what_is_not_flat_is_one_sentence(kind, obs):
     agent = kind("Pendulum-v1", seed=0, hidden=4)
-    with pytest.raises(ValueError, match="value takes what agent.flat gives") as error:
+    with pytest.raises(ValueError, match=r"value takes what agent\.flat") as error:
         agent.value(obs)
     assert_one_sentence(error.value, "agent.value(agent.flat(obs[None]))")
     assert agent.value(agent.flat(np.zeros((2, 3)))).shape == (2,)
