@@ -214,6 +214,31 @@ def test_learning_without_gradients_switches_them_on():
         assert short().learn(30).updates == 11
 
 
+class Plain(TD3):
+    """As own agents, it computes its updates with autograd."""
+
+
+def test_what_is_made_loaded_or_trained_in_inference_mode_learns_as_ever(tmp_path):
+    expected = short().learn(40).predict(np.ones(3))
+    with torch.inference_mode():
+        agents = [short(), Plain("Pendulum-v1", seed=0, learning_starts=20, batch_size=4)]
+        agents[0].learn(30).save(tmp_path / "a.pt", replay=True)
+        agents[1].learn(30)
+        agents.append(TD3.load(tmp_path / "a.pt"))
+    assert [agent.learn(10).predict(np.ones(3)) for agent in agents] == [
+        pytest.approx(expected)
+    ] * 3
+
+
+def test_another_default_device_is_refused():
+    with (
+        torch.device("meta"),
+        pytest.raises(ValueError, match="makes all tensors on meta") as error,
+    ):
+        short()
+    assert_one_sentence(error.value, 'torch.set_default_device("cpu")')
+
+
 @pytest.mark.parametrize("name", ["maximize", "amsgrad"])
 def test_what_is_set_by_hand_in_an_optimiser_is_obeyed(name):
     agents = [short().learn(25) for _ in range(2)]

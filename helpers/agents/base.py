@@ -188,7 +188,7 @@ class Agent(metaclass=Remembering):
             self.obs = None  # by somebody else, since: a new episode begins
         getattr(callback, "start", _nothing)(self, total_steps)
         try:
-            with one_thread(), torch.enable_grad():
+            with one_thread(), torch.inference_mode(False):
                 self.watch()
                 settle(self)  # also what was put in place of a network since
                 parameters.check_trained(self)
@@ -450,7 +450,8 @@ class Agent(metaclass=Remembering):
         differ, or settings that the file's networks do not fit; `TypeError` for a setting that
         there is not.
         """
-        return checkpoint.agent_from(cls, checkpoint.read(path), env, path, settings)
+        with torch.inference_mode(False):
+            return checkpoint.agent_from(cls, checkpoint.read(path), env, path, settings)
 
     if not TYPE_CHECKING:  # it knows class methods only
         load = MakesAgents(load.__func__)

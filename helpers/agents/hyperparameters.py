@@ -10,6 +10,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+import torch
 
 from helpers.agents.limits import LIMITS, NETWORKS, of_flat
 from helpers.agents.modes import settle
@@ -41,7 +42,8 @@ class Remembering(ABCMeta):
     def __call__(cls: Any, *args: Any, **kwargs: Any) -> Any:
         agent = cls.__new__(cls)
         vars(agent)["remembered"] = hyperparameters(cls, args, kwargs)
-        agent.__init__(*args, **kwargs)
+        with torch.inference_mode(False):  # what is made there could never learn
+            agent.__init__(*args, **kwargs)
         settle(agent)
         vars(agent)["made"] = True
         return agent

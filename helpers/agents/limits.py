@@ -320,6 +320,11 @@ def check_environment(kind: Any, observation_space: Any, action_space: Any) -> N
             f"Agents learn in float32, and torch makes networks of {dtype} now: call "
             "torch.set_default_dtype(torch.float32) first."
         )
+    if (device := torch.get_default_device()).type != "cpu":
+        raise ValueError(
+            f"Agents move to their device themselves, and torch makes all tensors on {device} now: "
+            'call torch.set_default_device("cpu") first, and give the agent a device.'
+        )
     box = observation_box(observation_space)
     check_action_space(kind.__name__, action_space, kind.action_kinds)
     if kind.needs_bounds:
