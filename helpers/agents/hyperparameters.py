@@ -16,6 +16,7 @@ from helpers.agents.limits import LIMITS, NETWORKS, of_flat
 from helpers.agents.modes import settle
 from helpers.agents.noise import KINDS as NOISES
 from helpers.agents.noise import Noise, as_noise
+from helpers.agents.normalize import watched
 from helpers.agents.schedules import KINDS as SCHEDULES
 from helpers.agents.schedules import as_rate
 from helpers.envs.resumable import Resumable
@@ -31,12 +32,13 @@ class Remembering(ABCMeta):
     """The class of agent classes: an agent knows its settings, and when its constructor is through.
 
     Found out once, here, so that no constructor has to do it and `save` knows all of them. Also
-    here, every method `value` looks at what it is given: no class has to do that either.
+    here, every `value` looks at what it is given, and every `train_step` lets the normaliser learn.
     """
 
     def __new__(cls, name: str, bases: tuple, namespace: dict[str, Any], **kwargs: Any) -> Any:
-        if inspect.isfunction(value := namespace.get("value")):
-            namespace["value"] = of_flat(value)
+        for method, wrapped in {"value": of_flat, "train_step": watched}.items():
+            if inspect.isfunction(own := namespace.get(method)):
+                namespace[method] = wrapped(own)
         return super().__new__(cls, name, bases, namespace, **kwargs)
 
     def __call__(cls: Any, *args: Any, **kwargs: Any) -> Any:
