@@ -18,7 +18,7 @@ from helpers.agents import PPO, TD3
 from helpers.agents.ddpgfd import DDPGfD
 from helpers.agents.noise import GaussianNoise
 from helpers.evaluation import evaluate
-from helpers.training.callbacks import CallbackList, Evaluate, StopAtReturn
+from helpers.training.callbacks import CallbackList, Checkpoint, Evaluate, StopAtReturn
 
 
 def short(**settings):
@@ -77,6 +77,20 @@ def test_a_network_that_is_in_no_file_is_warned_of(tmp_path):
     other = Saved.load(tmp_path / "b.pt")
     assert torch.equal(agent.guess.weight, other.guess.weight)
     assert other.extra == GaussianNoise(0.3)
+
+
+def test_a_path_in_the_home_folder_leads_there(tmp_path, monkeypatch):
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    short().learn(2, Checkpoint("~/runs/b.pt", steps=1)).save("~/runs/a.pt")
+    short().save("~draft.pt")
+    assert [TD3.load(path).steps for path in ("~/runs/a.pt", "~/runs/b.pt", "~draft.pt")] == [
+        2,
+        2,
+        0,
+    ]
+    assert {path.name for path in tmp_path.iterdir()} == {"home", "~draft.pt"}
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links and rights are others there")
@@ -275,6 +289,13 @@ def test_a_memory_without_room_is_one_sentence():
     with pytest.raises(ValueError, match="set a smaller buffer_size") as error:
         TD3(make(Wide, observation_space=box), buffer_size=10**8, hidden=1)
     assert_one_sentence(error.value, "1,000,000 numbers")
+
+
+@pytest.mark.parametrize("obs", [["a"] * 3, [None] * 3, np.zeros(3, complex)], ids=repr)
+def test_an_observation_that_is_no_numbers_is_one_sentence(obs):
+    with pytest.raises(ValueError, match="takes observations of numbers") as error:
+        short().predict(obs)
+    assert_one_sentence(error.value, "predict")
 
 
 def test_what_are_no_demonstrations_is_one_sentence():

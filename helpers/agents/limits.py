@@ -287,6 +287,11 @@ def as_array(asked: str, obs: Any) -> np.ndarray:
 def as_numbers(asked: str, obs: Any) -> np.ndarray:
     """`obs` as one array of finite numbers. Raises `ValueError` for what is none."""
     array = as_array(asked, obs)
+    if array.dtype.kind not in "biuf":
+        shown = one_line(repr(obs))[:80]
+        raise ValueError(
+            f"{asked} takes observations of numbers, got {shown}: mend what it is from."
+        )
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise ValueError(f"{asked} got an observation with NaN or infinity: mend what it is from.")
     return array
