@@ -1,9 +1,12 @@
 """What somebody does who comes from another library: it works, or one sentence says what to do."""
 
+import copy
 import os
+import pickle
 import stat
 import sys
 import warnings
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 
 import gymnasium as gym
@@ -13,11 +16,13 @@ import torch
 from environments import TORQUE, Log, Probe, make
 from sentences import assert_one_sentence
 from torch import nn
+from wholes import everything
 
 from helpers.agents import PPO, TD3
 from helpers.agents.ddpgfd import DDPGfD
 from helpers.agents.noise import GaussianNoise
 from helpers.evaluation import evaluate
+from helpers.memory.buffers import PrioritizedReplayBuffer, ReplayBuffer
 from helpers.training.callbacks import CallbackList, Checkpoint, Evaluate, StopAtReturn
 
 
@@ -188,6 +193,30 @@ def test_where_it_stopped_is_said_of_the_present_agent():
     assert stop.reached == 200
     short().learn(5, stop)
     assert stop.reached is None
+
+
+# ---- other processes -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("agent", [short, lambda: PPO("CartPole-v1", seed=0)], ids=["TD3", "PPO"])
+def test_an_agent_that_is_sent_to_a_process_is_a_copy(agent):
+    """As `multiprocessing` sends it; torch would let both processes share its weights."""
+    agent = agent().learn(30)
+    sent = pickle.loads(ForkingPickler.dumps(agent))
+    assert not agent.critic.state_dict().popitem()[1].is_shared()
+    before = everything(agent)
+    assert everything(sent) == before
+    assert everything(sent.learn(30)) != before == everything(agent)
+    assert everything(agent.learn(30)) == everything(sent)
+
+
+@pytest.mark.parametrize("kind", [ReplayBuffer, PrioritizedReplayBuffer])
+def test_so_is_a_memory_which_goes_on_learning_of_new_steps(kind):
+    memory = copy.deepcopy(kind(9, (1,), (1,), 0))
+    sent = pickle.loads(ForkingPickler.dumps(memory))
+    for each in (memory, sent):
+        each.add([3.0], [0.5], 1.0, [4.0], False, False)
+        assert each.sample(1).obs.tolist() == each.tensors.obs[:1].tolist() == [[3.0]]
 
 
 # ---- what is asked for in another way ------------------------------------------------------------

@@ -6,6 +6,7 @@ import re
 import warnings
 from abc import ABCMeta
 from collections.abc import Iterator, Mapping
+from multiprocessing.reduction import ForkingPickler
 from numbers import Real
 from typing import Any
 
@@ -20,6 +21,7 @@ from helpers.agents.normalize import watched
 from helpers.agents.schedules import KINDS as SCHEDULES
 from helpers.agents.schedules import as_rate
 from helpers.envs.resumable import Resumable
+from helpers.memory.buffers import by_value
 from helpers.names import check_names, is_elsewhere, unknown
 
 SHAPES = ("hidden", "layer_norm")  # of the weights: a file's fit no other
@@ -39,7 +41,9 @@ class Remembering(ABCMeta):
         for method, wrapped in {"value": of_flat, "train_step": watched}.items():
             if inspect.isfunction(own := namespace.get(method)):
                 namespace[method] = wrapped(own)
-        return super().__new__(cls, name, bases, namespace, **kwargs)
+        kind = super().__new__(cls, name, bases, namespace, **kwargs)
+        ForkingPickler.register(kind, by_value)
+        return kind
 
     def __call__(cls: Any, *args: Any, **kwargs: Any) -> Any:
         agent = cls.__new__(cls)
