@@ -5,7 +5,7 @@ import inspect
 import re
 import warnings
 from abc import ABCMeta
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from multiprocessing.reduction import ForkingPickler
 from numbers import Real
 from typing import Any
@@ -29,6 +29,8 @@ OWN = "own"  # in a file: the name of what it cannot hold
 # Of a constructor's parameters, *args and **shared: what it hands on to the class above.
 HANDED_ON = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
+WRAPPED: dict[str, Callable[[Any], Any]] = {"value": of_flat, "train_step": watched}
+
 
 class Remembering(ABCMeta):
     """The class of agent classes: an agent knows its settings, and when its constructor is through.
@@ -38,7 +40,7 @@ class Remembering(ABCMeta):
     """
 
     def __new__(cls, name: str, bases: tuple, namespace: dict[str, Any], **kwargs: Any) -> Any:
-        for method, wrapped in {"value": of_flat, "train_step": watched}.items():
+        for method, wrapped in WRAPPED.items():
             if inspect.isfunction(own := namespace.get(method)):
                 namespace[method] = wrapped(own)
         kind = super().__new__(cls, name, bases, namespace, **kwargs)
