@@ -236,6 +236,17 @@ def test_a_callbacks_hook_that_takes_other_arguments_is_refused():
     assert_one_sentence(error.value, "agent and total_steps")
 
 
+def test_a_callback_that_never_runs_is_one_sentence():
+    def halfway(agent):
+        yield agent
+
+    for callback in (halfway, CallbackList(halfway)):
+        agent = short()
+        with pytest.raises(TypeError, match="gave a generator, so nothing in it ran") as error:
+            agent.learn(5, callback)
+        assert_one_sentence(error.value, "yield")
+
+
 def test_a_method_that_is_called_otherwise_here_is_warned_of():
     with pytest.warns(
         UserWarning, match="Mine.train is a method that TD3 never calls: .* train_st"

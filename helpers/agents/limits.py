@@ -268,8 +268,14 @@ def _takes(function: Callable, *args: Any) -> bool:
 def says_stop(answer: object) -> bool:
     """Whether a callback's answer ends training: False, also as comparing numpy's numbers gives it.
 
-    Any other answer, such as None or 0, lets it go on.
+    Any other answer, such as None or 0, lets it go on. Raises `TypeError` for a generator and
+    what an `async` function gives: these have not run.
     """
+    if inspect.isgenerator(answer) or inspect.iscoroutine(answer):
+        raise TypeError(
+            f"The callback gave a {type(answer).__name__}, so nothing in it ran: write a function "
+            "without yield and async."
+        )
     return isinstance(answer, (bool, np.bool_)) and not answer
 
 
