@@ -46,6 +46,16 @@ def test_a_learning_rate_of_numpys_is_saved_and_loaded(rate, tmp_path):
     assert type(other.optimizer.param_groups[0]["eps"]) is float
 
 
+def test_a_list_of_settings_that_its_owner_changes_later_changes_no_file(tmp_path):
+    hidden, parts = [8, 6], ["obs"]
+    agent = short(hidden=hidden, normalize=parts)
+    hidden.append(4)
+    parts.append("rewards")
+    agent.save(tmp_path / "a.pt")
+    loaded = TD3.load(tmp_path / "a.pt").hyperparameters
+    assert (loaded["hidden"], loaded["normalize"]) == ([8, 6], ["obs"])
+
+
 def test_a_history_of_ones_own_is_loaded_or_refused_at_once(tmp_path):
     agent, path = short(), tmp_path / "a.pt"
     agent.history["mine"] = [(np.int64(3), np.float32(0.5))]

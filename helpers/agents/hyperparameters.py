@@ -170,12 +170,14 @@ def _constructors(kind: type) -> Iterator[inspect.Signature]:
 
 
 def as_remembered(value: Any) -> Any:
-    """A copy of a noise; the object that a file's dictionary stands for; no number of numpy's."""
+    """A copy of a noise or list; the object that a file's dictionary stands for; no numpy number."""
     kind = value.get("kind") if isinstance(value, dict) else None
     if isinstance(value, Noise) or (isinstance(kind, str) and kind in NOISES):
         return as_noise(value)
     if isinstance(kind, str) and kind in SCHEDULES:
         return as_rate("a learning rate", value)
+    if isinstance(value, list):
+        return list(value)  # its owner may change it; a file says what networks were made of
     return value.item() if isinstance(value, np.generic) else value
 
 
