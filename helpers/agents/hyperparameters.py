@@ -170,7 +170,7 @@ def _constructors(kind: type) -> Iterator[inspect.Signature]:
 
 
 def as_remembered(value: Any) -> Any:
-    """A copy of a noise or list; the object that a file's dictionary stands for; no numpy number."""
+    """A copy of a noise or list; what a file's dictionary stands for; no number of numpy's."""
     kind = value.get("kind") if isinstance(value, dict) else None
     if isinstance(value, Noise) or (isinstance(kind, str) and kind in NOISES):
         return as_noise(value)
