@@ -12,6 +12,7 @@ from gymnasium import spaces
 
 from helpers.envs.make import EnvLike, make_env, one_line
 from helpers.envs.resumable import Resumable
+from helpers.names import explained
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class Evaluation:
         )
 
 
+@explained
 def evaluate(
     policy, env: EnvLike | None = None, episodes: int = 20, seed: int = 10_000
 ) -> Evaluation:

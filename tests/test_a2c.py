@@ -102,10 +102,12 @@ def test_gae_with_lambda_1_is_the_bootstrapped_return_minus_the_value(experience
             )
 
 
-def test_gae_of_whole_rewards_is_not_rounded():
+@pytest.mark.parametrize("kind", [int, np.float32, float])
+def test_gae_of_whole_numbers_is_not_rounded(kind):
     rewards, never = np.ones((3, 1), int), np.zeros((3, 1), bool)
-    advantages = gae(rewards, np.zeros((4, 1)), never, never, gamma=0.5, lam=1.0)
+    advantages = gae(rewards, np.zeros((4, 1), kind), never, never, gamma=0.5, lam=1.0)
     assert advantages.ravel().tolist() == [1.75, 1.5, 1.0]
+    assert advantages.dtype == (np.float64 if kind is int else kind)
 
 
 @quick

@@ -1,9 +1,12 @@
 """What somebody does who comes from another library: it works, or one sentence says what to do."""
 
+import copy
 import os
+import pickle
 import stat
 import sys
 import warnings
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 
 import gymnasium as gym
@@ -13,12 +16,14 @@ import torch
 from environments import TORQUE, Log, Probe, make
 from sentences import assert_one_sentence
 from torch import nn
+from wholes import everything
 
 from helpers.agents import PPO, TD3
 from helpers.agents.ddpgfd import DDPGfD
 from helpers.agents.noise import GaussianNoise
 from helpers.evaluation import evaluate
-from helpers.training.callbacks import CallbackList, Evaluate, StopAtReturn
+from helpers.memory.buffers import PrioritizedReplayBuffer, ReplayBuffer
+from helpers.training.callbacks import CallbackList, Checkpoint, Evaluate, StopAtReturn
 
 
 def short(**settings):
@@ -39,6 +44,16 @@ def test_a_learning_rate_of_numpys_is_saved_and_loaded(rate, tmp_path):
     agent.save(tmp_path / "a.pt")
     other = PPO.load(tmp_path / "a.pt", learning_rate=rate)
     assert type(other.optimizer.param_groups[0]["eps"]) is float
+
+
+def test_a_list_of_settings_that_its_owner_changes_later_changes_no_file(tmp_path):
+    hidden, parts = [8, 6], ["obs"]
+    agent = short(hidden=hidden, normalize=parts)
+    hidden.append(4)
+    parts.append("rewards")
+    agent.save(tmp_path / "a.pt")
+    loaded = TD3.load(tmp_path / "a.pt").hyperparameters
+    assert (loaded["hidden"], loaded["normalize"]) == ([8, 6], ["obs"])
 
 
 def test_a_history_of_ones_own_is_loaded_or_refused_at_once(tmp_path):
@@ -77,6 +92,20 @@ def test_a_network_that_is_in_no_file_is_warned_of(tmp_path):
     other = Saved.load(tmp_path / "b.pt")
     assert torch.equal(agent.guess.weight, other.guess.weight)
     assert other.extra == GaussianNoise(0.3)
+
+
+def test_a_path_in_the_home_folder_leads_there(tmp_path, monkeypatch):
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    short().learn(2, Checkpoint("~/runs/b.pt", steps=1)).save("~/runs/a.pt")
+    short().save("~draft.pt")
+    assert [TD3.load(path).steps for path in ("~/runs/a.pt", "~/runs/b.pt", "~draft.pt")] == [
+        2,
+        2,
+        0,
+    ]
+    assert {path.name for path in tmp_path.iterdir()} == {"home", "~draft.pt"}
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links and rights are others there")
@@ -176,6 +205,30 @@ def test_where_it_stopped_is_said_of_the_present_agent():
     assert stop.reached is None
 
 
+# ---- other processes -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("agent", [short, lambda: PPO("CartPole-v1", seed=0)], ids=["TD3", "PPO"])
+def test_an_agent_that_is_sent_to_a_process_is_a_copy(agent):
+    """As `multiprocessing` sends it; torch would let both processes share its weights."""
+    agent = agent().learn(30)
+    sent = pickle.loads(ForkingPickler.dumps(agent))
+    assert not agent.critic.state_dict().popitem()[1].is_shared()
+    before = everything(agent)
+    assert everything(sent) == before
+    assert everything(sent.learn(30)) != before == everything(agent)
+    assert everything(agent.learn(30)) == everything(sent)
+
+
+@pytest.mark.parametrize("kind", [ReplayBuffer, PrioritizedReplayBuffer])
+def test_so_is_a_memory_which_goes_on_learning_of_new_steps(kind):
+    memory = copy.deepcopy(kind(9, (1,), (1,), 0))
+    sent = pickle.loads(ForkingPickler.dumps(memory))
+    for each in (memory, sent):
+        each.add([3.0], [0.5], 1.0, [4.0], False, False)
+        assert each.sample(1).obs.tolist() == each.tensors.obs[:1].tolist() == [[3.0]]
+
+
 # ---- what is asked for in another way ------------------------------------------------------------
 
 
@@ -191,6 +244,17 @@ def test_a_callbacks_hook_that_takes_other_arguments_is_refused():
     with pytest.raises(TypeError, match=r"OldHook.start takes other arguments") as error:
         short().learn(1, OldHook())
     assert_one_sentence(error.value, "agent and total_steps")
+
+
+def test_a_callback_that_never_runs_is_one_sentence():
+    def halfway(agent):
+        yield agent
+
+    for callback in (halfway, CallbackList(halfway)):
+        agent = short()
+        with pytest.raises(TypeError, match="gave a generator, so nothing in it ran") as error:
+            agent.learn(5, callback)
+        assert_one_sentence(error.value, "yield")
 
 
 def test_a_method_that_is_called_otherwise_here_is_warned_of():
@@ -212,6 +276,31 @@ def test_a_class_of_networks_is_not_set_on_an_agent():
 def test_learning_without_gradients_switches_them_on():
     with torch.no_grad():
         assert short().learn(30).updates == 11
+
+
+class Plain(TD3):
+    """As own agents, it computes its updates with autograd."""
+
+
+def test_what_is_made_loaded_or_trained_in_inference_mode_learns_as_ever(tmp_path):
+    expected = short().learn(40).predict(np.ones(3))
+    with torch.inference_mode():
+        agents = [short(), Plain("Pendulum-v1", seed=0, learning_starts=20, batch_size=4)]
+        agents[0].learn(30).save(tmp_path / "a.pt", replay=True)
+        agents[1].learn(30)
+        agents.append(TD3.load(tmp_path / "a.pt"))
+    assert [agent.learn(10).predict(np.ones(3)) for agent in agents] == [
+        pytest.approx(expected)
+    ] * 3
+
+
+def test_another_default_device_is_refused():
+    with (
+        torch.device("meta"),
+        pytest.raises(ValueError, match="makes all tensors on meta") as error,
+    ):
+        short()
+    assert_one_sentence(error.value, 'torch.set_default_device("cpu")')
 
 
 @pytest.mark.parametrize("name", ["maximize", "amsgrad"])
@@ -250,6 +339,13 @@ def test_a_memory_without_room_is_one_sentence():
     with pytest.raises(ValueError, match="set a smaller buffer_size") as error:
         TD3(make(Wide, observation_space=box), buffer_size=10**8, hidden=1)
     assert_one_sentence(error.value, "1,000,000 numbers")
+
+
+@pytest.mark.parametrize("obs", [["a"] * 3, [None] * 3, np.zeros(3, complex)], ids=repr)
+def test_an_observation_that_is_no_numbers_is_one_sentence(obs):
+    with pytest.raises(ValueError, match="takes observations of numbers") as error:
+        short().predict(obs)
+    assert_one_sentence(error.value, "predict")
 
 
 def test_what_are_no_demonstrations_is_one_sentence():

@@ -90,7 +90,7 @@ def test_a_batch_has_a_row_for_each(kind):
 @pytest.mark.parametrize("wrong", [None, 9, "left", np.zeros((2, 7)), {"where": 3}], ids=str)
 def test_another_observation_is_one_sentence(kind, wrong):
     agent = A2C(told(kind, discrete=True), seed=0, hidden=4)
-    with pytest.raises(ValueError, match="predict got no observation") as error:
+    with pytest.raises(ValueError, match="predict takes an observation, which") as error:
         agent.predict(wrong)
     assert_one_sentence(error.value, kind)
 

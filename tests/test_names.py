@@ -12,8 +12,9 @@ from wholes import tiny
 import helpers.agents
 from helpers.agents import A2C, DDPG, PPO, SAC, TD3, DDPGfD, layers, noise
 from helpers.agents.hyperparameters import settings_of
-from helpers.agents.names import AROUND, ELSEWHERE, METHODS, NAMES, SB3, SETTINGS, as_markdown
 from helpers.evaluation import evaluate
+from helpers.memory.buffers import PrioritizedReplayBuffer, ReplayBuffer
+from helpers.names import AROUND, ELSEWHERE, METHODS, NAMES, SB3, SETTINGS, as_markdown
 from helpers.training import callbacks
 
 AGENTS = [getattr(helpers.agents, name) for name in helpers.agents.__all__]
@@ -66,6 +67,20 @@ def small():
         (lambda: small().set_parameters({}, exact_match=True), "exact_match is called exact"),
         (lambda: small().save("x.pt", exclude=["buffer"]), "save takes no exclude"),
         (lambda: small().set_env("Pendulum-v1", force_reset=True), "set_env takes no force_reset"),
+        (lambda: evaluate(small(), n_eval_episodes=5), "n_eval_episodes is called episodes here"),
+        (lambda: evaluate(model=small()), "model is called policy here"),
+        (lambda: noise.GaussianNoise(mean=0, sigma=1), "GaussianNoise takes no mean, which is"),
+        (lambda: noise.OUNoiseAround(0.1, mean=1), "mean is called mu here"),
+        (lambda: noise.OUNoise(initial_noise=None), "an OUNoise starts every episode at 0"),
+        (
+            lambda: ReplayBuffer(buffer_size=9, obs_shape=(3,), action_shape=(1,)),
+            "buffer_size is called capacity here",
+        ),
+        (
+            lambda: PrioritizedReplayBuffer(9, (3,), (1,), handle_timeout_termination=False),
+            "PrioritizedReplayBuffer takes no handle_timeout",
+        ),
+        (lambda: ReplayBuffer(9, (3,), action_space=None), "is called action_shape here"),
     ],
 )  # fmt: skip
 def test_a_wrong_keyword_is_one_sentence_with_the_right_one(make, says):
@@ -150,7 +165,7 @@ def test_what_a_name_is_called_here_is_there():
     known |= {name for kind in AGENTS for name in dir(kind)} | set(vars(agent)) | set(vars(memory))
     known |= set(vars(SAC("Pendulum-v1", **tiny)))
     methods = (TD3.learn, TD3.predict, TD3.save, TD3.load, TD3.set_parameters, TD3.set_env)
-    for method in (*methods, TD3.action_probability):
+    for method in (*methods, TD3.action_probability, ReplayBuffer, noise.OUNoiseAround):
         known |= set(inspect.signature(method).parameters)
     known |= set(inspect.signature(evaluate).parameters) | {"evaluate", "LiveCurves"}
     for each in (callbacks.Evaluate, callbacks.Checkpoint, callbacks.StopAtReturn):

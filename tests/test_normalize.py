@@ -136,6 +136,15 @@ def test_evaluation_and_predict_leave_the_statistics_alone(name):
 
 
 @EVERY
+def test_a_loop_of_train_steps_learns_what_learn_does(name):
+    taught, looped = (AGENTS[name](normalize=BOTH) for _ in range(2))
+    taught.learn(47)
+    while looped.steps < 47:
+        looped.train_step()
+    assert everything(looped) == everything(taught)
+
+
+@EVERY
 @pytest.mark.parametrize("normalize", [("obs",), ("rewards",), BOTH], ids=str)
 def test_going_on_equals_never_having_stopped(name, normalize, tmp_path):
     whole, parts = (AGENTS[name](normalize=normalize) for _ in range(2))

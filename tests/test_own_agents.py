@@ -10,7 +10,7 @@ from sentences import assert_one_sentence
 from torch import nn
 from wholes import everything
 
-from helpers.agents import A2C, TD3
+from helpers.agents import A2C, SAC, TD3
 from helpers.agents.base import Agent, gradient_step
 from helpers.agents.networks import QNetwork, make_actor
 from helpers.agents.off_policy import OffPolicyAgent
@@ -206,3 +206,25 @@ def test_a_memory_of_ones_own_has_add_sample_and_a_length(tmp_path):
     assert_one_sentence(error.value, "Listed", "ReplayBuffer")
     agent.save(tmp_path / "agent.pt")
     assert TD3.load(tmp_path / "agent.pt").steps == 330
+
+
+def test_a_store_of_ones_own_is_warned_of_since_training_does_not_call_it():
+    with pytest.warns(UserWarning, match="Shaped.store is for .*, learn never calls it") as warned:
+
+        class Shaped(TD3):
+            def store(self, obs, action, reward, *rest):
+                super().store(obs, action, reward + 1, *rest)
+
+    assert_one_sentence(warned[0].message, "override collect")
+
+
+@pytest.mark.parametrize(
+    "obs", [np.zeros((1, 3)), np.zeros(3), torch.zeros(3), torch.zeros(1, 2), {"a": 1}], ids=repr
+)
+@pytest.mark.parametrize("kind", [A2C, TD3, SAC, Climber])
+def test_a_value_of_what_is_not_flat_is_one_sentence(kind, obs):
+    agent = kind("Pendulum-v1", seed=0, hidden=4)
+    with pytest.raises(ValueError, match=r"value takes what agent\.flat") as error:
+        agent.value(obs)
+    assert_one_sentence(error.value, "agent.value(agent.flat(obs[None]))")
+    assert agent.value(agent.flat(np.zeros((2, 3)))).shape == (2,)

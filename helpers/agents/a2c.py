@@ -63,7 +63,7 @@ def gae(
     observation before every step, and of the one after the last. Returns advantages (T, N).
     """
     # 1. Walk backwards with a running advantage for each environment, 0 after the last step.
-    advantages = np.zeros_like(values[:-1])
+    advantages = np.zeros_like(1.0 * values[:-1])  # floats, even where these are whole numbers
     advantage = np.zeros_like(values[0])
     for t in reversed(range(len(rewards))):
         # 2. The TD error. After a termination no future is counted, after a truncation it is.

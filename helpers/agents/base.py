@@ -29,7 +29,6 @@ from helpers.agents.limits import (
     switch,
 )
 from helpers.agents.modes import one_train_step, settle
-from helpers.agents.names import explained, missing_attribute
 from helpers.agents.normalize import Normalizer
 from helpers.agents.schedules import Rate, as_rate, rate_at, rate_now
 from helpers.agents.threads import one_thread
@@ -45,6 +44,7 @@ from helpers.envs.make import (
 )
 from helpers.envs.resumable import DIVERGED, Resumable
 from helpers.envs.units import warn_of_loose_bounds
+from helpers.names import explained, missing_attribute
 
 Callback = Callable[["Agent"], bool | None]
 SEEDING = threading.RLock()  # held while networks are made, see `Agent.seeded`
@@ -188,7 +188,7 @@ class Agent(metaclass=Remembering):
             self.obs = None  # by somebody else, since: a new episode begins
         getattr(callback, "start", _nothing)(self, total_steps)
         try:
-            with one_thread(), torch.enable_grad():
+            with one_thread(), torch.inference_mode(False):
                 self.watch()
                 settle(self)  # also what was put in place of a network since
                 parameters.check_trained(self)
@@ -361,9 +361,10 @@ class Agent(metaclass=Remembering):
         if self.flat_space is not self.observation_space:
             flat = flat_rows(self.observation_space, obs)
             if flat is None:
+                space = one_line(self.observation_space)
                 raise ValueError(
-                    f"{asked} got no observation of {one_line(self.observation_space)} and no "
-                    "batch of them, in which each part has a row for each."
+                    f"{asked} takes an observation, which the environment's {space} can hold, or "
+                    f"a batch of them, one a row in each part; got {one_line(obs)[:80]}."
                 )
             return flat
         obs, shape = as_numbers(asked, obs), self.flat_space.shape
@@ -449,7 +450,8 @@ class Agent(metaclass=Remembering):
         differ, or settings that the file's networks do not fit; `TypeError` for a setting that
         there is not.
         """
-        return checkpoint.agent_from(cls, checkpoint.read(path), env, path, settings)
+        with torch.inference_mode(False):
+            return checkpoint.agent_from(cls, checkpoint.read(path), env, path, settings)
 
     if not TYPE_CHECKING:  # it knows class methods only
         load = MakesAgents(load.__func__)

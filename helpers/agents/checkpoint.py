@@ -23,7 +23,6 @@ from helpers.agents.hyperparameters import (
     settings_of,
 )
 from helpers.agents.limits import LIMITS
-from helpers.agents.names import check_names
 from helpers.agents.noise import Noise
 from helpers.agents.normalize import Normalizer
 from helpers.demos.files import ENV_ID
@@ -38,6 +37,7 @@ from helpers.envs.make import (
 )
 from helpers.envs.plain_spaces import describe_space, space_from
 from helpers.memory.buffers import restore_memory, stored_memory
+from helpers.names import check_names
 
 Kind = TypeVar("Kind")
 
@@ -284,17 +284,18 @@ def _is_back(agent: Any, trace: Any) -> bool:
 
 
 def file_path(path: str | os.PathLike) -> Path:
-    """The path of a file that can be written.
+    """The path of a file that can be written; one that begins with ~ leads to the home folder.
 
     Raises `IsADirectoryError` for that of a folder, `ValueError` for what is no file, as /dev/null.
     """
-    if Path(path).is_dir() or os.fspath(path).endswith(("/", os.sep)):
+    file = Path(os.path.expanduser(path))
+    if file.is_dir() or os.fspath(path).endswith(("/", os.sep)):
         raise IsADirectoryError(
-            f"{path} is a folder: name a file in it, such as {Path(path) / 'agent.pt'}."
+            f"{path} is a folder: name a file in it, such as {file / 'agent.pt'}."
         )
-    if Path(path).exists() and not Path(path).is_file():
+    if file.exists() and not file.is_file():
         raise ValueError(f"{path} is no file, and an agent would take its place: name another.")
-    return Path(path)
+    return file
 
 
 def write(path: str | os.PathLike, content: dict) -> None:
@@ -329,7 +330,7 @@ def read(path: str | os.PathLike) -> dict:
 
     Raises `FileNotFoundError`, `OSError` for a file that must not be read, `ValueError` otherwise.
     """
-    path = Path(path)
+    path = Path(os.path.expanduser(path))
     if not path.exists():
         raise FileNotFoundError(
             f"There is no file {path}: save an agent there first, agent.save(path)."

@@ -5,37 +5,53 @@ import inspect
 import re
 import warnings
 from abc import ABCMeta
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from multiprocessing.reduction import ForkingPickler
 from numbers import Real
 from typing import Any
 
 import numpy as np
+import torch
 
-from helpers.agents.limits import LIMITS, NETWORKS
+from helpers.agents.limits import LIMITS, NETWORKS, of_flat
 from helpers.agents.modes import settle
-from helpers.agents.names import check_names, is_elsewhere, unknown
 from helpers.agents.noise import KINDS as NOISES
 from helpers.agents.noise import Noise, as_noise
+from helpers.agents.normalize import watched
 from helpers.agents.schedules import KINDS as SCHEDULES
 from helpers.agents.schedules import as_rate
 from helpers.envs.resumable import Resumable
+from helpers.memory.buffers import by_value
+from helpers.names import check_names, is_elsewhere, unknown
 
 SHAPES = ("hidden", "layer_norm")  # of the weights: a file's fit no other
 OWN = "own"  # in a file: the name of what it cannot hold
 # Of a constructor's parameters, *args and **shared: what it hands on to the class above.
 HANDED_ON = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
+WRAPPED: dict[str, Callable[[Any], Any]] = {"value": of_flat, "train_step": watched}
+
 
 class Remembering(ABCMeta):
     """The class of agent classes: an agent knows its settings, and when its constructor is through.
 
-    Found out once, here, so that no constructor has to do it and `save` knows all of them.
+    Found out once, here, so that no constructor has to do it and `save` knows all of them. Also
+    here, every `value` looks at what it is given, and every `train_step` lets the normaliser learn.
     """
+
+    def __new__(cls, name: str, bases: tuple, namespace: dict[str, Any], **kwargs: Any) -> Any:
+        for method, wrapped in WRAPPED.items():
+            if inspect.isfunction(own := namespace.get(method)):
+                namespace[method] = wrapped(own)
+        kind = super().__new__(cls, name, bases, namespace, **kwargs)
+        ForkingPickler.register(kind, by_value)
+        return kind
 
     def __call__(cls: Any, *args: Any, **kwargs: Any) -> Any:
         agent = cls.__new__(cls)
         vars(agent)["remembered"] = hyperparameters(cls, args, kwargs)
-        agent.__init__(*args, **kwargs)
+        with torch.inference_mode(False):  # what is made there could never learn
+            agent.__init__(*args, **kwargs)
         settle(agent)
         vars(agent)["made"] = True
         return agent
@@ -154,12 +170,14 @@ def _constructors(kind: type) -> Iterator[inspect.Signature]:
 
 
 def as_remembered(value: Any) -> Any:
-    """A copy of a noise; the object that a file's dictionary stands for; no number of numpy's."""
+    """A copy of a noise or list; what a file's dictionary stands for; no number of numpy's."""
     kind = value.get("kind") if isinstance(value, dict) else None
     if isinstance(value, Noise) or (isinstance(kind, str) and kind in NOISES):
         return as_noise(value)
     if isinstance(kind, str) and kind in SCHEDULES:
         return as_rate("a learning rate", value)
+    if isinstance(value, list):
+        return list(value)  # its owner may change it; a file says what networks were made of
     return value.item() if isinstance(value, np.generic) else value
 
 

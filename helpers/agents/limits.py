@@ -1,5 +1,6 @@
 """What the settings of agents can be: a table, and one form of sentence for what cannot be."""
 
+import functools
 import inspect
 import math
 import warnings
@@ -10,12 +11,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from helpers.agents.names import called_here
 from helpers.agents.noise import as_noise
 from helpers.agents.normalize import PARTS
 from helpers.agents.schedules import as_rate
 from helpers.envs.make import check_action_space, is_image, observation_box, one_line
 from helpers.envs.units import check_bounded
+from helpers.names import called_here
 
 Limit = Callable[[str, Any], object]  # of a setting's name and value; raises `ValueError`
 
@@ -202,6 +203,12 @@ def check_classes(kind: Any) -> None:
                 f"{kind.__name__}.{name} is a method that {of} never calls: here that is {here}.",
                 stacklevel=4,
             )
+        if name == "store" and hasattr(above, name):
+            warnings.warn(
+                f"{kind.__name__}.store is for steps of a loop of your own, learn never calls it: "
+                "override collect, or change rewards in a wrapper of the environment.",
+                stacklevel=4,
+            )
     for name, value in own.items() if "__init__" not in own else ():
         if name in LIMITS and not isinstance(value, property):
             raise TypeError(
@@ -261,8 +268,14 @@ def _takes(function: Callable, *args: Any) -> bool:
 def says_stop(answer: object) -> bool:
     """Whether a callback's answer ends training: False, also as comparing numpy's numbers gives it.
 
-    Any other answer, such as None or 0, lets it go on.
+    Any other answer, such as None or 0, lets it go on. Raises `TypeError` for a generator and
+    what an `async` function gives: these have not run.
     """
+    if inspect.isgenerator(answer) or inspect.iscoroutine(answer):
+        raise TypeError(
+            f"The callback gave a {type(answer).__name__}, so nothing in it ran: write a function "
+            "without yield and async."
+        )
     return isinstance(answer, (bool, np.bool_)) and not answer
 
 
@@ -280,9 +293,32 @@ def as_array(asked: str, obs: Any) -> np.ndarray:
 def as_numbers(asked: str, obs: Any) -> np.ndarray:
     """`obs` as one array of finite numbers. Raises `ValueError` for what is none."""
     array = as_array(asked, obs)
+    if array.dtype.kind not in "biuf":
+        shown = one_line(repr(obs))[:80]
+        raise ValueError(
+            f"{asked} takes observations of numbers, got {shown}: mend what it is from."
+        )
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise ValueError(f"{asked} got an observation with NaN or infinity: mend what it is from.")
     return array
+
+
+def of_flat(value: Callable[[Any, Any], torch.Tensor]) -> Callable[[Any, Any], torch.Tensor]:
+    """An agent's method `value`, which says of what is no batch of flat observations what is."""
+
+    @functools.wraps(value)
+    def called(agent: Any, obs: Any) -> torch.Tensor:
+        tensor = torch.is_tensor(obs) and obs.dtype != torch.float64
+        if not tensor or obs.ndim < 2 or obs.shape[-1] != agent.obs_size:
+            shape = f" of shape {tuple(np.shape(obs))}" if hasattr(obs, "shape") else ""
+            raise ValueError(
+                f"value takes what agent.flat gives, a float32 tensor (B, {agent.obs_size}), got "
+                f"{type(obs).__name__}{shape}: for one observation, write "
+                "agent.value(agent.flat(obs[None]))."
+            )
+        return value(agent, obs)
+
+    return called
 
 
 def check_environment(kind: Any, observation_space: Any, action_space: Any) -> None:
@@ -294,6 +330,11 @@ def check_environment(kind: Any, observation_space: Any, action_space: Any) -> N
         raise ValueError(
             f"Agents learn in float32, and torch makes networks of {dtype} now: call "
             "torch.set_default_dtype(torch.float32) first."
+        )
+    if (device := torch.get_default_device()).type != "cpu":
+        raise ValueError(
+            f"Agents move to their device themselves, and torch makes all tensors on {device} now: "
+            'call torch.set_default_device("cpu") first, and give the agent a device.'
         )
     box = observation_box(observation_space)
     check_action_space(kind.__name__, action_space, kind.action_kinds)

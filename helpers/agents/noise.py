@@ -15,6 +15,7 @@ import torch
 
 from helpers.agents.schedules import KINDS as SCHEDULES
 from helpers.agents.schedules import Schedule, as_rate, rate_at
+from helpers.names import explained
 
 Size = Any  # one number, or an array with one for each action dimension
 
@@ -186,6 +187,8 @@ class OUNoiseAround(OUNoise):
 
 NOISES: tuple[type[Noise], ...] = (UniformNoise, GaussianNoise, OUNoise, OUNoiseAround)
 KINDS = {kind.__name__: kind for kind in NOISES}
+for _noise in NOISES:  # a wrong keyword is answered with the right one; `dataclass` wrote these
+    setattr(_noise, "__init__", explained(_noise.__init__))  # noqa: B010
 
 
 @overload

@@ -5,7 +5,8 @@ are and add nothing. A replay memory keeps what the environment gave; it is norm
 so that old steps are measured by today's statistics.
 """
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -114,3 +115,14 @@ class Normalizer(nn.Module):
                 total = 0.0
         self.returns[number] = total
         return sums
+
+
+def watched(train_step: Callable[[Any], None]) -> Callable[[Any], None]:
+    """`train_step`, also in a loop of one's own: the normaliser learns from what it has seen."""
+
+    @functools.wraps(train_step)
+    def called(agent: Any) -> None:
+        train_step(agent)
+        agent.watch()
+
+    return called

@@ -108,8 +108,8 @@ class Resumable(gym.Wrapper):
         obs, result = self.last[0], self.env.step(action)
         if (
             not (isinstance(result, tuple) and len(result) == 5 and isinstance(result[4], dict))
-            or result[2] is None
-            or result[3] is None
+            or not _is_flag(result[2])
+            or not _is_flag(result[3])
         ):
             raise ValueError(
                 "The environment's step must give (observation, reward, terminated, truncated, "
@@ -149,13 +149,23 @@ class Resumable(gym.Wrapper):
 
     def _checked(self, obs: Any) -> np.ndarray:
         """A copy, since the environment may give the same array each time, and write into it."""
-        obs = np.array(obs)
-        if obs.shape != self.shape:
+        try:
+            array = np.array(obs)
+        except (ValueError, RuntimeError) as error:  # rows of several lengths; torch has its own
             raise ValueError(
-                f"The environment returned an observation of shape {obs.shape}, and its "
+                f"The environment returned an observation that is no array ({error}): mend it."
+            ) from error
+        if array.shape != self.shape:
+            raise ValueError(
+                f"The environment returned an observation of shape {array.shape}, and its "
                 f"observation_space says {self.shape}: mend one of them."
             )
-        return obs
+        if array.dtype.kind not in "biuf":
+            raise ValueError(
+                f"The environment returned the observation {obs!r:.80}, which must be an array of "
+                "numbers: mend it."
+            )
+        return array
 
     def _why_no_number(self) -> str:
         """Where an action that is NaN or infinite comes from: such an observation, or weights."""
@@ -274,9 +284,15 @@ def _kinds(result: Any) -> str:
     return f"({', '.join(type(each).__name__ for each in result)})"
 
 
+def _is_flag(end: Any) -> bool:
+    """Whether it is one truth value or number: the text "False" would end every episode."""
+    is_number = hasattr(end, "__float__") and getattr(end, "ndim", 0) == 0
+    return isinstance(end, (bool, np.bool_)) or is_number
+
+
 def _number(reward: Any) -> float:
     try:
-        return float(reward)
+        return float(None if isinstance(reward, str) else reward)  # type: ignore[arg-type]
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"The environment returned the reward {reward!r}, which must be one number."

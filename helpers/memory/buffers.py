@@ -1,12 +1,15 @@
 """Replay buffers: a memory of transitions to learn from again and again."""
 
-from collections.abc import Sequence
+import pickle
+from collections.abc import Callable, Sequence
+from multiprocessing.reduction import ForkingPickler
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from helpers.memory.segment_tree import MinTree, SumTree, check_places, check_priorities
+from helpers.names import explained
 
 
 class Batch(NamedTuple):
@@ -406,6 +409,22 @@ class PrioritizedReplayBuffer(ReplayBuffer):
             raise ValueError(
                 "A priority of 0 would never be drawn again: add a small positive number."
             )
+
+
+def by_value(thing: Any) -> tuple[Callable, tuple[bytes]]:
+    """How `multiprocessing` sends it: as a copy.
+
+    Torch would move its tensors to memory that both processes share. Training in one would change
+    the other's, and what numpy sees would be the old place.
+    """
+    return pickle.loads, (pickle.dumps(thing),)
+
+
+# A wrong keyword is answered with the right one. (Not a decorator: lesson 02 shows `Memory`.)
+for _memory in (Memory, PrioritizedReplayBuffer):
+    setattr(_memory, "__init__", explained(_memory.__init__))  # noqa: B010
+for _memory in (ReplayBuffer, PrioritizedReplayBuffer):
+    ForkingPickler.register(_memory, by_value)
 
 
 # ---- what an agent's file keeps of a buffer ------------------------------------------------------

@@ -24,9 +24,9 @@ from weakref import WeakKeyDictionary
 from helpers.agents import checkpoint
 from helpers.agents.base import Agent, Callback
 from helpers.agents.limits import check_callback, check_counts, number, says_stop
-from helpers.agents.names import explained
 from helpers.envs.make import EnvLike
 from helpers.evaluation import Evaluation, evaluate, fitting_env
+from helpers.names import explained
 
 LOG_SECONDS = 5.0  # between two looks at the history
 

@@ -48,7 +48,8 @@ SETTINGS = [
         "learning_rate actor_learning_rate critic_learning_rate temperature_learning_rate",
         "which of them, each agent says; a function gets the steps so far, not what remains",
     ),
-    Name("buffer_size", "buffer_size"),
+    Name("buffer_size", "buffer_size capacity",
+        "of DDPG, TD3 and SAC; a `ReplayBuffer` has a `capacity`"),
     Name("learning_starts", "learning_starts"),
     Name("batch_size", "batch_size"),
     Name("tau", "tau"),
@@ -177,6 +178,7 @@ AROUND = [
     Name(
         "evaluate_policy", "evaluate", "of `helpers.evaluation`; the result has `.mean` and `.std`"
     ),
+    Name("model", "policy", "of `evaluate`, an agent or a function from obs to action"),
     Name("n_eval_episodes", "episodes", "of `evaluate` and `Evaluate`"),
     Name(
         "BaseCallback", "", "a function of the agent, or an object with `__call__`, `start`, `stop`"
@@ -206,6 +208,12 @@ AROUND = [
     Name("HerReplayBuffer", "", "there is no HER: of a Dict with a goal all parts are seen"),
     Name("NormalActionNoise", "GaussianNoise", "`GaussianNoise(sigma)`, no mean"),
     Name("OrnsteinUhlenbeckActionNoise", "OUNoise", "`OUNoise(sigma, theta, dt)`"),
+    Name("mean", "mu", "of `OUNoiseAround`; other noises are around 0"),
+    Name("initial_noise", "", "an `OUNoise` starts every episode at 0"),
+    Name("dtype", "", "numbers are float32, pictures uint8"),
+    Name("observation_space", "obs_shape", "of a `ReplayBuffer`, such as `(3,)`"),
+    Name("action_space", "action_shape", "of a `ReplayBuffer`, such as `(1,)`"),
+    Name("handle_timeout_termination", "", "a buffer keeps `terminated` and `truncated` apart"),
     Name("make_vec_env", "n_envs", "a setting of A2C and PPO, which make their copies themselves"),
     Name("VecNormalize", "normalize", 'the setting `normalize=("obs", "rewards")`'),
     Name("NatureCNN", "NatureEncoder", "of `helpers.agents.layers`: a subclass's `encoder_class`"),
@@ -218,6 +226,7 @@ ELSEWHERE = [
     Name("initial_random_steps", "learning_starts", "", (PG,)),
     Name("expl_noise", "noise", "`GaussianNoise(0.1)`", (AUTHORS,)),
     Name("exploration_noise", "noise", "`GaussianNoise(0.1)`", (CLEANRL, PG)),
+    Name("mu", "mu", "of `OUNoiseAround`; other noises are around 0", (PG,)),
     Name("ou_noise_theta", "noise", "`OUNoise(sigma, theta)`", (PG,)),
     Name("ou_noise_sigma", "noise", "`OUNoise(sigma, theta)`", (PG,)),
     Name("policy_noise", "target_noise", "", (AUTHORS, CLEANRL)),
@@ -341,13 +350,14 @@ def check_names(
 
 
 def explained(method: Callable[Given, Result]) -> Callable[Given, Result]:
-    """`method`, which says of a keyword that it does not take what it is called here."""
+    """A method or function that says of a keyword that it does not take what it is called here."""
     known = [name for name in inspect.signature(method).parameters if name != "self"]
-    taker = method.__qualname__.removesuffix(".__init__").rpartition(".")[-1]
+    name = method.__name__
 
     @functools.wraps(method)
     def called(*args: Given.args, **kwargs: Given.kwargs) -> Result:
         if kwargs:
+            taker = type(args[0]).__name__ if name == "__init__" else name
             check_names(taker, kwargs, known)
         return method(*args, **kwargs)
 
