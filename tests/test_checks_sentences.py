@@ -142,7 +142,39 @@ def detaches_a_number(x, by):
     return [entry * by.detach() + 1 for entry in x]
 
 
+def calls_an_array(x, by):
+    return np.array(x)(0) * by
+
+
+def a_float_as_an_index(x, by):
+    return np.array(x)[by / 2]
+
+
+def appends_two(x, by):
+    result = []
+    result.append(x[0], by)
+    return result
+
+
+def loops_over_a_range_of_a_list(x, by):
+    return [x[i] * by + 1 for i in range(x)]
+
+
+def numpys_sum_of_a_tensor(x, by):
+    return np.sum(torch.tensor(x), axis=0, dtype=float) * by
+
+
+def a_slip_in_a_module(x, by):
+    return torch.tensr(x) * by + 1
+
+
 SENTENCES = {
+    calls_an_array: "entries are taken with square ones, `x[...]`",
+    a_float_as_an_index: "Is it a float, or a pair that is not unpacked?",
+    appends_two: "A pair needs brackets of its own",
+    loops_over_a_range_of_a_list: "`range` takes a number, such as the list's `len`.",
+    numpys_sum_of_a_tensor: "for a tensor use its own",
+    a_slip_in_a_module: "Is it a slip for `tensor`?",
     changes_what_is_not_set: "`total` has no value in this function before this line",
     its_own_error: "Your own `raise` stops it here: look at its condition.",
     one_entry_too_far: "The list has fewer entries than that",
@@ -232,6 +264,11 @@ class ScalerWithoutSelf:
         return [self.by(entry) + plus for entry in x]  # noqa: F821
 
 
+class ScalerWithoutACall(ScalerWithoutPlus):
+    def __init__(self, by, plus):
+        super.__init__()
+
+
 def test_what_is_called_is_used():
     """Only `plus` is never looked at."""
 
@@ -240,6 +277,7 @@ def test_what_is_called_is_used():
 
     exercise = exercise_of(Scaler, lambda rng: [([1.0, 2.5],), ([0.3],)], observe=observe)
     assert "Your version never uses `self.plus`." in judge(exercise, ScalerWithoutPlus).message
+    assert "`super().__init__()`" in judge(exercise, ScalerWithoutACall).message
     message = judge(exercise, ScalerWithoutSelf).message
     assert "What belongs to the object begins with `self.`: `self.plus`." in message
 

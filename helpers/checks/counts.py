@@ -56,9 +56,7 @@ def _whole(ratios: np.ndarray) -> str | None:
     return None
 
 
-def of_another_length(
-    reference: Any, cases: list[Case], lengths: list[tuple[int, int]]
-) -> Iterator[str]:
+def of_another_length(reference: Any, cases: list[Case], lengths: list[tuple]) -> Iterator[str]:
     """What one row of numbers should have been as long as, and what it is as long as."""
     named = _lengths(reference, cases).items() if cases else ()
     for (what, wanted), (other, seen) in itertools.permutations(named, 2):

@@ -3,7 +3,8 @@
 import ast
 import inspect
 import re
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 
 import torch
@@ -43,6 +44,8 @@ _SEVERAL = (
     "torch's `max` with a `dim`, or two critics in one, unpack them (`a, b = ...`) or take the one "
     "you need."
 )
+_WHOLE = "`/` gives a float even where there is no remainder; `//` gives a whole number."
+_ENTRIES = "Round brackets call a function; entries are taken with square ones, `x[...]`."
 _HINTS = {  # what an error says -> what that mostly means here
     "modified by an inplace operation": "A loss depends on something that was changed in place "
     "after the loss was computed: weights by another update (compute each loss right before its "
@@ -69,18 +72,23 @@ _HINTS = {  # what an error says -> what that mostly means here
     "into an array that it returns, `x[...] = y`.",
     "used as indices must be": "An index consists of whole numbers, or of True and False; "
     "`> 0` turns the numbers 0.0 and 1.0 into a mask.",
-    "cannot be interpreted as an integer": "`/` gives a float even where there is no remainder; "
-    "`//` gives a whole number.",
+    "'float' object cannot be": _WHOLE,
+    "float64' object cannot be": _WHOLE,
+    "are valid indices": f"Is it a float, or a pair that is not unpacked? {_WHOLE}",
+    "'list' object cannot be": "`range` takes a number, such as the list's `len`.",
+    "ndarray' object is not callable": _ENTRIES,
+    "Tensor' object is not callable": _ENTRIES,
+    "append() takes exactly one": "A pair needs brackets of its own: `append((a, b))`.",
+    "of 'super' object needs an argument": "`super` has to be called: `super().__init__()`.",
     "is not a Module subclass": "`nn.Sequential` holds modules, such as `nn.ReLU()` with its "
     "brackets; `torch.relu` is a function.",
     "mat1 and mat2 shapes cannot be multiplied": "The first shape is that of the input, the second "
-    "that of the matrix: for a linear layer, its numbers of inputs and outputs. Is it the right "
-    "layer?",
+    "that of the matrix: for a linear layer, its inputs and outputs. Is it the right layer?",
     "same dtype, but got Long": "A layer computes with floats, but got integers, such as actions: "
     "did you swap two arguments?",
     "unexpected keyword argument 'dim'": "numpy says `axis` where torch says `dim`.",
-    "mean() got an unexpected keyword argument 'axis'": "numpy's functions are for arrays: for a "
-    "tensor use its own, `x.mean()`.",
+    "() got an unexpected keyword argument 'axis'": "numpy's functions are for arrays: for a "
+    "tensor use its own, such as `x.mean()`, with `dim` for `axis`.",
     "integers or slices, not str": "A name in the brackets is for a dict; the parts of a batch "
     "are attributes, as in `batch.reward`.",
     "integers or slices, not tuple": "A list or a tuple takes one whole number in its brackets; an "
@@ -112,13 +120,10 @@ _HINTS = {  # what an error says -> what that mostly means here
     "as in an `if` or a loop, but is read on all of them.",
     "object has no attribute 'detach'": "Detach a tensor, such as a network's output, and not the "
     "network. A plain number carries no gradient anyway.",
-    "'str' object has no attribute": "It is a text here, such as an environment's id or a file's "
-    "name: make or open first what it names.",
-    "expected str, bytes or os.PathLike": "Something else was passed where a path is needed: did "
-    "you swap two arguments?",
+    "'str' object has no attribute": "It is a text here: make or open first what it names.",
+    "expected str, bytes or os.PathLike": "A path belongs there: did you swap two arguments?",
     "not have been used in the graph": "The loss does not depend on what its gradient is taken "
-    "for: did you pass another network's optimiser, or is the loss cut off by `.detach()` or "
-    "`no_grad`?",
+    "for: did you pass another network's optimiser, or detach the loss?",
     "'Batch' and": "You used a whole batch where one of its parts is needed, such as `batch.obs`.",
     "and 'Batch'": "You used a whole batch where one of its parts is needed, such as `batch.obs`.",
     "Generator' object": _DRAWS,
@@ -144,6 +149,7 @@ _NOT_SET_YET = (
     "`{0}` has no value in this function before this line, which changes it: set it first. (In a "
     "class, what another method has set is `self.{0}`.)"
 )
+_PUT_BACK = "The line `{} = ...` of the class, above its methods, is missing: put it back."
 _MISSING = re.compile(r"missing \d+ required positional arguments?: (.+)")
 _NEEDS = "The call there needs {} as well, each as an argument of its own."
 _BEYOND = re.compile(r"is out of bounds for axis (\d+) with size ([1-9]\d*)")
@@ -225,8 +231,10 @@ def hints_on_names(error: Raised, function: Callable, reference: Callable) -> li
         value = inspect.isclass(given) or (given is not None and not callable(given))
         if owner == reference.__name__ and value:
             return [_PUT_BACK.format(name)]
-    if found := re.search(r"name '(\w+)' is not defined", error.text):
+    if found := re.search(r"^name '(\w\w+)' is not defined", error.text):
         return _not_defined(found[1], function, reference)
+    if found := re.search(r"^module '([\w.]+)' has no attribute '(\w+)'", error.text):
+        return _slip(found[2], dir(sys.modules.get(found[1])))
     return _other_first_line(error, function, reference)
 
 
@@ -238,14 +246,13 @@ def _not_defined(name: str, function: Callable, reference: Callable) -> list[str
     if re.search(rf"\bself\.{name}\b", ast.unparse(right.node)):
         return [f"What belongs to the object begins with `self.`: `self.{name}`."]
     used = {each.id for each in ast.walk(source.node) if isinstance(each, ast.Name)} - {name}
-    if alike := get_close_matches(name, used):
-        return [f"Is it a slip for `{alike[0]}`?"]
-    if inspect.isclass(reference):
-        return []
-    return [f"Your function is given {listed(inspect.signature(reference).parameters)} alone."]
+    given = listed(inspect.signature(reference).parameters)
+    alone = [] if inspect.isclass(reference) else [f"Your function is given {given} alone."]
+    return _slip(name, used) or alone
 
 
-_PUT_BACK = "The line `{} = ...` of the class, above its methods, is missing: put it back."
+def _slip(name: str, names: Iterable[str]) -> list[str]:
+    return [f"Is it a slip for `{alike}`?" for alike in get_close_matches(name, names, 1)]
 
 
 def _other_first_line(error: Raised, function: Callable, reference: Callable) -> list[str]:
