@@ -91,6 +91,19 @@ def test_what_is_no_length_is_not_said_to_be_one(wrong):
     assert judge(TABLE, wrong).diagnosis != "a length"
 
 
+def test_what_is_as_long_as_another_axis_is_told():
+    exercise = exercise_of(lambda table: table.sum(axis=1), tables)
+    message = judge(exercise, lambda table: table.sum(axis=0)).message
+    assert "as many numbers as there are rows of `table`, not columns of `table`." in message
+
+
+def test_beside_a_shape_an_error_on_another_case_is_told():
+    cases = [(torch.ones(1, 1),), (torch.ones(2, 3),)]
+    message = judge(exercise_of(lambda x: 2 * x, lambda rng: cases), lambda x: 2 * x.item()).message
+    assert "has shape `()` instead of `(1, 1)`" in message
+    assert "On another case it stops with `RuntimeError" in message
+
+
 def test_all_parts_are_off_by_the_length():
     def observe(function, x):
         return {"sum": function(x), "size": 7}

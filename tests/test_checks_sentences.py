@@ -96,7 +96,95 @@ def joins_a_number(x, by):
     return np.concatenate([np.array(x), by])
 
 
+def changes_what_is_not_set(x, by):
+    for entry in x:
+        total += entry * by  # noqa: F821, F841
+    return x
+
+
+def its_own_error(x, by):
+    if by > 0 or len(x) < 9 or by == x:
+        raise ValueError("by is too small")
+    return x
+
+
+def one_entry_too_far(x, by):
+    return [x[7] - x[8] ** by]
+
+
+def a_text_for_an_object(x, by):
+    return "Pendulum-v1".reset(seed=by)
+
+
+def no_path(x, by):
+    return np.load({"x": x}, allow_pickle=False) and open(x)
+
+
+def by_another_ones_weights(x, by):
+    weight, other = (torch.tensor(by, requires_grad=True) for _ in range(2))
+    return torch.autograd.grad((torch.tensor(x) * weight).sum(), other)
+
+
+def a_pair_for_a_tensor(x, by):
+    return torch.abs((torch.tensor(x), torch.tensor(x)))
+
+
+def a_name_of_another_program(x, by):
+    return [entry * gamma + 1 for entry in x]  # noqa: F821
+
+
+def a_slip_in_a_name(x, by):
+    product = [entry * by for entry in x]
+    return prodct + product[0]  # noqa: F821
+
+
+def detaches_a_number(x, by):
+    return [entry * by.detach() + 1 for entry in x]
+
+
+def calls_an_array(x, by):
+    return np.array(x)(0) * by
+
+
+def a_float_as_an_index(x, by):
+    return np.array(x)[by / 2]
+
+
+def appends_two(x, by):
+    result = []
+    result.append(x[0], by)
+    return result
+
+
+def loops_over_a_range_of_a_list(x, by):
+    return [x[i] * by + 1 for i in range(x)]
+
+
+def numpys_sum_of_a_tensor(x, by):
+    return np.sum(torch.tensor(x), axis=0, dtype=float) * by
+
+
+def a_slip_in_a_module(x, by):
+    return torch.tensr(x) * by + 1
+
+
 SENTENCES = {
+    calls_an_array: "entries are taken with square ones, `x[...]`",
+    a_float_as_an_index: "Is it a float, or a pair that is not unpacked?",
+    appends_two: "A pair needs brackets of its own",
+    loops_over_a_range_of_a_list: "`range` takes a number, such as the list's `len`.",
+    numpys_sum_of_a_tensor: "for a tensor use its own",
+    a_slip_in_a_module: "Is it a slip for `tensor`?",
+    changes_what_is_not_set: "`total` has no value in this function before this line",
+    its_own_error: "Your own `raise` stops it here: look at its condition.",
+    one_entry_too_far: "The list has fewer entries than that",
+    a_text_for_an_object: "It is a text here",
+    no_path: "did you swap two arguments?",
+    by_another_ones_weights: "did you pass another network's optimiser",
+    a_pair_for_a_tensor: "unpack them (`a, b = ...`)",
+    a_name_of_another_program: "Your function is given `x` and `by` alone.",
+    a_slip_in_a_name: "Is it a slip for `product`?",
+    detaches_a_number: "A plain number carries no gradient",
     joins_a_number: "a number has none (`[x]` gives it one)",
     a_module_as_a_function: "`nn.ReLU` is a module: it is made first and then called",
     a_module_without_a_call: "`nn.Softplus` is a module: it is made first and then called",
@@ -168,6 +256,19 @@ class ScalerWithoutPlus:
         return [self.by(entry) * 1.37 - self.by(0.2) for entry in x]
 
 
+class ScalerWithoutSelf:
+    def __init__(self, by, plus):
+        self.by, self.plus = by, plus
+
+    def scale(self, x):
+        return [self.by(entry) + plus for entry in x]  # noqa: F821
+
+
+class ScalerWithoutACall(ScalerWithoutPlus):
+    def __init__(self, by, plus):
+        super.__init__()
+
+
 def test_what_is_called_is_used():
     """Only `plus` is never looked at."""
 
@@ -176,6 +277,9 @@ def test_what_is_called_is_used():
 
     exercise = exercise_of(Scaler, lambda rng: [([1.0, 2.5],), ([0.3],)], observe=observe)
     assert "Your version never uses `self.plus`." in judge(exercise, ScalerWithoutPlus).message
+    assert "`super().__init__()`" in judge(exercise, ScalerWithoutACall).message
+    message = judge(exercise, ScalerWithoutSelf).message
+    assert "What belongs to the object begins with `self.`: `self.plus`." in message
 
 
 def one_with_gradient(rng):

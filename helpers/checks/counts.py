@@ -6,6 +6,7 @@ tells of one that does not.
 """
 
 import inspect
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -36,10 +37,9 @@ def off_by_a_length(exercise: Exercise, want: Sequence[Any], got: Sequence[Any])
             return f"as many times too large as there are {what}: {LARGE}"
         if np.allclose(by_case, 1 / lengths, NEAR):
             return f"as many times too small as there are {what}: {SMALL}"
-    for what, lengths in named.items():
-        for other, its in named.items():
-            if np.allclose(by_case, lengths / its, NEAR):
-                return f"off by a factor, the number of {what} over that of {other}: {OTHER}"
+    for (what, lengths), (other, its) in itertools.permutations(named.items(), 2):
+        if np.allclose(by_case, lengths / its, NEAR):
+            return f"off by a factor, the number of {what} over that of {other}: {OTHER}"
     return _whole(by_case)
 
 
@@ -54,6 +54,15 @@ def _whole(ratios: np.ndarray) -> str | None:
                 f"length of an axis does: {question}"
             )
     return None
+
+
+def of_another_length(reference: Any, cases: list[Case], lengths: list[tuple]) -> Iterator[str]:
+    """What one row of numbers should have been as long as, and what it is as long as."""
+    named = _lengths(reference, cases).items() if cases else ()
+    for (what, wanted), (other, seen) in itertools.permutations(named, 2):
+        if lengths == [*zip(wanted, seen, strict=True)]:
+            yield f"There should be as many numbers as there are {what}, not {other}."
+            return
 
 
 def _ratio(want: Snapshot | Raised, got: Snapshot | Raised) -> float | None:

@@ -3,14 +3,15 @@
 import ast
 import inspect
 import re
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 
 import torch
 from torch import nn
 
 from helpers.checks.running import Raised
-from helpers.checks.source import Source, source_of
+from helpers.checks.source import Source, listed, source_of
 
 _YES_OR_NO = (
     "Python's `min`, `max`, `if`, `while`, `and`, `or` and `not` need a single true or false; "
@@ -38,6 +39,13 @@ _DRAWS = (
     "`rng` is one of numpy's generators: `rng.standard_normal(shape)` or `rng.normal(mean, std, "
     "shape)` draws from it, and torch's functions cannot."
 )
+_SEVERAL = (
+    "You have a list or a tuple instead of a tensor: if a function returns several, such as "
+    "torch's `max` with a `dim`, or two critics in one, unpack them (`a, b = ...`) or take the one "
+    "you need."
+)
+_WHOLE = "`/` gives a float even where there is no remainder; `//` gives a whole number."
+_ENTRIES = "Round brackets call a function; entries are taken with square ones, `x[...]`."
 _HINTS = {  # what an error says -> what that mostly means here
     "modified by an inplace operation": "A loss depends on something that was changed in place "
     "after the loss was computed: weights by another update (compute each loss right before its "
@@ -49,16 +57,14 @@ _HINTS = {  # what an error says -> what that mostly means here
     "'builtin_function_or_method'": _CALL,
     "'method'": _CALL,
     "'method-wrapper'": _CALL,
-    "'NoneType'": _NONE,
-    "got NoneType": _NONE,
+    "NoneType": _NONE,
     "bitwise_xor": "A power is `**` in Python; `^` is XOR.",
-    "ufunc 'bitwise_xor'": "A power is `**` in Python; `^` is XOR.",
     "maximum recursion depth": "The function calls itself without end. Did you mean "
     "another function? If not, add a condition that stops it, or write a loop.",
     "return_types": "With a `dim`, torch's `min`, `max` and `median` return values and their "
     "positions: take `.values`.",
-    "can't multiply sequence by non-int": "You have a list or a tuple instead of a tensor: if "
-    "a function returns several, such as torch's `max` with a `dim`, take the one you need.",
+    "can't multiply sequence by non-int": _SEVERAL,
+    "must be Tensor, not tuple": _SEVERAL,
     "can only concatenate tuple": "What stands before the `+` is a tuple: `np.where` and `nonzero` "
     "return one, with an array for each axis. Take the array out, `[0]`.",
     "no attribute 'read'": "`load` reads from a file; `json.loads` turns JSON text into a dict.",
@@ -66,25 +72,30 @@ _HINTS = {  # what an error says -> what that mostly means here
     "into an array that it returns, `x[...] = y`.",
     "used as indices must be": "An index consists of whole numbers, or of True and False; "
     "`> 0` turns the numbers 0.0 and 1.0 into a mask.",
-    "cannot be interpreted as an integer": "`/` gives a float even where there is no remainder; "
-    "`//` gives a whole number.",
+    "'float' object cannot be": _WHOLE,
+    "float64' object cannot be": _WHOLE,
+    "are valid indices": f"Is it a float, or a pair that is not unpacked? {_WHOLE}",
+    "'list' object cannot be": "`range` takes a number, such as the list's `len`.",
+    "ndarray' object is not callable": _ENTRIES,
+    "Tensor' object is not callable": _ENTRIES,
+    "append() takes exactly one": "A pair needs brackets of its own: `append((a, b))`.",
+    "of 'super' object needs an argument": "`super` has to be called: `super().__init__()`.",
     "is not a Module subclass": "`nn.Sequential` holds modules, such as `nn.ReLU()` with its "
     "brackets; `torch.relu` is a function.",
     "mat1 and mat2 shapes cannot be multiplied": "The first shape is that of the input, the second "
-    "that of the matrix: for a linear layer, its numbers of inputs and outputs.",
+    "that of the matrix: for a linear layer, its inputs and outputs. Is it the right layer?",
     "same dtype, but got Long": "A layer computes with floats, but got integers, such as actions: "
     "did you swap two arguments?",
     "unexpected keyword argument 'dim'": "numpy says `axis` where torch says `dim`.",
-    "mean() got an unexpected keyword argument 'axis'": "numpy's functions are for arrays: for a "
-    "tensor use its own, `x.mean()`.",
+    "() got an unexpected keyword argument 'axis'": "numpy's functions are for arrays: for a "
+    "tensor use its own, such as `x.mean()`, with `dim` for `axis`.",
     "integers or slices, not str": "A name in the brackets is for a dict; the parts of a batch "
     "are attributes, as in `batch.reward`.",
     "integers or slices, not tuple": "A list or a tuple takes one whole number in its brackets; an "
     "array or a tensor takes several.",
     "can be converted to an index": "`range`, and an index of a list, need one whole number: "
     "for the length use `len`; only an array or a tensor takes an array or a tensor as its index.",
-    "can be converted to Python scalars": _ONE_NUMBER,
-    "converted to a Python scalar": _ONE_NUMBER,
+    "Python scalar": _ONE_NUMBER,
     "must be Tensor, not int": _NO_TENSOR,
     "must be Tensor, not float": _NO_TENSOR,
     "must be Tensor, not list": "`torch.stack` turns a list of tensors into a tensor, "
@@ -108,7 +119,11 @@ _HINTS = {  # what an error says -> what that mostly means here
     "cannot access local variable": "It gets a value only on some paths through the function, such "
     "as in an `if` or a loop, but is read on all of them.",
     "object has no attribute 'detach'": "Detach a tensor, such as a network's output, and not the "
-    "network.",
+    "network. A plain number carries no gradient anyway.",
+    "'str' object has no attribute": "It is a text here: make or open first what it names.",
+    "expected str, bytes or os.PathLike": "A path belongs there: did you swap two arguments?",
+    "not have been used in the graph": "The loss does not depend on what its gradient is taken "
+    "for: did you pass another network's optimiser, or detach the loss?",
     "'Batch' and": "You used a whole batch where one of its parts is needed, such as `batch.obs`.",
     "and 'Batch'": "You used a whole batch where one of its parts is needed, such as `batch.obs`.",
     "Generator' object": _DRAWS,
@@ -129,12 +144,18 @@ _SQUEEZED = (
     "`squeeze()` without an axis drops every axis of length 1, also that of the rows in a batch of "
     "one. Name the axis that you mean: `squeeze(-1)`."
 )
+_CHANGED_UNSET = re.compile(r"local variable '(\w+)'.*\n\1 *[^\w\s=]{0,2}=(?!=)")
+_NOT_SET_YET = (
+    "`{0}` has no value in this function before this line, which changes it: set it first. (In a "
+    "class, what another method has set is `self.{0}`.)"
+)
+_PUT_BACK = "The line `{} = ...` of the class, above its methods, is missing: put it back."
 _MISSING = re.compile(r"missing \d+ required positional arguments?: (.+)")
 _NEEDS = "The call there needs {} as well, each as an argument of its own."
 _BEYOND = re.compile(r"is out of bounds for axis (\d+) with size ([1-9]\d*)")
 _NUMBERED = (
     "Axis {} has length {} here, so the last index along it is {}: was yours made for another "
-    "axis, or for a longer one?"
+    "axis, or for a longer one, or does it have to stop there?"
 )
 _NAME = r"([A-Z]\w+)"
 _NO_TENSOR_BUT = re.compile(rf"must be Tensor, not {_NAME}|'{_NAME}' and|and '{_NAME}'")
@@ -158,6 +179,8 @@ def hints(error: Raised) -> list[str]:
     found = dict.fromkeys(hint for words, hint in _HINTS.items() if words in error.text)
     if "zero-dimensional" in error.text and ".squeeze()" in error.source:
         found = {_SQUEEZED: None}
+    if unset := _CHANGED_UNSET.search(f"{error.text}\n{error.source}"):
+        found = {_NOT_SET_YET.format(unset[1]): None}
     if "values to unpack" in error.text and error.source.startswith("for "):
         found["To go through two lists side by side, `zip` them."] = None
     elif "values to unpack" in error.text and _MAX_UNPACKED.search(error.source):
@@ -166,13 +189,17 @@ def hints(error: Raised) -> list[str]:
 
 
 def what_it_needs(error: Raised) -> list[str]:
-    """What holds of any call with too few arguments and of any index beyond the end: it is said
-    where no change of a line explains the error better.
+    """What holds of any call with too few arguments, any index beyond the end and any error of
+    one's own: it is said where no change of a line explains the error better.
     """
     if asked := _MISSING.search(error.text):
         return [_NEEDS.format(asked[1].replace("'", "`"))]
     if beyond := _BEYOND.search(error.text):
         return [_NUMBERED.format(*beyond.groups(), int(beyond[2]) - 1)]
+    if "list index out of range" in error.text:
+        return ["The list has fewer entries than that: can it have a single one, or none?"]
+    if error.innermost and error.source.startswith(("raise ", "assert ")):
+        return [f"Your own `{error.source.split()[0]}` stops it here: look at its condition."]
     return []
 
 
@@ -199,16 +226,33 @@ def hints_on_names(error: Raised, function: Callable, reference: Callable) -> li
         if f".{name}(" in error.source and source and callable(source.surroundings.get(name)):
             return [f"`{name}` is a function, not a method: leave out what is before the dot."]
         if fields := getattr(source and source.surroundings.get(owner), "_fields", ()):
-            *most, last = (f"`{field}`" for field in fields)
-            return [f"A `{owner}` has {', '.join(most)} and {last}."]
+            return [f"A `{owner}` has {listed(fields)}."]
         given = vars(reference).get(name) if inspect.isclass(reference) else None
         value = inspect.isclass(given) or (given is not None and not callable(given))
         if owner == reference.__name__ and value:
             return [_PUT_BACK.format(name)]
+    if found := re.search(r"^name '(\w\w+)' is not defined", error.text):
+        return _not_defined(found[1], function, reference)
+    if found := re.search(r"^module '([\w.]+)' has no attribute '(\w+)'", error.text):
+        return _slip(found[2], dir(sys.modules.get(found[1])))
     return _other_first_line(error, function, reference)
 
 
-_PUT_BACK = "The line `{} = ...` of the class, above its methods, is missing: put it back."
+def _not_defined(name: str, function: Callable, reference: Callable) -> list[str]:
+    """Where a name that nobody has set may come from."""
+    source, right = source_of(function), source_of(reference)
+    if source is None or right is None:
+        return []
+    if re.search(rf"\bself\.{name}\b", ast.unparse(right.node)):
+        return [f"What belongs to the object begins with `self.`: `self.{name}`."]
+    used = {each.id for each in ast.walk(source.node) if isinstance(each, ast.Name)} - {name}
+    given = listed(inspect.signature(reference).parameters)
+    alone = [] if inspect.isclass(reference) else [f"Your function is given {given} alone."]
+    return _slip(name, used) or alone
+
+
+def _slip(name: str, names: Iterable[str]) -> list[str]:
+    return [f"Is it a slip for `{alike}`?" for alike in get_close_matches(name, names, 1)]
 
 
 def _other_first_line(error: Raised, function: Callable, reference: Callable) -> list[str]:
@@ -268,9 +312,8 @@ def what_cuts(function: Callable, reference: Callable) -> str:
     if len(found) == 1:
         (name, line), *_ = found
         return f"`{name}` lets none through, in `{source.line(line)}`"
-    names = list(dict.fromkeys(f"`{name}`" for name, _ in found))
-    listed = ", ".join(names[:-1]) + " and " * (len(names) > 1) + names[-1]
-    return f"{listed} let{'s' * (len(names) == 1)} none through"
+    names = dict.fromkeys(name for name, _ in found)
+    return f"{listed(names)} let{'s' * (len(names) == 1)} none through"
 
 
 def _cuts(node: ast.AST) -> Iterator[tuple[str, int]]:

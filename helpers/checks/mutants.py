@@ -376,7 +376,7 @@ def terms_added(node: ast.expr, words: Words) -> Iterator[ast.expr]:
 
 def factors_added(node: ast.expr, words: Words) -> Iterator[ast.expr]:
     """A factor that was forgotten."""
-    yield from _with_others(node, words, ("x * y", "x * (1 - y)"))
+    yield from _with_others(node, words, ("x * y", "x * (1 - y)", "x / y"))
 
 
 def _with_others(node: ast.expr, words: Words, texts: Sequence[str]) -> Iterator[ast.expr]:
@@ -470,15 +470,15 @@ _TO_DO: dict[Operator, str] = {  # the first ones tell most
     _with_another_sign: "change the sign of {}",
     _up_to_one: "use 1 minus {} instead",
     _turned_round: "turn {} into its opposite",
+    fewer_arguments: "leave out the argument {}",
     other_switches: "use the opposite of {}",
     exchanged_arguments: "swap {} and the argument after it",
-    fewer_arguments: "leave out the argument {}",
     forgotten_axis: "give the axis in {}",
     other_arguments: "use other arguments in {}",
     ranges: "let {} begin elsewhere, or go backwards",
     _with_an_axis: "give {} one more axis",
     _with_one_thing_done: "{} needs one more operation",
-    factors_added: "{} has to be multiplied by something",
+    factors_added: "{} has to be multiplied or divided by something",
     terms_added: "something has to be added to {}, or subtracted from it",
 }
 KINDS = list(dict.fromkeys([LEFT_OUT, ANOTHER_SIGN, EXCHANGED, *_TO_DO.values()]))

@@ -120,7 +120,7 @@ def _is_long(node: ast.expr) -> bool:
     return not isinstance(node, ast.Constant | ast.Name | ast.Attribute)
 
 
-def argument(call: Any, changed: Any) -> ast.expr:
+def argument(call: Any, changed: Any) -> Any:
     """The first argument of a call that is not in its place in the changed one."""
-    before, after = ([*c.args, *(each.value for each in c.keywords)] for c in (call, changed))
+    before, after = ([*c.args, *c.keywords] for c in (call, changed))
     return next(x for x, y in itertools.zip_longest(before, after) if x is not y)

@@ -22,7 +22,7 @@ from helpers.checks.compare import (
     leaves,
     snapshot,
 )
-from helpers.checks.counts import off_by_a_length
+from helpers.checks.counts import of_another_length, off_by_a_length
 from helpers.checks.display import short
 from helpers.checks.edits import source_of_reference
 from helpers.checks.exercise import Case, Exercise
@@ -30,7 +30,7 @@ from helpers.checks.hints import hints, hints_on_names, no_init, on_types, what_
 from helpers.checks.loops import ends_at_once, only_the_last_iteration
 from helpers.checks.repair import explain, wrong_method
 from helpers.checks.running import Outcome, Raised, expected
-from helpers.checks.source import has_ellipsis, never_read, source_of
+from helpers.checks.source import has_ellipsis, listed, never_read, source_of
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,11 @@ def _shape(c: Context) -> Diagnosis | None:
                 " Every row was combined with every other: two shapes that did not match were "
                 "broadcast against each other, or it is a matrix product."
             )
-        return Diagnosis("shape", message, case)
+        rows = [(i, d) for i, d in shapes if d.expected.value.ndim == d.got.value.ndim == 1]
+        lengths = [(d.expected.value.size, d.got.value.size) for _, d in rows]
+        cases = [c.exercise.inputs[i] for i, _ in rows]
+        said = [*of_another_length(c.exercise.reference, cases, lengths), *_stops_elsewhere(c)]
+        return Diagnosis("shape", " ".join([message, *said]), case)
     message = f"The numbers are right, but the shape is `{have}` instead of `{want}`."
     if len(c.failing) < len(c.found) and have == tuple(n for n in want if n != 1):
         message += " This happens where an axis has length 1: `squeeze()` drops it, too."
@@ -375,12 +379,8 @@ def _unused(c: Context) -> list[str]:
     if source is None:
         return []
     given = ast.parse(source_of_reference(c.exercise.reference))
-    never = [f"`{name}`" for name in never_read(source.node, given)]
-    if not never:
-        return []
-    *most, last = never
-    names = f"{', '.join(most)} and {last}" if most else last
-    return [f"Your version never uses {names}."]
+    never = never_read(source.node, given)
+    return [f"Your version never uses {listed(never)}."] if never else []
 
 
 def _by_hand(exercise: Exercise, case: Case, wanted: object) -> bool:

@@ -4,7 +4,7 @@ import ast
 import inspect
 import linecache
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +43,12 @@ def _end_of_head(statement: ast.stmt) -> int:
     body = getattr(statement, "body", None)
     above = body[0].lineno - 1 if body else statement.end_lineno or statement.lineno
     return max(statement.lineno, above)
+
+
+def listed(names: Iterable[str]) -> str:
+    """As in a sentence: `a`, `b` and `c`."""
+    *most, last = (f"`{name}`" for name in names)
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def source_of(candidate: Callable) -> Source | None:

@@ -44,7 +44,9 @@ def moved_or_added_up(body: list[ast.stmt]) -> Bodies:
         elif isinstance(statement, ast.Break):
             yield [*body[:i], _continue(statement), *body[i + 1 :]], statement.lineno, GO_ON
         elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            others = [ast.AugAssign(statement.targets[0], ast.Add(), statement.value)]
+            target, value = statement.targets[0], statement.value
+            if not any(getattr(each, "id", "") == target.id for each in ast.walk(value)):
+                others = [ast.AugAssign(target, ast.Add(), value)]
         for other in others:
             ast.fix_missing_locations(ast.copy_location(other, statement))
             changed = [*body[:i], other, *body[i + 1 :]]
