@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 import torch
-from test_checks import exercise_of
+from test_checks import exercise_of, wrong_version
 from torch import nn
 
 from helpers.checks.core import judge
+from helpers.exercises.observing import gradient
 
 
 def scaled(x, by):
@@ -96,7 +97,72 @@ def joins_a_number(x, by):
     return np.concatenate([np.array(x), by])
 
 
+def a_letter_too_few(x, by):
+    return [entri * by + 1 for entry in x]  # noqa: F821
+
+
+def other_capitals(x, by):
+    return nn.relu()(torch.tensor(x))
+
+
+def numpys_function_as_a_method(x, by):
+    return np.array(x).append(by)
+
+
+def less_a_mask(x, by):
+    return -(np.array(x) > 0)
+
+
+def counts_without_a_range(x, by):
+    return [x[i] * by + 1 for i in reversed(len(x))]
+
+
+def a_class_for_an_object(x, by):
+    return nn.Tanh.modules()
+
+
+def too_wide(x, by):
+    return nn.Linear(5, 1)(torch.ones(2, 4))
+
+
+def goes_through_unlike_lists(x, by):
+    return [entry * by + 1 for entry, _ in zip(x, [*x, by], strict=True)]
+
+
+def first_of_none(x, by):
+    return np.array(x)[len(x) :][0] * by
+
+
+def only_the_first(x, by):
+    return x[0] * by + 1
+
+
+def not_yet_added_up(x, by):
+    return np.array([[entry * by, 3, -2] for entry in x])
+
+
+def a_network_for_its_output(x, by):
+    return nn.functional.mse_loss(Doubles(), torch.tensor(x))
+
+
+class Doubles(nn.Module):
+    def forward(self, x):
+        return 2 * x
+
+
 SENTENCES = {
+    a_letter_too_few: "Did you mean `entry`?",
+    other_capitals: "Did you mean `nn.ReLU`?",
+    numpys_function_as_a_method: "`np.append` is a function, not a method",
+    less_a_mask: "`~` turns booleans round",
+    counts_without_a_range: "`reversed(range(n))` counts down",
+    a_class_for_an_object: "A class stands where an object of it is needed",
+    too_wide: "Each row of the first has 4 numbers, but the second",
+    goes_through_unlike_lists: "What `zip` goes through has different lengths",
+    first_of_none: "The array there is empty",
+    only_the_first: "It is only the first part of what is expected.",
+    not_yet_added_up: "Its sums along the last axis are expected: `.sum(-1)`.",
+    a_network_for_its_output: "A `Doubles` is no tensor",
     joins_a_number: "a number has none (`[x]` gives it one)",
     a_module_as_a_function: "`nn.ReLU` is a module: it is made first and then called",
     a_module_without_a_call: "`nn.Softplus` is a module: it is made first and then called",
@@ -150,6 +216,35 @@ def takes_what_comes(*given):
 
 def test_arguments_under_another_name_are_not_asked_for():
     assert "never uses" not in judge(exercise_of(scaled, scaled_cases), takes_what_comes).message
+
+
+class ScalesWithoutSelf:
+    def __init__(self, by, plus):
+        self.by, self.plus = by, plus
+
+    def scale(self, x):
+        return [entry * by + self.plus for entry in x]  # noqa: F821
+
+
+class KeepsAPlainName:
+    def __init__(self, by, plus):
+        self.by = by
+        offset = plus  # noqa: F841
+
+    def scale(self, x):
+        return [self.by(entry) + self.offset for entry in x]
+
+
+def test_what_is_kept_in_the_object_needs_self():
+    def said(kind):
+        def observe(kind, x):
+            return kind(lambda entry: 2 * entry, 1.0).scale(x)
+
+        exercise = exercise_of(Scaler, lambda rng: [([1.5, 2.5],)], observe=observe)
+        return judge(exercise, kind).message
+
+    assert "write `self.by`" in said(ScalesWithoutSelf)
+    assert "write `self.offset = ...`" in said(KeepsAPlainName)
 
 
 class Scaler:
@@ -221,3 +316,45 @@ def test_what_the_reference_does_too_is_not_said_to_stop_a_gradient():
 
     exercise = exercise_of(doubled_beside_a_target, one_with_gradient)
     assert "something cuts it off, such as" in judge(exercise, switched_off).message
+
+
+def layers(n) -> nn.Module:
+    return nn.Linear(n, 1)
+
+
+def layers_in_a_tuple(n):
+    return (nn.Linear(n, 1),)
+
+
+def test_another_type_than_a_check_can_use_is_named():
+    def observe(function, n):
+        return next(function(n).parameters())
+
+    exercise = exercise_of(layers, lambda rng: [(2,), (3,)], observe=observe)
+    said = judge(exercise, layers_in_a_tuple).message
+    assert "It should be a `Module`, but yours is a `tuple`. A comma" in said
+
+
+def test_no_gradient_of_a_list_is_asked_for():
+    def observe(function, x):
+        output = function(x)
+        return {"output": output, "gradient to x": gradient(output, x)}
+
+    def in_a_list(x):
+        return [2 * entry for entry in x]
+
+    exercise = exercise_of(doubled, one_with_gradient, observe=observe)
+    assert "`torch.stack` joins a list" in judge(exercise, in_a_list).message
+
+
+def returns_within_the_loop(x, by):
+    for _ in x:
+        return [entry * by for entry in x]
+
+
+def test_a_return_in_a_loop_is_told_beside_a_name():
+    forgets = wrong_version("no 1", lambda x, by: [entry * by for entry in x], "You forgot 1.")
+    exercise = exercise_of(scaled, scaled_cases, mistakes=[forgets])
+    said = judge(exercise, returns_within_the_loop).message
+    assert said.startswith("You forgot 1. `return [entry")
+    assert "is inside a loop" in said

@@ -472,7 +472,7 @@ _TO_DO: dict[Operator, str] = {  # the first ones tell most
     _turned_round: "turn {} into its opposite",
     other_switches: "use the opposite of {}",
     exchanged_arguments: "swap {} and the argument after it",
-    fewer_arguments: "leave out the argument {}",
+    fewer_arguments: "leave out {} from the arguments",
     forgotten_axis: "give the axis in {}",
     other_arguments: "use other arguments in {}",
     ranges: "let {} begin elsewhere, or go backwards",
