@@ -322,6 +322,11 @@ def layers(n) -> nn.Module:
     return nn.Linear(n, 1)
 
 
+class Things:
+    def __init__(self, n):
+        self.bias = n
+
+
 def layers_in_a_tuple(n):
     return (nn.Linear(n, 1),)
 
@@ -332,7 +337,9 @@ def test_another_type_than_a_check_can_use_is_named():
 
     exercise = exercise_of(layers, lambda rng: [(2,), (3,)], observe=observe)
     said = judge(exercise, layers_in_a_tuple).message
-    assert "It should be a `Module`, but yours is a `tuple`. A comma" in said
+    assert "A `Module`, or a part of it, is needed where yours has a `tuple`. A comma" in said
+    anything = exercise_of(Things, lambda rng: [(2,)], observe=lambda kind, n: kind(n).bias)
+    assert "needed" not in judge(anything, layers_in_a_tuple).message
 
 
 def test_no_gradient_of_a_list_is_asked_for():

@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
+from typing import Any
 
 import numpy as np
 import torch
@@ -259,12 +260,14 @@ def on_types(shown: str) -> list[str]:
 
 def returned(error: Raised, reference: Callable) -> list[str]:
     """Of an output that a check could not use: its type, and the one that is asked for."""
-    found, wanted = re.match(r"'(\w+)' object", error.text), inspect.signature(reference)
-    kind = wanted.return_annotation
-    if not (found and inspect.isclass(kind) and kind.__name__ != found[1]):
+    found = re.match(r"'(\w+)' object", error.text)
+    kind = inspect.signature(reference).return_annotation
+    plain = inspect.isclass(kind) and kind not in (Any, inspect.Signature.empty)
+    if not found or not plain or kind.__name__ == found[1]:
         return []
     comma = " A comma after a value makes a tuple of it." * (found[1] == "tuple")
-    return [f"It should be a `{kind.__name__}`, but yours is a `{found[1]}`.{comma}"]
+    asked = f"A `{kind.__name__}`, or a part of it, is needed where yours has a `{found[1]}`."
+    return [asked + comma]
 
 
 def no_init(function: Callable, reference: Callable) -> str | None:
