@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 import torch
-from test_checks import exercise_of, wrong_version
+from test_checks import double, exercise_of, wrong_version
 from torch import nn
 
+from helpers.checks.advice import both
 from helpers.checks.core import judge
 from helpers.exercises.observing import gradient
 
@@ -150,7 +151,12 @@ class Doubles(nn.Module):
         return 2 * x
 
 
+def two_unlike_things(x, by):
+    return "a", by
+
+
 SENTENCES = {
+    two_unlike_things: "yours is a tuple or list of 2 parts",
     a_letter_too_few: "Did you mean `entry`?",
     other_capitals: "Did you mean `nn.ReLU`?",
     numpys_function_as_a_method: "`np.append` is a function, not a method",
@@ -365,3 +371,19 @@ def test_a_return_in_a_loop_is_told_beside_a_name():
     said = judge(exercise, returns_within_the_loop).message
     assert said.startswith("You forgot 1. `return [entry")
     assert "is inside a loop" in said
+
+
+def test_an_error_on_another_case_is_told_before_what_differs():
+    message = judge(exercise_of(scaled, scaled_cases), stops_later).message
+    assert message.startswith("On another case it stops with")
+
+
+def test_a_part_of_the_output_is_known_where_other_cases_stop():
+    exercise = exercise_of(double, lambda rng: [(np.array([1.5, 2.5]),), (np.ones((2, 3)),)])
+    said = judge(exercise, lambda x: float(2 * x[0])).message
+    assert "It is only the first part" in said
+
+
+def test_of_two_mistakes_neither_is_said_to_be_right_but_for_it():
+    said = both("One.", "The numbers are right, but have shape `(B, 1)`.")
+    assert said.endswith("Second: The numbers have shape `(B, 1)`.")
