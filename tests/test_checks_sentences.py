@@ -102,6 +102,10 @@ def a_letter_too_few(x, by):
     return [entri * by + 1 for entry in x]  # noqa: F821
 
 
+def a_letter_too_few_of_a_tensor(x, by):
+    return torch.tensor(x).unsqeeze(0)
+
+
 def other_capitals(x, by):
     return nn.relu()(torch.tensor(x))
 
@@ -158,6 +162,7 @@ def two_unlike_things(x, by):
 SENTENCES = {
     two_unlike_things: "yours is a tuple or list of 2 parts",
     a_letter_too_few: "Did you mean `entry`?",
+    a_letter_too_few_of_a_tensor: "Did you mean `.unsqueeze`?",
     other_capitals: "Did you mean `nn.ReLU`?",
     numpys_function_as_a_method: "`np.append` is a function, not a method",
     less_a_mask: "`~` turns booleans round",

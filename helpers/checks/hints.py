@@ -178,7 +178,7 @@ def _module_not_called(error: Raised) -> str | None:
 _NOT_FOUND = re.compile(
     r"^(?:name|'([\w.]+)' object has no attribute|module '([\w.]+)' has no attribute) '(\w+)'"
 )
-_OF_LIBRARIES = {"numpy.ndarray": ("np", np), "Tensor": ("torch", torch)}
+_OF_LIBRARIES = {"numpy.ndarray": ("np", np, np.ndarray), "Tensor": ("torch", torch, torch.Tensor)}
 
 
 def hints_on_names(error: Raised, function: Callable, reference: Callable) -> list[str]:
@@ -223,17 +223,18 @@ def _own_name(name: str, bare: bool, tree: ast.AST, reference: Callable) -> str 
 
 def _of_a_library(owner: str, name: str) -> str | None:
     """Not found in an array or a tensor, or in what was taken for one."""
-    short, library = _OF_LIBRARIES.get(owner, ("", None))
+    short, library, kind = _OF_LIBRARIES.get(owner, ("", None, None))
     if callable(getattr(library, name, None)):
         return f"`{short}.{name}` is a function, not a method, and returns something new."
-    if library or hasattr(nn, owner) or owner == "NoneType" or not hasattr(torch.Tensor, name):
-        return None
+    if kind or not hasattr(torch.Tensor, name) or hasattr(nn, owner) or owner == "NoneType":
+        return _alike(name, {*dir(kind)}, ".") if kind else None
     return f"A `{owner}` is no tensor: did you mean what it returns, or one of its parts?"
 
 
 def _alike(name: str, known: set[str], before: str = "") -> str | None:
     """The one of the known names that differs by a letter or two, by capitals or underscores."""
-    plain = {x.replace("_", "").lower(): x for x in known - {name} if not x.startswith("_")}
+    others = sorted(known - {name}, key=lambda x: (-len(x), x))  # the shortest one comes last
+    plain = {x.replace("_", "").lower(): x for x in others if not x.startswith("_")}
     near = get_close_matches(name.replace("_", "").lower(), plain, 1, 0.75)
     return f"Did you mean `{before}{plain[near[0]]}`?" if near else None
 
