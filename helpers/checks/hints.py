@@ -235,9 +235,10 @@ def _own_name(name: str, bare: bool, tree: ast.AST, reference: Callable) -> str 
         return f"What belongs to the object needs `self.`: write `self.{name}`."
     if bare:
         arguments = {x.arg for x in ast.walk(tree) if isinstance(x, ast.arg)}
-        given = listed(inspect.signature(reference).parameters)
-        alone = None if inspect.isclass(reference) else f"Your function is given {given} alone."
-        return _alike(name, arguments | {x.id for x in names}) or alone
+        if (told := _alike(name, arguments | {x.id for x in names})) or inspect.isclass(reference):
+            return told
+        taken = listed(inspect.signature(reference).parameters)
+        return f"Your function is given {taken} alone." if len(name) > 1 else None
     if any(x.id == name and isinstance(x.ctx, ast.Store) for x in names):
         return f"A plain `{name}` is lost when the method ends: write `self.{name} = ...`."
     return _alike(name, kept, "self.")
