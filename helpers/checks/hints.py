@@ -143,7 +143,7 @@ _NEEDS = "The call there needs {} as well, or one before it: each is an argument
 _BEYOND = re.compile(r"is out of bounds for axis (\d+) with size ([1-9]\d*)")
 _NUMBERED = (
     "Axis {} has length {} here, so the last index along it is {}: was yours made for another "
-    "axis, or for a longer one?"
+    "axis, or for a longer one, or does it have to stop there?"
 )
 _NAME = r"([A-Z]\w+)"
 _NO_TENSOR_BUT = re.compile(rf"must be Tensor, not {_NAME}|'{_NAME}' and|and '{_NAME}'")
@@ -197,7 +197,7 @@ def _module_not_called(error: Raised) -> str | None:
 _NOT_FOUND = re.compile(
     r"^(?:name|'([\w.]+)' object has no attribute|module '([\w.]+)' has no attribute) '(\w+)'"
 )
-_PLAIN = ("NoneType", "int", "float", "str")
+_PLAIN = ("NoneType", "int", "float", "str", "list", "tuple", "dict")
 _OF_LIBRARIES = {"numpy.ndarray": ("np", np, np.ndarray), "Tensor": ("torch", torch, torch.Tensor)}
 
 
