@@ -325,7 +325,7 @@ def changes_a_leaf(pair):
         (draws_a_shape_in_parts, "A shape is one argument"),
         (draws_float32, "`.astype(np.float32)`"),
         (chooses, "`np.take_along_axis`"),
-        (detaches_a_network, "Detach a tensor"),
+        (detaches_a_network, "A `Twice` is no tensor"),
         (changes_a_leaf, "only under `torch.no_grad()`"),
     ],
 )

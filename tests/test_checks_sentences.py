@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 import torch
-from test_checks import exercise_of
+from test_checks import double, exercise_of, wrong_version
 from torch import nn
 
+from helpers.checks.advice import both
 from helpers.checks.core import judge
+from helpers.exercises.observing import gradient
 
 
 def scaled(x, by):
@@ -168,13 +170,74 @@ def a_slip_in_a_module(x, by):
     return torch.tensr(x) * by + 1
 
 
+def a_letter_too_few(x, by):
+    return [entri * by + 1 for entry in x]  # noqa: F821
+
+
+def a_letter_too_few_of_a_tensor(x, by):
+    return torch.tensor(x).unsqeeze(0)
+
+
+def other_capitals(x, by):
+    return nn.relu()(torch.tensor(x))
+
+
+def numpys_function_as_a_method(x, by):
+    return np.array(x).append(by)
+
+
+def less_a_mask(x, by):
+    return -(np.array(x) > 0)
+
+
+def counts_without_a_range(x, by):
+    return [x[i] * by + 1 for i in reversed(len(x))]
+
+
+def a_class_for_an_object(x, by):
+    return nn.Tanh.modules()
+
+
+def too_wide(x, by):
+    return nn.Linear(5, 1)(torch.ones(2, 4))
+
+
+def goes_through_unlike_lists(x, by):
+    return [entry * by + 1 for entry, _ in zip(x, [*x, by], strict=True)]
+
+
+def first_of_none(x, by):
+    return np.array(x)[len(x) :][0] * by
+
+
+def only_the_first(x, by):
+    return x[0] * by + 1
+
+
+def not_yet_added_up(x, by):
+    return np.array([[entry * by, 3, -2] for entry in x])
+
+
+def a_network_for_its_output(x, by):
+    return nn.functional.mse_loss(Doubles(), torch.tensor(x))
+
+
+class Doubles(nn.Module):
+    def forward(self, x):
+        return 2 * x
+
+
+def two_unlike_things(x, by):
+    return "a", by
+
+
 SENTENCES = {
     calls_an_array: "entries are taken with square ones, `x[...]`",
     a_float_as_an_index: "Is it a float, or a pair that is not unpacked?",
     appends_two: "A pair needs brackets of its own",
     loops_over_a_range_of_a_list: "`range` takes a number, such as the list's `len`.",
     numpys_sum_of_a_tensor: "for a tensor use its own",
-    a_slip_in_a_module: "Is it a slip for `tensor`?",
+    a_slip_in_a_module: "Did you mean `torch.tensor`?",
     changes_what_is_not_set: "`total` has no value in this function before this line",
     its_own_error: "Your own `raise` stops it here: look at its condition.",
     one_entry_too_far: "The list has fewer entries than that",
@@ -183,8 +246,22 @@ SENTENCES = {
     by_another_ones_weights: "did you pass another network's optimiser",
     a_pair_for_a_tensor: "unpack them (`a, b = ...`)",
     a_name_of_another_program: "Your function is given `x` and `by` alone.",
-    a_slip_in_a_name: "Is it a slip for `product`?",
+    a_slip_in_a_name: "Did you mean `product`?",
     detaches_a_number: "A plain number carries no gradient",
+    two_unlike_things: "yours is a tuple or list of 2 parts",
+    a_letter_too_few: "Did you mean `entry`?",
+    a_letter_too_few_of_a_tensor: "Did you mean `.unsqueeze`?",
+    other_capitals: "Did you mean `nn.ReLU`?",
+    numpys_function_as_a_method: "`np.append` is a function, not a method",
+    less_a_mask: "`~` turns booleans round",
+    counts_without_a_range: "`reversed(range(n))` counts down",
+    a_class_for_an_object: "A class stands where an object of it is needed",
+    too_wide: "Each row of the first has 4 numbers, but the second",
+    goes_through_unlike_lists: "What `zip` goes through has different lengths",
+    first_of_none: "The array there is empty",
+    only_the_first: "It is only the first part of what is expected.",
+    not_yet_added_up: "Its sums along the last axis are expected: `.sum(-1)`.",
+    a_network_for_its_output: "A `Doubles` is no tensor",
     joins_a_number: "a number has none (`[x]` gives it one)",
     a_module_as_a_function: "`nn.ReLU` is a module: it is made first and then called",
     a_module_without_a_call: "`nn.Softplus` is a module: it is made first and then called",
@@ -240,6 +317,35 @@ def test_arguments_under_another_name_are_not_asked_for():
     assert "never uses" not in judge(exercise_of(scaled, scaled_cases), takes_what_comes).message
 
 
+class ScalesWithoutSelf:
+    def __init__(self, by, plus):
+        self.by, self.plus = by, plus
+
+    def scale(self, x):
+        return [entry * by + self.plus for entry in x]  # noqa: F821
+
+
+class KeepsAPlainName:
+    def __init__(self, by, plus):
+        self.by = by
+        offset = plus  # noqa: F841
+
+    def scale(self, x):
+        return [self.by(entry) + self.offset for entry in x]
+
+
+def test_what_is_kept_in_the_object_needs_self():
+    def said(kind):
+        def observe(kind, x):
+            return kind(lambda entry: 2 * entry, 1.0).scale(x)
+
+        exercise = exercise_of(Scaler, lambda rng: [([1.5, 2.5],)], observe=observe)
+        return judge(exercise, kind).message
+
+    assert "write `self.by`" in said(ScalesWithoutSelf)
+    assert "write `self.offset = ...`" in said(KeepsAPlainName)
+
+
 class Scaler:
     def __init__(self, by, plus):
         self.by, self.plus = by, plus
@@ -279,7 +385,7 @@ def test_what_is_called_is_used():
     assert "Your version never uses `self.plus`." in judge(exercise, ScalerWithoutPlus).message
     assert "`super().__init__()`" in judge(exercise, ScalerWithoutACall).message
     message = judge(exercise, ScalerWithoutSelf).message
-    assert "What belongs to the object begins with `self.`: `self.plus`." in message
+    assert "What belongs to the object needs `self.`: write `self.plus`." in message
 
 
 def one_with_gradient(rng):
@@ -325,3 +431,68 @@ def test_what_the_reference_does_too_is_not_said_to_stop_a_gradient():
 
     exercise = exercise_of(doubled_beside_a_target, one_with_gradient)
     assert "something cuts it off, such as" in judge(exercise, switched_off).message
+
+
+def layers(n) -> nn.Module:
+    return nn.Linear(n, 1)
+
+
+class Things:
+    def __init__(self, n):
+        self.bias = n
+
+
+def layers_in_a_tuple(n):
+    return (nn.Linear(n, 1),)
+
+
+def test_another_type_than_a_check_can_use_is_named():
+    def observe(function, n):
+        return next(function(n).parameters())
+
+    exercise = exercise_of(layers, lambda rng: [(2,), (3,)], observe=observe)
+    said = judge(exercise, layers_in_a_tuple).message
+    assert "A `Module`, or a part of it, is needed where yours has a `tuple`. A comma" in said
+    anything = exercise_of(Things, lambda rng: [(2,)], observe=lambda kind, n: kind(n).bias)
+    assert "needed" not in judge(anything, layers_in_a_tuple).message
+
+
+def test_no_gradient_of_a_list_is_asked_for():
+    def observe(function, x):
+        output = function(x)
+        return {"output": output, "gradient to x": gradient(output, x)}
+
+    def in_a_list(x):
+        return [2 * entry for entry in x]
+
+    exercise = exercise_of(doubled, one_with_gradient, observe=observe)
+    assert "`torch.stack` joins a list" in judge(exercise, in_a_list).message
+
+
+def returns_within_the_loop(x, by):
+    for _ in x:
+        return [entry * by for entry in x]
+
+
+def test_a_return_in_a_loop_is_told_beside_a_name():
+    forgets = wrong_version("no 1", lambda x, by: [entry * by for entry in x], "You forgot 1.")
+    exercise = exercise_of(scaled, scaled_cases, mistakes=[forgets])
+    said = judge(exercise, returns_within_the_loop).message
+    assert said.startswith("You forgot 1. `return [entry")
+    assert "is inside a loop" in said
+
+
+def test_an_error_on_another_case_is_told_before_what_differs():
+    message = judge(exercise_of(scaled, scaled_cases), stops_later).message
+    assert message.startswith("On another case it stops with")
+
+
+def test_a_part_of_the_output_is_known_where_other_cases_stop():
+    exercise = exercise_of(double, lambda rng: [(np.array([1.5, 2.5]),), (np.ones((2, 3)),)])
+    said = judge(exercise, lambda x: float(2 * x[0])).message
+    assert "It is only the first part" in said
+
+
+def test_of_two_mistakes_neither_is_said_to_be_right_but_for_it():
+    said = both("One.", "The numbers are right, but have shape `(B, 1)`.")
+    assert said.endswith("Second: The numbers have shape `(B, 1)`.")

@@ -1,5 +1,6 @@
 """Lesson 02's exercises: what their Markdown files cannot say."""
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -157,3 +158,13 @@ def test_the_first_sample_after_a_reset_is_pushed():
             return super().sample(shape, rng)
 
     assert grade("2.9", Noise).diagnosis == "no push after a reset"
+
+
+def test_a_single_number_of_numpys_is_the_same_mistake_as_one_of_pythons():
+    class Noise(OUNoise):
+        def sample(self, shape, rng):
+            push = self.sigma * np.sqrt(self.dt) * rng.standard_normal()
+            self.value = self.value - self.theta * self.value * self.dt + push
+            return self.value
+
+    assert grade("2.9", Noise).diagnosis == "shape ignored"

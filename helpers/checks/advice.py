@@ -66,9 +66,10 @@ def told_of_pairs(pairs: list[tuple[Mistake, Mistake]]) -> tuple[str, str] | Non
     if len(said) == 1:
         return TWO, both(pairs[0][0].message, pairs[0][1].message)
     in_all = frozenset.intersection(*said)
-    return (
-        (TWO, f"At least two things are wrong. One of them: {alone(*in_all)}") if in_all else None
-    )
+    return (TWO, f"Begin with this: {alone(*in_all)} {_MORE}") if in_all else None
+
+
+_MORE = "Then run the check again: something else may be wrong as well."
 
 
 def _in_several(source: Source, changes: list[Mutant]) -> str:
@@ -197,5 +198,5 @@ def both(first: str, second: str) -> str:
 
 def alone(message: str) -> str:
     """What it says is wrong, without the beginning that says that the rest is right."""
-    rest = re.sub(r"^(The [\w-]+) (is|are) right, but (they|it) ", r"\1 ", message)
+    rest = re.sub(r"^(The [\w-]+) (is|are) right, but (they |it |(?=ha[sv]))", r"\1 ", message)
     return re.sub(r"^The [\w-]+ (is|are) right, but (\w)", lambda m: m[2].upper(), rest)

@@ -8,12 +8,14 @@ import ast
 import inspect
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import TypeGuard
+
+import numpy as np
 
 from helpers.checks.compare import Difference, Leaf, close
 from helpers.checks.edits import source_of_reference
 from helpers.checks.exercise import Exercise, call
 from helpers.checks.hints import copies
+from helpers.checks.loops import ends_at_once
 from helpers.checks.running import Outcome
 from helpers.checks.source import Source, source_of
 from helpers.checks.traced import changed_argument, every_with_every_other
@@ -51,6 +53,8 @@ def clues(
         return
     given = ast.parse(source_of_reference(exercise.reference))
     yield from _lines_without_effect(source, given)
+    if "loop" not in message and (looped := ends_at_once(function)):
+        yield looped[1]
     if "backward" not in message:
         yield from islice(_steps_in_another_order(source), 1)
     if not failing:
@@ -132,8 +136,9 @@ def _is_a_name(value: ast.expr) -> bool:
 def _steps_in_another_order(source: Source) -> Iterator[str]:
     """One `backward`, the clipping and an optimiser's step, where they stand side by side."""
     for node in ast.walk(source.node):
-        body = getattr(node, "body", None)
-        calls = [called for line in body if (called := _called(line))] if _is_block(body) else []
+        body = getattr(node, "body", None)  # that of a lambda is an expression
+        lines = body if isinstance(body, list) else []
+        calls = [called for line in lines if (called := _called(line))]
         names = [name for name, _ in calls]
         if names.count("backward") != 1:
             continue
@@ -143,15 +148,9 @@ def _steps_in_another_order(source: Source) -> Iterator[str]:
             yield "Clip the gradient after `backward()`, which computes it."
         if stepped and not any(name == "step" for name, _ in after):
             yield "Call the optimiser's step after `backward()`, which computes the gradient."
-        if any(("step", whose) in after[i:] for i, (n, whose) in enumerate(after) if n == _CLEAR):
+        cleared = (after[i:] for i, (name, _) in enumerate(after) if name == "zero_grad")
+        if any(("step", rest[0][1]) in rest for rest in cleared):
             yield "`zero_grad()` clears what `backward()` has just computed: call it before."
-
-
-_CLEAR = "zero_grad"
-
-
-def _is_block(body: object) -> TypeGuard[list[ast.stmt]]:
-    return isinstance(body, list)  # that of a lambda is an expression
 
 
 def _called(line: ast.stmt) -> tuple[str, str] | None:
@@ -259,7 +258,7 @@ def _one_step_more(differ: list[Difference]) -> Iterator[str]:
     """What would make the shape right: an axis of length 1 less, the mean or the sum."""
     shown = [d for d in differ if isinstance(d.got, Leaf) and d.got.numeric and d.expected.numeric]
     pairs = [(d.expected.value, d.got.value) for d in shown]
-    if not shown or len(shown) < len(differ):
+    if not shown or len(shown) < sum(d.kind != "raised" for d in differ):
         return
     if all(
         d.kind == "reshaped" and have.shape == (*want.shape, 1)
@@ -267,10 +266,20 @@ def _one_step_more(differ: list[Difference]) -> Iterator[str]:
     ):
         yield "The last axis, of length 1, is one too many: `.squeeze(-1)` removes it."
         return
-    for name in ("mean", "sum"):
-        if all(not want.shape and have.size for want, have in pairs) and all(
-            close(want, getattr(have.astype(float), name)(), 1e-4, 1e-5).all()
-            for want, have in pairs
-        ):
-            yield f"Its {name} is the expected number: `.{name}()`."
+    for sentence, step in _STEPS.items():
+        tried = [step(*map(np.atleast_1d, each)) for each in pairs if each[1].size]
+        alike = (
+            w.size == h.size and close(w.ravel(), h.ravel(), 1e-4, 1e-5).all() for w, h in tried
+        )
+        if len(tried) == len(pairs) and all(alike):
+            yield sentence
             return
+
+
+_STEPS: dict[str, Callable] = {
+    "Its mean is the expected number: `.mean()`.": lambda want, have: (want, have.mean()),
+    "Its sum is the expected number: `.sum()`.": lambda want, have: (want, have.sum()),
+    "Its sums along the last axis are expected: `.sum(-1)`.": lambda want, x: (want, x.sum(-1)),
+    "It is only the first part of what is expected.": lambda want, have: (want[:1], have),
+    "It is only the last part of what is expected.": lambda want, have: (want[-1:], have),
+}

@@ -101,7 +101,7 @@ def short(value: Snapshot) -> str:
     if isinstance(value, dict):
         return "a dict with " + ", ".join(f"`{key}`" for key in value)
     if isinstance(value, list):
-        return f"{len(value)} parts"
+        return f"a tuple or list of {len(value)} parts"
     if value.kind in ("number", "none"):
         return f"`{_plain(value, None)}`"
     if value.numeric:

@@ -4,67 +4,57 @@ import ast
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from difflib import get_close_matches
+from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
+from helpers.checks.edits import source_of_reference
 from helpers.checks.running import Raised
-from helpers.checks.source import Source, listed, source_of
+from helpers.checks.source import Source, attributes, listed, source_of
 
-_YES_OR_NO = (
-    "Python's `min`, `max`, `if`, `while`, `and`, `or` and `not` need a single true or false; "
-    "`minimum`, `maximum`, `where`, `&`, `|` and `~` work entry by entry."
-)
 _CALL = "Brackets are missing: `x.mean` is the function itself, `x.mean()` calls it."
 _LATER = "Its values are not computed yet: `list(...)` computes them all."
 _TYPES = {  # of what is returned -> what that mostly means here
     **dict.fromkeys(("method", "builtin_function_or_method"), _CALL),
     **dict.fromkeys(("generator", "map", "zip", "filter"), _LATER),
 }
-_NONE = (
-    "Something is `None`: a name that was never set to anything else, or the result of a function "
-    "that has no `return` or works in place (`append`, `sort`, `reverse`, `rng.shuffle`)."
-)
-_ONE_NUMBER = (
-    "`float`, `int` and the functions of `math` take one number; for a whole tensor or array use "
-    "torch's and numpy's functions."
-)
-_NO_TENSOR = (
-    "torch's functions take tensors: for a plain number use `math`, and `x.clamp(min=0)` "
-    "compares a tensor with one."
-)
-_DRAWS = (
-    "`rng` is one of numpy's generators: `rng.standard_normal(shape)` or `rng.normal(mean, std, "
-    "shape)` draws from it, and torch's functions cannot."
-)
-_SEVERAL = (
-    "You have a list or a tuple instead of a tensor: if a function returns several, such as "
-    "torch's `max` with a `dim`, or two critics in one, unpack them (`a, b = ...`) or take the one "
-    "you need."
-)
 _WHOLE = "`/` gives a float even where there is no remainder; `//` gives a whole number."
-_ENTRIES = "Round brackets call a function; entries are taken with square ones, `x[...]`."
-_HINTS = {  # what an error says -> what that mostly means here
+_UNSET = r"'(\w+)'.*\n\1 *[^\w\s=]{0,2}=(?!=)"  # changed on the line on which it is missed
+_HINTS = {  # a pattern in what an error says, and its line -> what that mostly means here
     "modified by an inplace operation": "A loss depends on something that was changed in place "
     "after the loss was computed: weights by another update (compute each loss right before its "
     "own), or a tensor by `+=` and the like.",
-    "Can't call numpy() on Tensor that requires grad": "Where a gradient has to flow back, compute "
+    "Can't call numpy": "Where a gradient has to flow back, compute "
     "with torch's functions; `.detach()` would cut it.",
-    "Boolean value of Tensor with more than one value": _YES_OR_NO,
-    "truth value of an array with more than one element": _YES_OR_NO,
-    "'builtin_function_or_method'": _CALL,
-    "'method'": _CALL,
-    "'method-wrapper'": _CALL,
-    "NoneType": _NONE,
+    "Boolean value of Tensor with more|truth value of an array with more": "Python's `min`, "
+    "`max`, `if`, `while`, `and`, `or` and `not` need a single true or false; `minimum`, "
+    "`maximum`, `where`, `&`, `|` and `~` work entry by entry.",
+    "'(builtin_function_or_method|method|method-wrapper)'": _CALL,
+    "NoneType": "Something is `None`: a name that was never set to anything else, or the result "
+    "of a function that has no `return` or works in place (`append`, `sort`, `reverse`, "
+    "`rng.shuffle`).",
     "bitwise_xor": "A power is `**` in Python; `^` is XOR.",
+    "argument: 'self'": "A class stands where an object of it is needed: brackets after its name "
+    "make one.",
+    "logical_not.*instead|the `~` or": "`~` turns booleans round; `-` is for numbers.",
+    "'int' object is not (iterable|reversible)": "`range(n)` counts from 0 to n - 1, and "
+    "`reversed(range(n))` counts down to 0.",
+    "than argument 1": "What `zip` goes through has different lengths: is a part missing, or one "
+    "too many?",
+    'required "forward"': "This object has no `forward`, so it cannot be called as a network: "
+    "call one of its methods.",
+    "axis 0 with size 0": "The array there is empty: it has no first and no last entry.",
     "maximum recursion depth": "The function calls itself without end. Did you mean "
     "another function? If not, add a condition that stops it, or write a loop.",
     "return_types": "With a `dim`, torch's `min`, `max` and `median` return values and their "
     "positions: take `.values`.",
-    "can't multiply sequence by non-int": _SEVERAL,
-    "must be Tensor, not tuple": _SEVERAL,
+    "can't multiply sequence by non-int|must be Tensor, not tuple": "You have a list or a tuple "
+    "instead of a tensor: if a function returns several, such as torch's `max` with a `dim`, or "
+    "two critics in one, unpack them (`a, b = ...`) or take the one you need.",
     "can only concatenate tuple": "What stands before the `+` is a tuple: `np.where` and `nonzero` "
     "return one, with an array for each axis. Take the array out, `[0]`.",
     "no attribute 'read'": "`load` reads from a file; `json.loads` turns JSON text into a dict.",
@@ -72,22 +62,19 @@ _HINTS = {  # what an error says -> what that mostly means here
     "into an array that it returns, `x[...] = y`.",
     "used as indices must be": "An index consists of whole numbers, or of True and False; "
     "`> 0` turns the numbers 0.0 and 1.0 into a mask.",
-    "'float' object cannot be": _WHOLE,
-    "float64' object cannot be": _WHOLE,
+    r"'(float|[\w.]*float64)' object cannot be": _WHOLE,
     "are valid indices": f"Is it a float, or a pair that is not unpacked? {_WHOLE}",
     "'list' object cannot be": "`range` takes a number, such as the list's `len`.",
-    "ndarray' object is not callable": _ENTRIES,
-    "Tensor' object is not callable": _ENTRIES,
-    "append() takes exactly one": "A pair needs brackets of its own: `append((a, b))`.",
+    "(ndarray|Tensor)' object is not callable": "Round brackets call a function; entries are taken "
+    "with square ones, `x[...]`.",
+    r"append\(\) takes exactly one": "A pair needs brackets of its own: `append((a, b))`.",
     "of 'super' object needs an argument": "`super` has to be called: `super().__init__()`.",
     "is not a Module subclass": "`nn.Sequential` holds modules, such as `nn.ReLU()` with its "
     "brackets; `torch.relu` is a function.",
-    "mat1 and mat2 shapes cannot be multiplied": "The first shape is that of the input, the second "
-    "that of the matrix: for a linear layer, its inputs and outputs. Is it the right layer?",
     "same dtype, but got Long": "A layer computes with floats, but got integers, such as actions: "
     "did you swap two arguments?",
     "unexpected keyword argument 'dim'": "numpy says `axis` where torch says `dim`.",
-    "() got an unexpected keyword argument 'axis'": "numpy's functions are for arrays: for a "
+    r"\(\) got an unexpected keyword argument 'axis'": "numpy's functions are for arrays: for a "
     "tensor use its own, such as `x.mean()`, with `dim` for `axis`.",
     "integers or slices, not str": "A name in the brackets is for a dict; the parts of a batch "
     "are attributes, as in `batch.reward`.",
@@ -95,9 +82,10 @@ _HINTS = {  # what an error says -> what that mostly means here
     "array or a tensor takes several.",
     "can be converted to an index": "`range`, and an index of a list, need one whole number: "
     "for the length use `len`; only an array or a tensor takes an array or a tensor as its index.",
-    "Python scalar": _ONE_NUMBER,
-    "must be Tensor, not int": _NO_TENSOR,
-    "must be Tensor, not float": _NO_TENSOR,
+    "Python scalar": "`float`, `int` and the functions of `math` take one number; for a whole "
+    "tensor or array use torch's and numpy's functions.",
+    "must be Tensor, not (int|float)": "torch's functions take tensors: for a plain number use "
+    "`math`, and `x.clamp(min=0)` compares a tensor with one.",
     "must be Tensor, not list": "`torch.stack` turns a list of tensors into a tensor, "
     "`torch.tensor` a list of numbers.",
     "must be Tensor, not numpy": "`torch.as_tensor` turns an array into a tensor.",
@@ -105,30 +93,40 @@ _HINTS = {  # what an error says -> what that mostly means here
     "`torch.stack([a, b])`.",
     "'list' object has no attribute": "A list has hardly any of a tensor's or an array's methods: "
     "go through its entries, or convert it first (`torch.stack`, `np.array`).",
-    "must have same number of dimensions": "All parts that are joined need the same number of "
-    "axes: a number has none (`[x]` gives it one), and `[None]` adds one to a row.",
-    "zero-dimensional": "A single number has no axis along which it could be joined: use `stack`, "
-    "which makes one.",
+    "must have same number of dimensions": "What is joined needs the same number of axes (is each "
+    "the part that you mean?): a number has none (`[x]` gives it one), `[None]` adds one to a row.",
+    r"zero-dimensional(?![\s\S]*\.squeeze\(\))": "A single number has no axis along which it "
+    "could be joined: use `stack`, which makes one.",
     "non-empty TensorList": "The list is empty, so there is nothing to stack.",
     "of an empty sequence": "Nothing is left to choose from: did you cut off entries before, the "
     "first or the last?",
     "entry in choice array": "`np.choose` picks among whole arrays. To take one entry of each row "
     "use `np.take_along_axis`, or an index with the row numbers.",
+    r"zero-dimensional[\s\S]*\.squeeze\(\)": "`squeeze()` without an axis drops every axis of "
+    "length 1, also that of the rows in a batch of one. Name the axis you mean: `squeeze(-1)`.",
+    r"values to unpack.*\nfor ": "To go through two lists side by side, `zip` them.",
+    r"values to unpack.*\n[\w\s,]+=.*\b(max|min)\(": "numpy's `max` and `min` return the values "
+    "only; `argmax` and `argmin` return their positions. (For a tensor, with a `dim`, `max` and "
+    "`min` return both.)",
+    r"cannot be multiplied \(\d+x(\d+) and (\d+)x\d+\)": "Each row of the first has {} numbers, "
+    "but the second, such as a layer's weights, takes {}: is it the right layer?",
     "leaf Variable that requires grad": "Change a network's weights in place only under "
     "`torch.no_grad()`.",
-    "cannot access local variable": "It gets a value only on some paths through the function, such "
-    "as in an `if` or a loop, but is read on all of them.",
-    "object has no attribute 'detach'": "Detach a tensor, such as a network's output, and not the "
-    "network. A plain number carries no gradient anyway.",
+    rf"local variable {_UNSET}": "`{0}` has no value in this function before this line, which "
+    "changes it: set it first. (In a class, what another method has set is `self.{0}`.)",
+    rf"cannot access local variable (?!{_UNSET})": "It gets a value only on some paths through the "
+    "function, such as in an `if` or a loop, but is read on all of them.",
+    "'(int|float)' object has no attribute 'detach'": "A plain number carries no gradient anyway.",
     "'str' object has no attribute": "It is a text here: make or open first what it names.",
     "expected str, bytes or os.PathLike": "A path belongs there: did you swap two arguments?",
     "not have been used in the graph": "The loss does not depend on what its gradient is taken "
     "for: did you pass another network's optimiser, or detach the loss?",
-    "'Batch' and": "You used a whole batch where one of its parts is needed, such as `batch.obs`.",
-    "and 'Batch'": "You used a whole batch where one of its parts is needed, such as `batch.obs`.",
-    "Generator' object": _DRAWS,
-    "generator=Generator": _DRAWS,
-    "normal() got an unexpected keyword argument 'dtype'": "Of a generator's methods "
+    "'Batch' and|and 'Batch'": "You used a whole batch where one of its parts is needed, such as "
+    "`batch.obs`.",
+    "Generator' object|generator=Generator": "`rng` is one of numpy's generators: "
+    "`rng.standard_normal(shape)` or `rng.normal(mean, std, shape)` draws from it, and torch's "
+    "functions cannot.",
+    r"normal\(\) got an unexpected keyword argument 'dtype'": "Of a generator's methods "
     "`standard_normal` and `random` can draw float32; convert what `normal` draws, "
     "`.astype(np.float32)`.",
     "as a data type": "The second argument there is the type of the numbers. A shape is one "
@@ -140,18 +138,8 @@ _HINTS = {  # what an error says -> what that mostly means here
     "no attribute 'param_groups'": "Something else was passed where an optimiser is "
     "needed: `gradient_step` takes the optimiser first, then the loss.",
 }
-_SQUEEZED = (
-    "`squeeze()` without an axis drops every axis of length 1, also that of the rows in a batch of "
-    "one. Name the axis that you mean: `squeeze(-1)`."
-)
-_CHANGED_UNSET = re.compile(r"local variable '(\w+)'.*\n\1 *[^\w\s=]{0,2}=(?!=)")
-_NOT_SET_YET = (
-    "`{0}` has no value in this function before this line, which changes it: set it first. (In a "
-    "class, what another method has set is `self.{0}`.)"
-)
-_PUT_BACK = "The line `{} = ...` of the class, above its methods, is missing: put it back."
 _MISSING = re.compile(r"missing \d+ required positional arguments?: (.+)")
-_NEEDS = "The call there needs {} as well, each as an argument of its own."
+_NEEDS = "The call there needs {} as well, or one before it: each is an argument of its own."
 _BEYOND = re.compile(r"is out of bounds for axis (\d+) with size ([1-9]\d*)")
 _NUMBERED = (
     "Axis {} has length {} here, so the last index along it is {}: was yours made for another "
@@ -161,11 +149,6 @@ _NAME = r"([A-Z]\w+)"
 _NO_TENSOR_BUT = re.compile(rf"must be Tensor, not {_NAME}|'{_NAME}' and|and '{_NAME}'")
 _HAS_NO = re.compile(rf"'{_NAME}' object has no attribute '(\w+)'")
 _CALLED = re.compile(rf"\bnn\.{_NAME}\((?!\))")
-_MAX_UNPACKED = re.compile(r"^[\w\s,]+=.*\b(max|min)\(")
-_VALUES_ONLY = (
-    "numpy's `max` and `min` return the values only; `argmax` and `argmin` return their positions. "
-    "(For a tensor, with a `dim`, `max` and `min` return both.)"
-)
 _MADE_OF_A_TENSOR = ("Boolean value of Tensor", "__init__() takes", "<class 'torch.Tensor'>")
 
 
@@ -176,16 +159,9 @@ def hints(error: Raised) -> list[str]:
             f"`nn.{name}` is a module: it is made first and then called, as in `nn.Tanh()(x)`. "
             "`torch.nn.functional` has functions that you call directly."
         ]
-    found = dict.fromkeys(hint for words, hint in _HINTS.items() if words in error.text)
-    if "zero-dimensional" in error.text and ".squeeze()" in error.source:
-        found = {_SQUEEZED: None}
-    if unset := _CHANGED_UNSET.search(f"{error.text}\n{error.source}"):
-        found = {_NOT_SET_YET.format(unset[1]): None}
-    if "values to unpack" in error.text and error.source.startswith("for "):
-        found["To go through two lists side by side, `zip` them."] = None
-    elif "values to unpack" in error.text and _MAX_UNPACKED.search(error.source):
-        found[_VALUES_ONLY] = None
-    return list(found)
+    said = f"{error.text}\n{error.source}"
+    tried = ((re.search(words, said), hint) for words, hint in _HINTS.items())
+    return list(dict.fromkeys(hint.format(*found.groups()) for found, hint in tried if found))
 
 
 def what_it_needs(error: Raised) -> list[str]:
@@ -218,41 +194,72 @@ def _module_not_called(error: Raised) -> str | None:
 # --- What is called otherwise, or not there ------------------------------------------------------
 
 
+_NOT_FOUND = re.compile(
+    r"^(?:name|'([\w.]+)' object has no attribute|module '([\w.]+)' has no attribute) '(\w+)'"
+)
+_PLAIN = ("NoneType", "int", "float", "str", "list", "tuple", "dict")
+_OF_LIBRARIES = {"numpy.ndarray": ("np", np, np.ndarray), "Tensor": ("torch", torch, torch.Tensor)}
+
+
 def hints_on_names(error: Raised, function: Callable, reference: Callable) -> list[str]:
-    """Sentences for what is looked for in a class and not found, or called as it cannot be."""
-    if found := re.search(r"'(\w+)' object has no attribute '(\w+)'", error.text):
-        owner, name = found.groups()
-        source = source_of(function)
-        if f".{name}(" in error.source and source and callable(source.surroundings.get(name)):
-            return [f"`{name}` is a function, not a method: leave out what is before the dot."]
-        if fields := getattr(source and source.surroundings.get(owner), "_fields", ()):
-            return [f"A `{owner}` has {listed(fields)}."]
-        given = vars(reference).get(name) if inspect.isclass(reference) else None
-        value = inspect.isclass(given) or (given is not None and not callable(given))
-        if owner == reference.__name__ and value:
-            return [_PUT_BACK.format(name)]
-    if found := re.search(r"^name '(\w\w+)' is not defined", error.text):
-        return _not_defined(found[1], function, reference)
-    if found := re.search(r"^module '([\w.]+)' has no attribute '(\w+)'", error.text):
-        return _slip(found[2], dir(sys.modules.get(found[1])))
-    return _other_first_line(error, function, reference)
+    """Sentences for what is looked for and not found, or called as it cannot be."""
+    found, source = _NOT_FOUND.search(error.text), source_of(function)
+    if found is None:
+        return _other_first_line(error, function, reference)
+    owner, module, name = found.groups()
+    around = source.surroundings if source else {}
+    if owner and f".{name}(" in error.source and callable(around.get(name)):
+        return [f"`{name}` is a function, not a method: leave out what is before the dot."]
+    if fields := getattr(around.get(owner), "_fields", ()):
+        return [f"A `{owner}` has {listed(fields)}."]
+    tree = ast.parse(source_of_reference(reference))
+    tree.body += [source.node] if source else []
+    told: str | None
+    if module:
+        told = _alike(name, {*dir(sys.modules.get(module))}, f"{module.split('.')[-1]}.")
+    elif owner in {None, *(x.name for x in ast.walk(tree) if isinstance(x, ast.ClassDef))}:
+        told = _own_name(name, owner is None, tree, reference)
+    else:
+        told = _of_a_library(owner, name)
+    return [told] if told else []
 
 
-def _not_defined(name: str, function: Callable, reference: Callable) -> list[str]:
-    """Where a name that nobody has set may come from."""
-    source, right = source_of(function), source_of(reference)
-    if source is None or right is None:
-        return []
-    if re.search(rf"\bself\.{name}\b", ast.unparse(right.node)):
-        return [f"What belongs to the object begins with `self.`: `self.{name}`."]
-    used = {each.id for each in ast.walk(source.node) if isinstance(each, ast.Name)} - {name}
-    given = listed(inspect.signature(reference).parameters)
-    alone = [] if inspect.isclass(reference) else [f"Your function is given {given} alone."]
-    return _slip(name, used) or alone
+def _own_name(name: str, bare: bool, tree: ast.AST, reference: Callable) -> str | None:
+    """Not found in the answer itself: `bare`, or in `self`."""
+    given = vars(reference).get(name) if inspect.isclass(reference) else None
+    if not bare and (inspect.isclass(given) or (given is not None and not callable(given))):
+        return f"The line `{name} = ...` of the class, above its methods, is missing: put it back."
+    kept = {each[5:] for context in (ast.Load, ast.Store) for each in attributes(tree, context)}
+    names = [x for x in ast.walk(tree) if isinstance(x, ast.Name)]
+    if bare and name in kept:
+        return f"What belongs to the object needs `self.`: write `self.{name}`."
+    if bare:
+        arguments = {x.arg for x in ast.walk(tree) if isinstance(x, ast.arg)}
+        if (told := _alike(name, arguments | {x.id for x in names})) or inspect.isclass(reference):
+            return told
+        taken = listed(inspect.signature(reference).parameters)
+        return f"Your function is given {taken} alone." if len(name) > 1 else None
+    if any(x.id == name and isinstance(x.ctx, ast.Store) for x in names):
+        return f"A plain `{name}` is lost when the method ends: write `self.{name} = ...`."
+    return _alike(name, kept, "self.")
 
 
-def _slip(name: str, names: Iterable[str]) -> list[str]:
-    return [f"Is it a slip for `{alike}`?" for alike in get_close_matches(name, names, 1)]
+def _of_a_library(owner: str, name: str) -> str | None:
+    """Not found in an array or a tensor, or in what was taken for one."""
+    short, library, kind = _OF_LIBRARIES.get(owner, ("", None, None))
+    if callable(getattr(library, name, None)):
+        return f"`{short}.{name}` is a function, not a method, and returns something new."
+    if kind or not hasattr(torch.Tensor, name) or hasattr(nn, owner) or owner in _PLAIN:
+        return _alike(name, {*dir(kind)}, ".") if kind else None
+    return f"A `{owner}` is no tensor: did you mean what it returns, or one of its parts?"
+
+
+def _alike(name: str, known: set[str], before: str = "") -> str | None:
+    """The one of the known names that differs by a letter or two, by capitals or underscores."""
+    others = sorted(known - {name}, key=lambda x: (-len(x), x))  # the shortest one comes last
+    plain = {x.replace("_", "").lower(): x for x in others if not x.startswith("_")}
+    near = get_close_matches(name.replace("_", "").lower(), plain, 1, 0.75)
+    return f"Did you mean `{before}{plain[near[0]]}`?" if near else None
 
 
 def _other_first_line(error: Raised, function: Callable, reference: Callable) -> list[str]:
@@ -273,6 +280,18 @@ def _other_first_line(error: Raised, function: Callable, reference: Callable) ->
 def on_types(shown: str) -> list[str]:
     """What a type means that stands in a sentence about somebody's output."""
     return [_TYPES[name] for name in re.findall(r"of type `?(\w+)", shown) if name in _TYPES][:1]
+
+
+def returned(error: Raised, reference: Callable) -> list[str]:
+    """Of an output that a check could not use: its type, and the one that is asked for."""
+    found = re.match(r"'(\w+)' object", error.text)
+    kind = inspect.signature(reference).return_annotation
+    plain = inspect.isclass(kind) and kind not in (Any, inspect.Signature.empty)
+    if not found or not plain or kind.__name__ == found[1]:
+        return []
+    comma = " A comma after a value makes a tuple of it." * (found[1] == "tuple")
+    asked = f"A `{kind.__name__}`, or a part of it, is needed where yours has a `{found[1]}`."
+    return [asked + comma]
 
 
 def no_init(function: Callable, reference: Callable) -> str | None:

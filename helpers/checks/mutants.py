@@ -470,7 +470,7 @@ _TO_DO: dict[Operator, str] = {  # the first ones tell most
     _with_another_sign: "change the sign of {}",
     _up_to_one: "use 1 minus {} instead",
     _turned_round: "turn {} into its opposite",
-    fewer_arguments: "leave out the argument {}",
+    fewer_arguments: "leave out {} from the arguments",
     other_switches: "use the opposite of {}",
     exchanged_arguments: "swap {} and the argument after it",
     forgotten_axis: "give the axis in {}",

@@ -26,7 +26,15 @@ from helpers.checks.counts import of_another_length, off_by_a_length
 from helpers.checks.display import short
 from helpers.checks.edits import source_of_reference
 from helpers.checks.exercise import Case, Exercise
-from helpers.checks.hints import hints, hints_on_names, no_init, on_types, what_cuts, what_it_needs
+from helpers.checks.hints import (
+    hints,
+    hints_on_names,
+    no_init,
+    on_types,
+    returned,
+    what_cuts,
+    what_it_needs,
+)
 from helpers.checks.loops import ends_at_once, only_the_last_iteration
 from helpers.checks.repair import explain, wrong_method
 from helpers.checks.running import Outcome, Raised, expected
@@ -124,7 +132,7 @@ def _error(c: Context) -> Diagnosis | None:
     error: Raised = c.first.got
     said = hints(error) + hints_on_names(error, c.function, c.exercise.reference)
     if error.line is None:
-        said = said or what_it_needs(error)
+        said = said or returned(error, c.exercise.reference) or what_it_needs(error)
         unusable = f"The result of {c.name} could not be used: {tell(error)}."
         return Diagnosis("unusable output", " ".join([unusable, *said]))
     stopped = [f"Your function stopped with {tell(error)}.", *said]
@@ -174,6 +182,11 @@ def _kind_of_output(c: Context) -> Diagnosis | None:
 
 
 def _no_gradient(c: Context, what: str) -> Diagnosis:
+    seen = c.got.observations[c.failing[0]]
+    parts = seen.values() if isinstance(seen, dict) else (seen,)
+    if any(isinstance(part, list) and any(leaf.grad for leaf in leaves(part)) for part in parts):
+        message = "Your function returns several tensors: `torch.stack` joins a list to one."
+        return Diagnosis("several tensors", message)
     return Diagnosis("no gradient", f"{what}: {what_cuts(c.function, c.exercise.reference)}.")
 
 
@@ -270,8 +283,7 @@ def _factor(c: Context) -> Diagnosis | None:
     subject = _subject(c.first, "is")
     it, its, they = ("them", "their", "they") if _plural(c.first) else ("it", "its", "it")
     if tiny:
-        question = f"do you write your result into {it}?"
-        return Diagnosis("all zeros", f"{subject} zero everywhere: {question}")
+        return Diagnosis("all zeros", f"{subject} zero everywhere: is anything written into {it}?")
     if abs(factor + 1) < 1e-3:
         return Diagnosis("sign", f"{subject} right except for {its} sign.")
     times = f"{factor:.4g} times what {they} should be"
@@ -316,8 +328,8 @@ def _differs(c: Context) -> Diagnosis:
     on = "every case" if failed == total else f"{failed} of {total} cases"
     if case.note:
         on += f": {case.note}" if failed == 1 else f", first on: {case.note}"
-    sentences = [_difference(c.first, on), *_where(c), *_unused(c)]
-    sentences += _whatever_the_values(c) + _stops_elsewhere(c)
+    sentences = [*_stops_elsewhere(c), _difference(c.first, on), *_where(c), *_unused(c)]
+    sentences += _whatever_the_values(c)
     small = _by_hand(c.exercise, case, c.first.expected)
     work_out = "Work out the case below by hand and compare."
     sentences.append(work_out if small else "Compare the case below.")
@@ -344,9 +356,8 @@ def _both_told(first: Difference) -> str | None:
     """What a part should be and what it is, where that is a word or a number or two."""
     if not first.where or first.kind != "value" or first.expected.kind == "object":
         return None
-    if first.where.startswith(_WHETHER):
-        return None
-    if first.expected.numeric and first.expected.value.size > 2:
+    many = first.expected.numeric and first.expected.value.size > 2
+    if many or first.where.startswith(_WHETHER):
         return None
     want, have = (
         f"`{x.value}`" if x.kind == "text" else short(x).split(" (")[0]
@@ -366,10 +377,10 @@ def _where(c: Context) -> list[str]:
 
 def _stops_elsewhere(c: Context) -> list[str]:
     """A later case may stop with an error, which says more than a number."""
-    errors = ((i, d.got) for i, d in c.all_differences() if d.kind == "raised")
-    for case, error in errors:
-        on = c.exercise.inputs[case].note or "another case"
-        return [" ".join([f"On {on} it stops with {tell(error)}.", *hints(error)])]
+    for case, d in c.all_differences():
+        if d.kind == "raised":
+            on = c.exercise.inputs[case].note or "another case"
+            return [" ".join([f"On {on} it stops with {tell(d.got)}.", *hints(d.got)])]
     return []
 
 
@@ -378,8 +389,7 @@ def _unused(c: Context) -> list[str]:
     source = source_of(c.function)
     if source is None:
         return []
-    given = ast.parse(source_of_reference(c.exercise.reference))
-    never = never_read(source.node, given)
+    never = never_read(source.node, ast.parse(source_of_reference(c.exercise.reference)))
     return [f"Your version never uses {listed(never)}."] if never else []
 
 
@@ -426,13 +436,11 @@ def _signs(c: Context, want: np.ndarray, have: np.ndarray) -> list[str]:
 
 
 def _sums(want: np.ndarray, have: np.ndarray) -> list[str]:
-    said = []
-    if want.dtype.kind in "iuf" and want.ndim and want.size > 1:
-        sums, yours = want.sum(axis=-1), have.sum(axis=-1)
-        if np.allclose(sums, 1) and not np.allclose(yours, 1, atol=1e-3):
-            off = yours[~np.isclose(yours, 1, atol=1e-3)] if yours.ndim else yours
-            said.append(f"The sum should be 1, but yours is {np.ravel(off)[0]:.4g}.")
-    return said
+    if want.dtype.kind not in "iuf" or want.size < 2 or not np.allclose(want.sum(axis=-1), 1):
+        return []
+    yours = np.ravel(have.sum(axis=-1))
+    off = yours[~np.isclose(yours, 1, atol=1e-3)]
+    return [f"The sum should be 1, but yours is {off[0]:.4g}."] if off.size else []
 
 
 _OF_VALUES = (_not_a_number, _shape, _whole_numbers, _factor, _length)
@@ -481,10 +489,8 @@ def _plural(difference: Difference) -> bool:
 
 
 def tell(error: Raised) -> str:
-    place = ""
-    if error.line is not None:
-        place = f" at `{error.source}`" if error.source else ""
-        place += f" (line {error.line})"
+    place = f" at `{error.source}`" if error.source else ""
+    place += f" (line {error.line})" if error.line is not None else ""
     return f"`{_first_clause(str(error))}`{place}"
 
 

@@ -89,7 +89,7 @@ def never_read(node: ast.AST, given: ast.AST) -> list[str]:
     """Arguments, and what is kept in `self`, that the course's version `given` reads and `node`
     never does: `gamma`, `self.tau`.
     """
-    made = _attributes(given, ast.Store) - _attributes(node, ast.Store)
+    made = attributes(given, ast.Store) - attributes(node, ast.Store)
     read = _read(node) | made | _called(given)
     arguments = {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
     asked = {name for name in _read(given) if "." in name or name in arguments}
@@ -101,7 +101,7 @@ def _read(node: ast.AST) -> set[str]:
     walked = list(ast.walk(node))
     arguments = {each.arg for each in walked if isinstance(each, ast.arg)} - {"self"}
     names = {e.id for e in walked if isinstance(e, ast.Name) and isinstance(e.ctx, ast.Load)}
-    return (names & arguments) | _attributes(node, ast.Load)
+    return (names & arguments) | attributes(node, ast.Load)
 
 
 def _called(node: ast.AST) -> set[str]:
@@ -110,7 +110,7 @@ def _called(node: ast.AST) -> set[str]:
     return {f"self.{each.attr}" for each in calls if isinstance(each, ast.Attribute)}
 
 
-def _attributes(node: ast.AST, context: type) -> set[str]:
+def attributes(node: ast.AST, context: type) -> set[str]:
     """All `self.name` that are read (`ast.Load`) or set (`ast.Store`) in it."""
     found = (each for each in ast.walk(node) if isinstance(each, ast.Attribute))
     found = (each for each in found if isinstance(each.value, ast.Name) and each.value.id == "self")

@@ -38,7 +38,10 @@ def seen_from_outside(network: nn.Module, obs: torch.Tensor) -> dict:
     given = [obs.shape[-1], *(layer.out_features for layer in layers[:-1])]
     if raises(RuntimeError, network, obs) and sorted(takes) != sorted(given):
         chain = ", ".join(map(in_words, layers))
-        raise ValueError(f"an observation of {given[0]} numbers cannot pass the layers {chain}")
+        raise ValueError(
+            f"an observation of {given[0]} numbers cannot pass the layers {chain} "
+            "(inputs -> outputs)"
+        )
     started_alike = sum(map(units_alike, linear_layers(network, obs)[:-1]))
     fill_parameters(network, obs)
     ran = linear_layers(network, obs)

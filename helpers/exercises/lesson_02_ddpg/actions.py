@@ -54,6 +54,8 @@ MANY = 1000  # from so many values on their spread says something
 
 
 def kind_of(sample) -> str:
+    if isinstance(sample, float):  # numpy's own numbers are floats, too
+        return "a plain number"
     return "a numpy array" if isinstance(sample, np.ndarray) else f"of type {type(sample).__name__}"
 
 
