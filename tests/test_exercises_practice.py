@@ -30,6 +30,14 @@ def test_the_weights_of_the_best_come_back():
         assert seen["agent after a call"] == "as it was"
 
 
+def test_a_verdict_shows_a_list_without_entries():
+    def plays_nothing(policy, env, episodes, seed):
+        return np.zeros(episodes), np.zeros(episodes, dtype=int)
+
+    message = judge(BY_ID["5.1"], plays_nothing).message
+    assert "The seeds of the episodes should be `30`, but yours are `none`." in message
+
+
 @pytest.mark.parametrize("answer", right_answers("5.1"))
 def test_an_evaluation_works_with_whatever_passes(answer, monkeypatch):
     """Lists become arrays, which have a mean."""

@@ -360,7 +360,7 @@ def _both_told(first: Difference) -> str | None:
     if many or first.where.startswith(_WHETHER):
         return None
     want, have = (
-        f"`{x.value}`" if x.kind == "text" else short(x).split(" (")[0]
+        f"`{x.value or 'none'}`" if x.kind == "text" else short(x).split(" (")[0]
         for x in (first.expected, first.got)
     )
     yours = f"yours {_verb(first, 'is')} {have}"
