@@ -182,10 +182,10 @@ def test_a_new_step_has_the_largest_priority_there_was():
     buffer.update_priorities([0], [0.25])  # the largest one that there was, not that there is
     buffer.add(*step(2))
     assert buffer.sums.leaves.tolist() == [0.5, 2, 3]
-    assert buffer.minima.leaves.tolist() == [0.5, 2, 3]
+    assert buffer.smallest == 0.5
     buffer.add(*step(3))  # in the place of step 0
     assert buffer.sums.leaves.tolist() == [3, 2, 3]
-    assert (buffer.sums.total, buffer.minima.min, buffer.max_priority) == (8, 2, 9)
+    assert (buffer.sums.total, buffer.smallest, buffer.max_priority) == (8, 2, 9)
 
 
 def test_priorities_below_1_do_not_make_new_steps_unlikely():
@@ -200,11 +200,24 @@ def test_priorities_are_updated_where_they_belong():
     buffer.update_priorities(batch.indices, batch.indices.float() + 1)  # tensors
     expected = [i + 1 if i in batch.indices.tolist() else 1 for i in range(5)]
     np.testing.assert_allclose(buffer.sums.leaves, np.sqrt(expected), rtol=1e-7)
-    np.testing.assert_array_equal(buffer.minima.leaves, buffer.sums.leaves)
     buffer.update_priorities([4, 0, 4], [16.0, 9.0, 25.0])  # the last one counts
     assert buffer.sums.leaves[[0, 4]].tolist() == [3, 5]
     buffer.update_priorities(np.array([], int), np.array([]))
     assert buffer.max_priority == 25
+
+
+@given(
+    st.floats(0, 1),
+    st.lists(st.lists(st.tuples(st.integers(0, 4), st.sampled_from([0.5, 1, 2, 3.7])), max_size=6)),
+)
+def test_the_smallest_priority_is_always_known(alpha, batches):
+    """Also where it is overwritten, twice in a batch, or one of several."""
+    buffer = filled(5, 5, alpha=alpha)
+    for number, batch in enumerate(batches):
+        if number % 3 == 2:
+            buffer.add(*step(number))
+        buffer.update_priorities(np.array([i for i, _ in batch], int), [p for _, p in batch])
+        assert buffer.smallest == buffer.sums.leaves.min()
 
 
 # ---- what for ------------------------------------------------------------------------------------

@@ -212,11 +212,11 @@ def test_a_copy_goes_on_by_itself(copied):
     buffer = filled(9, 7, demos=2, n_steps=3, beta_samples=10)
     buffer.sample(3)
     twin = copied(buffer)
-    before = bytes_of(buffer.tensors), buffer.sums.total, buffer.minima.min, buffer.ends.tolist()
+    before = bytes_of(buffer.tensors), buffer.sums.total, buffer.smallest, buffer.ends.tolist()
     twin.add(*step(9))
     twin.update_priorities(np.arange(4), np.arange(4) + 5.0)
     twin.sample(3)
-    after = bytes_of(buffer.tensors), buffer.sums.total, buffer.minima.min, buffer.ends.tolist()
+    after = bytes_of(buffer.tensors), buffer.sums.total, buffer.smallest, buffer.ends.tolist()
     assert before == after
     buffer.add(*step(9))
     buffer.update_priorities(np.arange(4), np.arange(4) + 5.0)
@@ -295,8 +295,8 @@ def test_priorities_that_cannot_be_are_one_sentence_and_change_nothing(
 ):
     buffer = filled(3, 5)
     buffer.update_priorities([0, 1, 2], [2.0, 3.0, 4.0])
-    before = buffer.sums.nodes.tolist(), buffer.minima.nodes.tolist(), buffer.max_priority
+    before = buffer.sums.nodes.tolist(), buffer.smallest, buffer.max_priority
     with pytest.raises(kind, match=told) as error:
         buffer.update_priorities(indices, priorities)
     assert_one_sentence(error.value)
-    assert before == (buffer.sums.nodes.tolist(), buffer.minima.nodes.tolist(), buffer.max_priority)
+    assert before == (buffer.sums.nodes.tolist(), buffer.smallest, buffer.max_priority)

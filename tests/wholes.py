@@ -93,9 +93,9 @@ def everything(agent):
         buffer = agent.buffer
         content["arrays"] = [array[: len(buffer)].copy() for array in buffer.arrays]
         if isinstance(buffer, PrioritizedReplayBuffer):
-            trees = [buffer.sums.nodes.copy(), buffer.minima.nodes.copy(), buffer.ends.copy()]
-            kept = buffer.max_priority, buffer.samples, buffer.demos, buffer.newest, buffer.beta
-            content["priorities"] = [*trees, *kept]
+            names = "smallest", "max_priority", "samples", "demos", "newest", "beta"
+            kept = [getattr(buffer, name) for name in names]
+            content["priorities"] = [buffer.sums.nodes.copy(), buffer.ends.copy(), *kept]
     return flat(content)
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from helpers.memory.segment_tree import MinTree, SumTree, check_places, check_priorities
+from helpers.memory.segment_tree import SumTree, check_places, check_priorities
 from helpers.names import explained
 
 
@@ -226,7 +226,7 @@ class PrioritizedReplayBuffer(ReplayBuffer):
                 raise ValueError(f"{name} must be at least 1, got {value}.")
         self.alpha, self.first_beta, self.beta_samples = alpha, beta, beta_samples
         self.n_steps, self.gamma = n_steps, gamma
-        self.sums, self.minima = SumTree(capacity), MinTree(capacity)  # of p_i^alpha
+        self.sums, self.smallest = SumTree(capacity), np.inf  # of p_i^alpha
         self.max_priority = 1.0
         self.samples = self.demos = 0  # batches drawn, demonstrations stored
         # Whether a transition is the last one known of its episode: no window goes beyond it.
@@ -302,7 +302,7 @@ class PrioritizedReplayBuffer(ReplayBuffer):
         indices = self.sums.retrieve(prefix_sums)
         # 3. What was drawn too often counts for less.
         weights = importance_weights(
-            self.sums.leaves[indices] / total, self.minima.min / total, self.size, self.beta
+            self.sums.leaves[indices] / total, self.smallest / total, self.size, self.beta
         )
         self.samples += 1
         # 4. The same transitions, seen n steps ahead.
@@ -327,22 +327,27 @@ class PrioritizedReplayBuffer(ReplayBuffer):
 
         Raises `IndexError` or `ValueError`, and changes nothing, if that cannot be.
         """
-        # 1. Look at both as numpy arrays, and refuse what would harm the trees.
+        # 1. Look at both as numpy arrays, and refuse what would harm the tree.
         indices, priorities = (
             each.cpu() if isinstance(each, torch.Tensor) else each for each in (indices, priorities)
         )
         places, new = check_places(indices, self.size), np.asarray(priorities, np.float64)
         self.check_new(places, new)
-        # 2. The trees hold p_i^alpha: probabilities are shares of their sum.
+        # 2. The tree holds p_i^alpha: probabilities are shares of its sum.
         self.set_priorities(places, new)
         # 3. New transitions will have the largest priority there was.
         self.max_priority = float(new.max(initial=self.max_priority))
 
     def set_priorities(self, indices: np.ndarray, priorities: np.ndarray) -> None:
-        """Let both trees know, without any checks."""
-        scaled = priorities**self.alpha
-        self.sums.set(indices, scaled)
-        self.minima.set(indices, scaled)
+        """Let the tree and `smallest` know, without any checks."""
+        leaves = self.sums.leaves
+        before = leaves.take(indices)
+        self.sums.set(indices, priorities**self.alpha)
+        after = leaves.take(indices)  # of a place that comes twice, the last value
+        # All are looked through only when the smallest has grown, and it is the one drawn least.
+        if ((before == self.smallest) & (after > self.smallest)).any():
+            self.smallest = float(leaves[: self.size].min())
+        self.smallest = float(after.min(initial=self.smallest))
 
     def store(self, *transition: Any) -> None:
         """Write a transition where it belongs, connect it to the one before, make it likely."""
@@ -482,9 +487,9 @@ def _restore_priorities(buffer: PrioritizedReplayBuffer, memory: dict[str, Any])
     for name in PRIORITIZED:
         setattr(buffer, name, memory[name])
     buffer.ends[:size] = ends
-    # Every node is computed from the leaves: the same leaves, the same trees.
-    for tree in (buffer.sums, buffer.minima):
-        tree.set(np.arange(size), priorities)
+    # Every node is computed from the leaves: the same leaves, the same tree.
+    buffer.sums.set(np.arange(size), priorities)
+    buffer.smallest = float(priorities.min(initial=np.inf))
 
 
 def _is_count(value: Any) -> bool:
