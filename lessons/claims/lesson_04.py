@@ -140,7 +140,7 @@ CLAIMS = [
         near(lambda: cost()["ours"][-1] / cost()["ours"][0], 2.3, 0.05),
     ),
     Claim(
-        "take 10 to 24 times as long as ours",
+        "took 10 to 24 times as long as ours",
         says(
             lambda: (python_trees().min().round(1), python_trees().max().round(1)),
             lambda found: round(found[0]) == 10 and round(found[1]) == 24,

@@ -222,6 +222,10 @@ CLAIMS = [
         source="Engstrom et al. 2020, figure 1: Humanoid-v2 and Walker2d-v2; Andrychowicz et al. "
         "2021, on the initial policy",
     ),
+    Claim(
+        "with all those details Engstrom et al. found PPO without clipping about as good",
+        source="Engstrom et al. 2020, section 5 and table 3: PPO-NoClip",
+    ),
     # --- Break it -----------------------------------------------------------------------------
     Claim(
         "Without it PPO learns later ($p < 0.001$), and two of ten seeds are below the bar",
