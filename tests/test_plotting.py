@@ -277,7 +277,7 @@ def test_another_agent_starts_new_curves(page):
 def test_no_picture_is_drawn_when_the_last_one_is_near(page, clock):
     curves, agent = LiveCurves(), Agent()
     curves.start(agent, 1000)
-    for seconds, steps, pictures in (1.5, 500, 0), (0.1, 520, 0), (1.0, 530, 1), (9.0, 995, 1):
+    for seconds, steps, pictures in (2.5, 500, 0), (0.1, 520, 0), (1.0, 530, 1), (9.0, 995, 1):
         clock.now += seconds
         agent.steps = steps
         curves(agent)
@@ -331,7 +331,7 @@ def test_the_stop_button_waits_for_the_picture(page, heard, monkeypatch, draw):
 
 @pytest.mark.parametrize(
     ("seconds", "pictures"),
-    [(0.02, 20), (0.08, 10), (0.5, 8)],  # a pause of 0.98 s, of the longest, of the longest
+    [(0.02, 20), (0.08, 7), (0.5, 6)],  # a pause of 0.98 s, of the longest, of the longest
 )
 def test_drawing_takes_a_fiftieth_of_the_time(page, clock, monkeypatch, seconds, pictures):
     curves, agent = LiveCurves(), Agent()

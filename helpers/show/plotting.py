@@ -51,7 +51,7 @@ DPI = 100  # one inch of figure is this many CSS pixels wide on the page
 SCALE = 1.5  # image pixels for each CSS pixel: sharp on a high-density screen, small in the file
 WIDTH, HEIGHT = 7.6, 3.1  # inches: what a notebook cell holds beside its margins
 WINDOW = 50  # episodes in the moving average of the return
-DRAWING_SHARE, LONGEST_PAUSE = 0.02, 2.0  # of the time; seconds without a new picture
+DRAWING_SHARE, LONGEST_PAUSE = 0.02, 3.0  # of the time; seconds without a new picture
 
 
 # --- Figures --------------------------------------------------------------------------------------
