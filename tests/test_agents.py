@@ -7,18 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from environments import (
-    BOXES,
-    TORQUE,
-    AnySpace,
-    Constant,
-    Counting,
-    Faulty,
-    Log,
-    Probe,
-    make,
-    some,
-)
+from environments import BOXES, TORQUE, AnySpace, Constant, Counting, Faulty, Log, Probe, make, some
 from gymnasium import spaces
 from sentences import assert_one_sentence
 

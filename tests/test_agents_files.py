@@ -10,13 +10,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
-from environments import (
-    AnySpace,
-    Constant,
-    Guess,
-    make,
-    some,
-)
+from environments import AnySpace, Constant, Guess, make, some
 from gymnasium import spaces
 from sentences import assert_one_sentence
 from test_agents import AGENTS, EVERY, weights

@@ -11,16 +11,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
-from environments import (
-    BOXES,
-    LOPSIDED,
-    TORQUE,
-    AnySpace,
-    Counting,
-    Log,
-    make,
-    some,
-)
+from environments import BOXES, LOPSIDED, TORQUE, AnySpace, Counting, Log, make, some
 from gymnasium import spaces
 from sentences import assert_one_sentence
 from torch import nn

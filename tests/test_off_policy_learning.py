@@ -6,16 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
-from environments import (
-    LOPSIDED,
-    TORQUE,
-    AnySpace,
-    Constant,
-    Log,
-    Needy,
-    Probe,
-    make,
-)
+from environments import LOPSIDED, TORQUE, AnySpace, Constant, Log, Needy, Probe, make
 from gymnasium import spaces
 from sentences import assert_one_sentence
 from test_off_policy import Recorder, counting, numbers, stored

@@ -14,12 +14,7 @@ from sentences import assert_one_sentence
 from stable_baselines3.common.buffers import NStepReplayBuffer
 from test_prioritized import bytes_of, draw, filled, quick, shapes, step
 
-from helpers.memory.buffers import (
-    Batch,
-    PrioritizedBatch,
-    PrioritizedReplayBuffer,
-    ReplayBuffer,
-)
+from helpers.memory.buffers import Batch, PrioritizedBatch, PrioritizedReplayBuffer, ReplayBuffer
 
 # ---- n steps ahead -------------------------------------------------------------------------------
 

@@ -12,15 +12,7 @@ import pytest
 import torch
 from threadpoolctl import threadpool_info
 from torch import nn
-from trials import (
-    a_batch,
-    assert_close,
-    assert_same,
-    parameters,
-    plainly,
-    state,
-    with_larger_eps,
-)
+from trials import a_batch, assert_close, assert_same, parameters, plainly, state, with_larger_eps
 
 import helpers
 from helpers.agents import DDPG, SAC, TD3, td3, written_out

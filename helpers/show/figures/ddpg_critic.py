@@ -25,17 +25,7 @@ from helpers.show.figures.drawing import (
     signed,
 )
 from helpers.show.figures.explore import Choice, Scale, Slider, explore
-from helpers.show.plotting import (
-    BLUE,
-    GREEN,
-    GREY,
-    INK,
-    ORANGE,
-    SKY,
-    VERMILLION,
-    label,
-    new_figure,
-)
+from helpers.show.plotting import BLUE, GREEN, GREY, INK, ORANGE, SKY, VERMILLION, label, new_figure
 
 TORQUE, SPEED = 2.0, 8.0  # Pendulum-v1's bounds, in N m and rad/s
 RISING = LinearSegmentedColormap.from_list("value", ["#FFFFFF", SKY, BLUE, "#002F4B"])
