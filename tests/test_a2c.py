@@ -9,7 +9,6 @@ from environments import AnySpace, Constant, Counting, Guess, Log, TwoSteps, mak
 from gymnasium import spaces
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sentences import assert_one_sentence
 from torch.distributions import Categorical, Independent, Normal
 
 from helpers.agents import A2C, PPO, A2CByTheBook
@@ -405,16 +404,6 @@ def test_rollouts_of_filler_rows_or_of_one_step_do_no_harm(n_envs, n_steps):
     for parameter in [*agent.policy.parameters(), *agent.critic.parameters()]:
         assert torch.isfinite(parameter).all()
     assert len(agent.history["actor_loss"]) > 5
-
-
-@pytest.mark.parametrize(
-    ("n_envs", "n_steps", "wrong"),
-    [(1, 1, "n_envs times n_steps"), (0, 8, "n_envs"), (8, 0, "n_steps"), (-2, -2, "n_envs")],
-)
-def test_rollouts_without_steps_are_one_sentence(n_envs, n_steps, wrong):
-    with pytest.raises(ValueError, match=f"^{wrong} must be") as error:
-        A2C("CartPole-v1", n_envs=n_envs, n_steps=n_steps)
-    assert_one_sentence(error.value, f"got {min(n_envs, n_steps)}")
 
 
 # ---- probe environments: each failure has its suspect --------------------------------------------

@@ -305,18 +305,6 @@ def test_a2c_takes_a_width_for_each_layer(env, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "setting",
-    [{"critic_steps": 0}, {"gamma": 1.5}, {"gamma": -0.1}, {"lam": 2}, {"lam": float("nan")}],
-    ids=str,
-)
-def test_settings_out_of_range_are_one_sentence(setting):
-    [name] = setting
-    with pytest.raises(ValueError, match=f"{name} must be") as error:
-        A2C("CartPole-v1", **setting)
-    assert_one_sentence(error.value)
-
-
-@pytest.mark.parametrize(
     ("call", "says"),
     [
         (lambda: callbacks.Evaluate(5, eval_freq=5), "eval_freq is called every here"),

@@ -318,41 +318,6 @@ def test_environments_that_do_not_fit_are_one_sentence():
     assert "knows no environment" in refused("Pendulum-v99")
 
 
-@pytest.mark.parametrize(
-    "name", ["learning_starts", "train_freq", "gradient_steps", "batch_size", "buffer_size"]
-)
-@pytest.mark.parametrize("count", [0, -3])
-def test_counts_below_1_are_one_sentence(name, count):
-    message = refused(**{name: count})
-    assert name in message
-    assert str(count) in message
-
-
-def test_a_warm_up_without_noise_is_one_sentence():
-    assert_one_sentence(refused(warm_up_noise=None), "warm_up_noise", "UniformNoise")
-
-
-def test_a_memory_that_never_fills_is_one_sentence():
-    message = refused(learning_starts=101, buffer_size=100)
-    assert message.startswith("learning_starts must be at most buffer_size (100)")
-    assert message.endswith("got 101.")
-    DDPG("Pendulum-v1", learning_starts=100, buffer_size=100)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("gamma", -0.1), ("gamma", 1.01), ("gamma", float("nan")),
-        ("tau", 0.0), ("tau", -0.5), ("tau", 1.1), ("tau", float("nan")),
-        ("noise", 0.1), ("warm_up_noise", "uniform"),
-    ],
-)  # fmt: skip
-def test_numbers_out_of_range_are_one_sentence(name, value):
-    message = refused(**{name: value})
-    assert message.startswith(f"{name} must be ")
-    assert str(value) in message
-
-
 @pytest.mark.parametrize("settings", [{"gamma": 0.0}, {"gamma": 1.0}, {"tau": 1.0}])
 def test_numbers_at_the_ends_of_their_ranges_are_fine(settings):
     DDPG("Pendulum-v1", seed=0, learning_starts=5, batch_size=4, hidden=4, **settings).learn(8)

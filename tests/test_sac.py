@@ -392,20 +392,6 @@ def test_what_is_set_is_remembered_and_used(tmp_path):
     assert not hasattr(agent, "target_actor")
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("temperature", 0.0), ("temperature", -1.0), ("temperature", float("inf")),
-        ("target_entropy", float("nan")), ("temperature_learning_rate", -0.1),
-        ("learn_temperature", None), ("learn_temperature", 1),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_is_one_sentence(name, value):
-    with pytest.raises(ValueError, match=name) as error:
-        SAC("Pendulum-v1", **{name: value})
-    assert_one_sentence(error.value, name)
-
-
 @pytest.mark.parametrize("name", ["temperature", "target_entropy"])
 def test_what_learning_the_temperature_rests_on_is_not_changed_later(name):
     agent = an_agent(SAC)
