@@ -18,6 +18,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import spaces
+from hostile import Payload, module_id
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sentences import assert_one_sentence
@@ -50,7 +51,7 @@ class File:
     """The members of a good file, for a test to change; `ran` must never appear."""
 
     def __init__(self, folder: Path, steps: int = 5) -> None:
-        self.path, self.ran = folder / "demos.npz", folder / "ran"
+        self.path, self.ran, self.folder = folder / "demos.npz", folder / "ran", folder
         lengths = (steps - 2, 2)
         save_demos(self.path, some_demos(lengths=lengths))
         with zipfile.ZipFile(self.path) as archive:
@@ -79,14 +80,6 @@ class File:
     def payload(self) -> bytes:
         """A pickle that leaves a trace when it is loaded."""
         return pickle.dumps(Payload(self.ran))
-
-
-class Payload:
-    def __init__(self, ran: Path) -> None:
-        self.ran = ran
-
-    def __reduce__(self):
-        return Path.touch, (self.ran,)
 
 
 def promise(data: bytes, name: bytes, size: int) -> bytes:
@@ -136,12 +129,6 @@ def packed_zeros(file: File, name: str, shape: str, size: int) -> None:
         member.write(npy_with(described(shape)))
         for _ in range(size // 2**20):
             member.write(bytes(2**20))
-
-
-def module_id(file: File) -> None:
-    """An id that gymnasium would import a module for."""
-    (file.path.parent / "evil_module.py").write_text(f"open({str(file.ran)!r}, 'w')")
-    file.say(env_id="evil_module:Pendulum-v1")
 
 
 def changed(name: str, change: Callable) -> Callable[[File], None]:
