@@ -428,7 +428,7 @@ def test_plain_updates_end(monkeypatch):
     assert is_written_out(agent)
 
 
-@pytest.mark.parametrize("lesson", ["02", "03", "06"])
+@pytest.mark.parametrize("lesson", ["01", "02", "03", "06", "07"])
 def test_all_variants_of_a_lab_update_plainly(lesson):
     for variant in variants(lesson):
         with variant.applied():
