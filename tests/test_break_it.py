@@ -28,7 +28,7 @@ OFF_POLICY = {"learning_starts": 40, "batch_size": 8, "hidden": 8}
 
 def short(variant: Variant, **changes) -> Variant:
     """The variant with a training of a moment, in which an episode ends."""
-    off_policy = variant.setting.agent in ("DDPG", "TD3")
+    off_policy = variant.setting.algorithm in ("ddpg", "td3")
     small = OFF_POLICY if off_policy else {"hidden": 8}
     steps = 1000 if variant.setting.env_id == "MountainCarContinuous-v0" else 200
     setting = replace(variant.setting, steps=steps)
