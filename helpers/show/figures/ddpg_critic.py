@@ -4,6 +4,7 @@ Blue is the critic, vermillion the actor, orange the slope, and green where a st
 """
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -231,12 +232,8 @@ def _opinion(here: dict[str, Any], spread: float) -> str:
 
 def q_explorer(agent: Any) -> None:
     """`plot_q` of an agent on Pendulum-v1, with sliders for the state and the step."""
-
-    def draw(**settings: Any) -> Figure:
-        return plot_q(agent, **settings)
-
     explore(
-        draw,
+        partial(plot_q, agent),
         alt="The critic's Q over the action in one state of the pendulum, and the actor's choice.",
         angle=Slider(-180, 180, 25, 5, "angle (degrees)"),
         speed=Slider(-8.0, 8.0, 0.0, 0.5, "speed (rad/s)"),

@@ -3,6 +3,7 @@
 import re
 import textwrap
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -95,13 +96,9 @@ def results_explorer(
     """`plot_results` with a choice of the variant that is compared with the baseline."""
     names = list(_runs(results))
     baseline = names[0] if baseline is None else baseline
-
-    def draw(variant: str) -> Figure:
-        return plot_results(results, variant, baseline, bar)
-
     others = [n for n in names if n != baseline] or [baseline]
     explore(
-        draw,
+        partial(plot_results, results, baseline=baseline, bar=bar),
         alt=f"Learning curves of {baseline} and {others[0]}, several seeds each.",
         variant=Choice(others, label=f"{baseline} against"),
     )
