@@ -12,7 +12,7 @@ from sentences import assert_one_sentence
 from sometimes import always_on
 from wholes import AGENTS, everything, tiny
 
-from helpers.agents import A2C, DDPG, TD3, checkpoint
+from helpers.agents import A2C, DDPG, PPO, TD3, checkpoint
 from helpers.agents.noise import GaussianNoise
 from helpers.evaluation import evaluate
 from helpers.training.callbacks import (
@@ -319,6 +319,13 @@ def test_training_ends_when_the_last_episodes_return_enough(target, episodes, en
     assert agent.steps == stop.reached == 2 * end
     agent.learn(2, stop)  # it has not forgotten
     assert agent.steps == 2 * end + 2
+
+
+def test_the_next_agent_is_stopped_as_early():
+    """Also where its first look finds as many episodes as the last one of the agent before."""
+    stop = StopAtReturn(1, episodes=4)
+    agents = [PPO(make(Rising), seed=0, n_steps=16, batch_size=8) for _ in range(2)]
+    assert len({agent.learn(1000, stop).steps for agent in agents}) == 1
 
 
 def test_training_goes_on_to_its_end_below_the_target():
