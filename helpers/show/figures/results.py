@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from helpers.show.figures.drawing import bar_line, header, limit_to_middle
 from helpers.show.figures.explore import Choice, explore
 from helpers.show.plotting import BLUE, COLOURS, INK, VERMILLION, band, label, margins, new_figure
-from helpers.training.statistics import interquartile_mean, permutation_test
+from helpers.training.statistics import LEVEL, interquartile_mean, permutation_test
 
-LEVEL, NO_DIFFERENCE = 0.05, "no difference shown"  # the course's rule for comparisons
+NO_DIFFERENCE = "no difference shown"
 
 
 def plot_results(
