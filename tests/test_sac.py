@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from environments import LOPSIDED, TORQUE, Constant, Guess, TwoSteps, make
+from environments import LOPSIDED, TORQUE, Guess, TwoSteps, make
 from hypothesis import given
 from hypothesis import strategies as st
 from sentences import assert_one_sentence
@@ -17,7 +17,6 @@ from trials import (
     a_batch,
     an_agent,
     assert_close,
-    finds_the_best_actions,
     gradients,
     learned,
     moved,
@@ -350,8 +349,6 @@ def test_what_learning_the_temperature_rests_on_is_not_changed_later(name):
 
 # ---- probe environments --------------------------------------------------------------------------
 
-COOL = {"temperature": 0.01, "learn_temperature": False, "noise": None}
-
 
 def test_entropy_has_its_price_in_the_value_of_what_comes_later():
     """One step to come, at which a policy that cannot gain anything is uniform: entropy log(4)."""
@@ -360,16 +357,6 @@ def test_entropy_has_its_price_in_the_value_of_what_comes_later():
     assert q(agent, 1, 0.0) == pytest.approx([1, 1], abs=0.1)
     # In [-1, 1], where the agent thinks, the entropy is log(2).
     assert q(agent, 0, 0.0) == pytest.approx([0.6 * (1 + 0.5 * math.log(2))] * 2, abs=0.1)
-
-
-def test_a_life_that_is_only_cut_off_is_worth_living_on():
-    env = make(Constant, ending="truncated", length=3, action_space=TORQUE)
-    agent = learned(SAC, env, 1000, gamma=0.5, **COOL)
-    assert q(agent, 1, 0.0) == pytest.approx([1 / (1 - 0.5)] * 2, rel=0.05)
-
-
-def test_the_best_action_of_each_state_is_found_within_lopsided_bounds():
-    finds_the_best_actions(SAC, **COOL)
 
 
 def test_the_learned_temperature_brings_the_entropy_to_its_target():
