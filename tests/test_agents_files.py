@@ -11,7 +11,7 @@ import pytest
 import torch
 from environments import AnySpace, Constant, Guess, make, some
 from gymnasium import spaces
-from sentences import assert_one_sentence
+from sentences import one_sentence
 from test_agents import AGENTS, EVERY, weights
 
 from helpers import __version__
@@ -103,9 +103,8 @@ def path(tmp_path, kind):
 
 def refused(path, error=ValueError, load=A2C.load, **arguments):
     """The one sentence with which loading refuses the file; it names the file."""
-    with pytest.raises(error) as caught:
+    with one_sentence(error, str(path)) as caught:
         load(path, **arguments)
-    assert_one_sentence(caught.value, str(path))
     return str(caught.value)
 
 
@@ -256,9 +255,8 @@ def needs_one(path):
     """The agent acts, and to learn it asks for an environment."""
     agent = A2C.load(path)
     assert agent.action_space.contains(agent.predict(agent.observation_space.sample()))
-    with pytest.raises(ValueError, match="env=") as error:
+    with one_sentence(ValueError, "env=", str(path)):
         agent.learn(1)
-    assert_one_sentence(error.value, str(path))
 
 
 def test_an_agent_of_an_unnamed_environment_needs_one(tmp_path):
@@ -295,9 +293,8 @@ def test_an_agent_of_an_instance_made_from_an_id_is_loaded_from_it(tmp_path):
 
 def test_an_environment_that_no_longer_exists_is_named(path):
     changed(path, env_id="Gone-v3")
-    with pytest.raises(ValueError, match="Gone-v3") as error:
+    with one_sentence(ValueError, "Gone-v3"):
         A2C.load(path).learn(1)
-    assert_one_sentence(error.value)
     assert A2C.load(path, env="CartPole-v1").steps == 0
 
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from sentences import assert_one_sentence
+from sentences import assert_one_sentence, one_sentence
 
 import helpers.agents
 from helpers.agents import TD3, A2CByTheBook
@@ -79,9 +79,8 @@ def test_what_can_be_passes(name, value):
 
 @pytest.mark.parametrize(("name", "value"), pairs(BAD))
 def test_what_cannot_be_is_one_sentence_of_one_form(name, value):
-    with pytest.raises(ValueError, match=rf"^{name} must be .*, got .*\.$") as error:
+    with one_sentence(ValueError, match=rf"^{name} must be .*, got .*\.$"):
         check_limits({name: value})
-    assert_one_sentence(error.value)
 
 
 def test_settings_that_do_not_fit_each_other_are_a_sentence_of_the_same_form():
@@ -91,9 +90,8 @@ def test_settings_that_do_not_fit_each_other_are_a_sentence_of_the_same_form():
         {"n_envs": 1, "n_steps": 1},
         {"n_epochs": 4, "batch_size": 1},
     ):
-        with pytest.raises(ValueError, match=r" must be .*, got \d\.$") as error:
+        with one_sentence(ValueError, match=r" must be .*, got \d\.$"):
             check_limits(settings)
-        assert_one_sentence(error.value)
     with pytest.raises(ValueError, match=r"^epochs must be a whole number from 1 up, got 0\.$"):
         check_counts(patience=1, epochs=0)
 
@@ -119,9 +117,8 @@ def test_every_number_that_an_agent_takes_is_in_the_table():
 def test_every_agent_asks_the_table(kind):
     env = "CartPole-v1" if kind is A2CByTheBook else "Pendulum-v1"
     for name in inspect.signature(kind).parameters.keys() & LIMITS.keys():
-        with pytest.raises(ValueError, match=rf"^{name} must be ") as error:
+        with one_sentence(ValueError, match=rf"^{name} must be "):
             kind(env, **{name: BAD.get(name, [math.nan])[0]})
-        assert_one_sentence(error.value)
 
 
 def test_networks_of_another_precision_are_refused():
