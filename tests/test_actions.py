@@ -148,9 +148,7 @@ def test_the_largest_numbers_are_no_bounds(space):
 
 
 @pytest.mark.parametrize(
-    "space",
-    [spaces.Box(1, 1, (1,)), spaces.Box(np.float32([-1, 2]), np.float32([1, 2]))],
-    ids=str,
+    "space", [spaces.Box(1, 1, (1,)), spaces.Box(np.float32([-1, 2]), np.float32([1, 2]))], ids=str
 )
 def test_actions_without_a_choice_are_one_sentence(space):
     with one_sentence(ValueError, "low < high", "DDPG", " ".join(str(space).split())):

@@ -161,11 +161,7 @@ def test_observations_that_are_no_numbers_are_one_sentence(agent, space):
     assert_one_sentence(error.value, f"{type(space).__name__}(", "an array of one length")
 
 
-@pytest.mark.parametrize(
-    "space",
-    [DICT, INTEGERS],
-    ids=lambda space: type(space).__name__,
-)
+@pytest.mark.parametrize("space", [DICT, INTEGERS], ids=lambda space: type(space).__name__)
 def test_actions_that_a2c_cannot_take_are_one_sentence(space):
     with one_sentence(ValueError, "A2C takes", f"{type(space).__name__}("):
         A2C(make(AnySpace, action_space=space))

@@ -21,11 +21,7 @@ def copied(deep: nn.Module, plain: nn.Module) -> nn.Module:
 
 @pytest.mark.parametrize(
     ("deep", "plain"),
-    [
-        (DeepActor, DeterministicActor),
-        (DeepQNetwork, QNetwork),
-        (DeepTwinQNetwork, TwinQNetwork),
-    ],
+    [(DeepActor, DeterministicActor), (DeepQNetwork, QNetwork), (DeepTwinQNetwork, TwinQNetwork)],
 )
 def test_two_layers_without_normalisation_are_the_lessons_network(deep, plain):
     plain = plain(3, 2, 16)

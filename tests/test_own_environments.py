@@ -339,8 +339,7 @@ ROLLOUTS = {"n_envs": 2, "n_steps": 8}
 
 
 @pytest.mark.parametrize(
-    ("kind", "settings"),
-    [(TD3, TINY), (DDPG, TINY), (SAC, TINY), (PPO, ROLLOUTS), (A2C, ROLLOUTS)],
+    ("kind", "settings"), [(TD3, TINY), (DDPG, TINY), (SAC, TINY), (PPO, ROLLOUTS), (A2C, ROLLOUTS)]
 )
 def test_the_agent_is_blamed_for_its_own_nan(kind, settings):
     agent = ruined(kind, **settings)
@@ -380,8 +379,7 @@ def test_a_diverged_agent_does_not_replace_a_good_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("kind", "settings"),
-    [(TD3, TINY), (SAC, TINY), (DDPG, TINY), (PPO, ROLLOUTS), (A2C, ROLLOUTS)],
+    ("kind", "settings"), [(TD3, TINY), (SAC, TINY), (DDPG, TINY), (PPO, ROLLOUTS), (A2C, ROLLOUTS)]
 )
 def test_a_pickled_agent_goes_on_and_is_saved(kind, settings, tmp_path):
     """As a pool of processes sends it back."""

@@ -292,9 +292,7 @@ REFUSED = {
     "a frozen parameter": lambda agent: agent.critic[0].weight.requires_grad_(False),
     "doubles": lambda agent: agent.policy.double(),
     "an optimiser of some": lambda agent: setattr(
-        agent,
-        agent.saved[-1],
-        LeanAdam(list(agent.critic.parameters())[1:]),
+        agent, agent.saved[-1], LeanAdam(list(agent.critic.parameters())[1:])
     ),
     "a parameter more": lambda agent: agent.policy.register_parameter(
         "more", nn.Parameter(torch.zeros(1))

@@ -94,10 +94,7 @@ SETTINGS: dict[tuple[str, str], Setting] = {
             steps=180_000,
             bar=475,
             seconds=20,
-            params={
-                "reward_scale": 0.01,
-                "learning_rate": LinearSchedule(3e-3, 3e-4, 108_000),
-            },
+            params={"reward_scale": 0.01, "learning_rate": LinearSchedule(3e-3, 3e-4, 108_000)},
         ),
         Setting(
             algorithm="a2c",
@@ -168,11 +165,7 @@ SETTINGS: dict[tuple[str, str], Setting] = {
             steps=12_000,
             bar=-200,
             seconds=20,
-            params={
-                "reward_scale": 0.1,
-                "actor_learning_rate": 3e-4,
-                "noise": GaussianNoise(0.1),
-            },
+            params={"reward_scale": 0.1, "actor_learning_rate": 3e-4, "noise": GaussianNoise(0.1)},
         ),
         Setting(
             algorithm="ddpg",
@@ -196,11 +189,7 @@ SETTINGS: dict[tuple[str, str], Setting] = {
             steps=12_000,
             bar=-200,
             seconds=20,
-            params={
-                "reward_scale": 0.1,
-                "tau": 0.02,
-                "noise": GaussianNoise(0.1),
-            },
+            params={"reward_scale": 0.1, "tau": 0.02, "noise": GaussianNoise(0.1)},
         ),
         Setting(
             algorithm="td3",

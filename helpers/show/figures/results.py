@@ -89,9 +89,7 @@ def _runs(results: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 
 def results_explorer(
-    results: Mapping[str, Mapping[str, Any]],
-    baseline: str | None = None,
-    bar: float | None = None,
+    results: Mapping[str, Mapping[str, Any]], baseline: str | None = None, bar: float | None = None
 ) -> None:
     """`plot_results` with a choice of the variant that is compared with the baseline."""
     names = list(_runs(results))
