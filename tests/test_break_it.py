@@ -147,6 +147,17 @@ def test_a_study_that_was_stopped_goes_on_where_it_was(tmp_path, monkeypatch):
     assert not list((tmp_path / "runs").rglob("*.json"))
 
 
+def test_what_was_kept_of_another_setting_is_not_gone_on_with(tmp_path, monkeypatch):
+    monkeypatch.setattr(break_it, "UNFINISHED", tmp_path)
+    monkeypatch.setattr(break_it, "run", lambda variant, seed: (variant.name, seed, len(trained)))
+    one, trained = variants("05")[0], []
+    longer = replace(one, setting=replace(one.setting, steps=one.setting.steps + 1))
+    for variant, expected in ((one, 0), (one, 0), (longer, 2)):
+        monkeypatch.setattr(break_it, "variants", lambda lesson, variant=variant: [variant])
+        assert break_it.run_named("05", one.name, 3) == (one.name, 3, expected)
+        trained.append(variant)
+
+
 def test_a_variants_file_says_what_is_wrong_with_it(monkeypatch, tmp_path):
     for text, says in [
         ("## a\nno setting at all here\n", "begins with `algorithm environment`"),
