@@ -82,9 +82,7 @@ def _environment(private: Path, dark: bool) -> dict[str, str]:
     settings = {
         # All cells stand in the page, so that screenshots and queries see them.
         "notebook-extension/tracker": {"windowingMode": "none"},
-        "apputils-extension/themes": {
-            "theme": "JupyterLab Dark" if dark else "JupyterLab Light",
-        },
+        "apputils-extension/themes": {"theme": "JupyterLab Dark" if dark else "JupyterLab Light"},
     }
     for name, value in settings.items():
         path = private / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"

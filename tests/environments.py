@@ -162,10 +162,7 @@ class AnySpace(Probe):
     """Random observations and rewards with any spaces; episodes of three steps."""
 
     def __init__(
-        self,
-        observation_space: spaces.Space = UNBOUNDED,
-        actions: Log | None = None,
-        **shared: Any,
+        self, observation_space: spaces.Space = UNBOUNDED, actions: Log | None = None, **shared: Any
     ) -> None:
         super().__init__(**shared)
         self.observation_space = observation_space
@@ -193,12 +190,7 @@ class Faulty(Probe):
     """
 
     def __init__(
-        self,
-        fault: BaseException | str,
-        at: int,
-        steps: Log,
-        length: int = 10**9,
-        **shared: Any,
+        self, fault: BaseException | str, at: int, steps: Log, length: int = 10**9, **shared: Any
     ) -> None:
         super().__init__(**shared)
         self.fault, self.at, self.steps, self.length = fault, at, steps, length

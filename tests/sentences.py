@@ -1,6 +1,20 @@
 """What every error message of the course must be."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+
+@contextmanager
+def one_sentence(
+    error: type[Exception], *names: str, match: str | None = None
+) -> Iterator[pytest.ExceptionInfo]:
+    """An `error` is raised within, in one sentence that has all of the `names`."""
+    with pytest.raises(error, match=match) as caught:
+        yield caught
+    assert_one_sentence(caught.value, *names)
 
 
 def assert_one_sentence(message: object, *names: str) -> None:

@@ -1,16 +1,16 @@
-"""A2C: its functions against their definitions, one update against the formulas, what it learns."""
+"""A2C: its functions against their definitions; one update against the formulas."""
 
 from functools import partial
 
 import numpy as np
 import pytest
 import torch
-from environments import AnySpace, Constant, Counting, Guess, Log, TwoSteps, make
+from environments import AnySpace, Constant, Counting, Guess, Log, make
 from gymnasium import spaces
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sentences import assert_one_sentence
 from torch.distributions import Categorical, Independent, Normal
+from trials import learned
 
 from helpers.agents import A2C, PPO, A2CByTheBook
 from helpers.agents.a2c import actor_loss, critic_loss, gae
@@ -21,8 +21,6 @@ from helpers.agents.networks import make_critic
 from helpers.agents.on_policy import learnable_rows
 from helpers.agents.policies import CategoricalPolicy, GaussianPolicy
 from helpers.envs.make import make_vector_env
-from helpers.evaluation import evaluate
-from helpers.training.settings import get_setting
 
 COUNTS = spaces.Box(-np.inf, np.inf, (3,), np.float64)
 quick = settings(deadline=None, max_examples=60, derandomize=True)
@@ -187,12 +185,6 @@ def test_rollouts_hold_every_real_step_once(n_envs, n_steps):
     ]
     assert sorted(kept) == sorted(real)
     assert fillers > 5
-
-
-def test_steps_count_experience_only():
-    log = Log()
-    agent = A2C(make(Counting, transitions=log), n_envs=3, n_steps=5, seed=0).learn(100)
-    assert agent.steps == len(log)
 
 
 # ---- losses --------------------------------------------------------------------------------------
@@ -407,74 +399,6 @@ def test_rollouts_of_filler_rows_or_of_one_step_do_no_harm(n_envs, n_steps):
     assert len(agent.history["actor_loss"]) > 5
 
 
-@pytest.mark.parametrize(
-    ("n_envs", "n_steps", "wrong"),
-    [(1, 1, "n_envs times n_steps"), (0, 8, "n_envs"), (8, 0, "n_steps"), (-2, -2, "n_envs")],
-)
-def test_rollouts_without_steps_are_one_sentence(n_envs, n_steps, wrong):
-    with pytest.raises(ValueError, match=f"^{wrong} must be") as error:
-        A2C("CartPole-v1", n_envs=n_envs, n_steps=n_steps)
-    assert_one_sentence(error.value, f"got {min(n_envs, n_steps)}")
-
-
-# ---- probe environments: each failure has its suspect --------------------------------------------
-
-
-def learned(kind, env, steps, **settings):
-    """An agent after a short training in a tiny environment."""
-    if kind is A2C:
-        settings = {"n_envs": 4, "n_steps": 8} | settings
-    return kind(env, learning_rate=0.01, hidden=16, seed=0, **settings).learn(steps)
-
-
-def value(agent, *obs):
-    with torch.no_grad():
-        return agent.critic(torch.tensor([obs], dtype=torch.float32)).item()
-
-
-KINDS = pytest.mark.parametrize("kind", [A2C, A2CByTheBook])
-
-
-@KINDS
-@pytest.mark.parametrize("length", [1, 3])
-def test_the_value_of_a_life_that_is_only_cut_off_is_that_of_living_on(kind, length):
-    env = make(Constant, ending="truncated", length=length)
-    agent = learned(kind, env, 1500 if kind is A2C else 900, gamma=0.5)
-    assert value(agent, 1) == pytest.approx(1 / (1 - 0.5), rel=0.05)
-
-
-@KINDS
-def test_the_value_of_a_life_of_one_step_is_its_reward(kind):
-    env = make(Constant, ending="terminated", reward=300.0)
-    agent = learned(kind, env, 600 if kind is A2C else 400, gamma=0.9, reward_scale=0.01)
-    assert value(agent, 1) == pytest.approx(3.0, rel=0.05)
-
-
-@KINDS
-def test_a_reward_of_the_next_step_is_discounted_once(kind):
-    agent = learned(kind, make(TwoSteps), 1500 if kind is A2C else 1200, gamma=0.6)
-    assert value(agent, 1) == pytest.approx(1, abs=0.06)
-    assert value(agent, 0) == pytest.approx(0.6, abs=0.06)
-
-
-@KINDS
-def test_the_better_action_of_each_state_is_learned(kind):
-    env = make(Guess, action_space=spaces.Discrete(3, start=5), wanted={-1: 7, 1: 5})
-    agent = learned(kind, env, 1500 if kind is A2C else 600)
-    assert [agent.predict(np.float32([sign])) for sign in (-1, 1)] == [7, 5]
-    assert evaluate(agent, episodes=20).mean == 0
-
-
-def test_a_gaussian_policy_finds_actions_within_lopsided_bounds():
-    space = spaces.Box(np.float32([-1, 10]), np.float32([3, 20]))
-    wanted = {-1: [2.0, 14.0], 1: [0.5, 17.0]}
-    env = make(Guess, action_space=space, wanted=wanted)
-    agent = learned(A2C, env, 12_000, n_envs=16, n_steps=4, reward_scale=0.1, entropy_coef=0.0)
-    for sign in (-1, 1):
-        np.testing.assert_allclose(agent.predict(np.float32([sign])), wanted[sign], atol=0.5)
-    assert (agent.policy.log_std < -0.5).all()  # it became sure
-
-
 def test_the_entropy_bonus_keeps_a_policy_open():
     env = make(Guess, action_space=spaces.Discrete(2), wanted={-1: 0, 1: 1})
     entropies = [
@@ -482,13 +406,3 @@ def test_the_entropy_bonus_keeps_a_policy_open():
     ]
     assert entropies[0] < 0.1
     assert entropies[1] > 0.6  # at most log 2, 0.69
-
-
-# ---- the lesson ----------------------------------------------------------------------------------
-
-
-def test_a2c_reaches_the_bar_of_the_lesson():
-    """With the lesson's settings and a seed that they were not tuned on."""
-    setting = get_setting("a2c", "CartPole-v1")
-    agent = setting.make(seed=50).learn(setting.steps)
-    assert evaluate(agent).mean >= setting.bar

@@ -9,7 +9,7 @@ from sometimes import always_on
 
 import helpers.agents
 from helpers.training import study, train
-from helpers.training.asked import ALGORITHMS
+from helpers.training.settings import ALGORITHMS
 
 DEMOS = "data/demos/sparse_pendulum.npz"
 TINY = {

@@ -28,7 +28,7 @@ OFF_POLICY = {"learning_starts": 40, "batch_size": 8, "hidden": 8}
 
 def short(variant: Variant, **changes) -> Variant:
     """The variant with a training of a moment, in which an episode ends."""
-    off_policy = variant.setting.agent in ("DDPG", "TD3")
+    off_policy = variant.setting.algorithm in ("ddpg", "td3")
     small = OFF_POLICY if off_policy else {"hidden": 8}
     steps = 1000 if variant.setting.env_id == "MountainCarContinuous-v0" else 200
     setting = replace(variant.setting, steps=steps)
@@ -145,6 +145,17 @@ def test_a_study_that_was_stopped_goes_on_where_it_was(tmp_path, monkeypatch):
     written = json.loads((tmp_path / "results" / "05_break_it.json").read_text())
     assert all(written[name]["evaluations"] == [3.0, 4.0] for name in names)
     assert not list((tmp_path / "runs").rglob("*.json"))
+
+
+def test_what_was_kept_of_another_setting_is_not_gone_on_with(tmp_path, monkeypatch):
+    monkeypatch.setattr(break_it, "UNFINISHED", tmp_path)
+    monkeypatch.setattr(break_it, "run", lambda variant, seed: (variant.name, seed, len(trained)))
+    one, trained = variants("05")[0], []
+    longer = replace(one, setting=replace(one.setting, steps=one.setting.steps + 1))
+    for variant, expected in ((one, 0), (one, 0), (longer, 2)):
+        monkeypatch.setattr(break_it, "variants", lambda lesson, variant=variant: [variant])
+        assert break_it.run_named("05", one.name, 3) == (one.name, 3, expected)
+        trained.append(variant)
 
 
 def test_a_variants_file_says_what_is_wrong_with_it(monkeypatch, tmp_path):

@@ -31,9 +31,7 @@ def widgets_are_ready(message: Any) -> bool:
 
 @pytest.fixture(scope="module")
 def page(
-    browser: Any,
-    colab_python: Path,
-    tmp_path_factory: pytest.TempPathFactory,
+    browser: Any, colab_python: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Any]:
     """The small notebook of test_browser.py, opened and run."""
     folder = tmp_path_factory.mktemp("classic")

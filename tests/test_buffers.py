@@ -8,12 +8,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sentences import assert_one_sentence
+from sentences import one_sentence
 
-from helpers.memory.buffers import Batch, ReplayBuffer
+from helpers.memory.buffers import Batch, PrioritizedReplayBuffer, ReplayBuffer
 
 quick = settings(deadline=None, max_examples=60, derandomize=True)
 shapes = st.lists(st.integers(1, 3), max_size=3).map(tuple)
+both_kinds = pytest.mark.parametrize("kind", [ReplayBuffer, PrioritizedReplayBuffer])
 
 
 def step(i, obs_shape=(2,), action_shape=(1,)):
@@ -22,8 +23,8 @@ def step(i, obs_shape=(2,), action_shape=(1,)):
     return obs + i, action - i, float(i), obs + i + 0.5, i % 2 == 0, i % 4 < 2
 
 
-def filled(n, capacity, obs_shape=(2,), action_shape=(1,), rng=0):
-    buffer = ReplayBuffer(capacity, obs_shape, action_shape, rng)
+def filled(n, capacity, obs_shape=(2,), action_shape=(1,), rng=0, kind=ReplayBuffer):
+    buffer = kind(capacity, obs_shape, action_shape, rng)
     for i in range(n):
         buffer.add(*step(i, obs_shape, action_shape))
     return buffer
@@ -141,11 +142,12 @@ def test_a_copy_goes_on_by_itself(copied):
 # ---- randomness ----------------------------------------------------------------------------------
 
 
-def test_the_same_seed_gives_the_same_batches():
+@both_kinds
+def test_the_same_seed_gives_the_same_batches(kind):
     legacy = np.random.get_state()[1].tolist()  # noqa: NPY002
     torchs = torch.get_rng_state().tolist()
     rngs = [3, 3, np.random.default_rng(3), 4, None]
-    batches = [bytes_of(filled(30, 20, rng=rng).sample(10)) for rng in rngs]
+    batches = [bytes_of(filled(30, 20, rng=rng, kind=kind).sample(10)) for rng in rngs]
     assert batches[0] == batches[1] == batches[2]
     assert batches[0] != batches[3]
     assert batches[0] != batches[4]
@@ -167,17 +169,17 @@ def test_a_generator_is_used_as_it_is():
 # ---- what it refuses -----------------------------------------------------------------------------
 
 
+@both_kinds
 @pytest.mark.parametrize("capacity", [0, -1])
-def test_a_buffer_without_room_is_one_sentence(capacity):
-    with pytest.raises(ValueError, match="capacity") as error:
-        ReplayBuffer(capacity, (2,), (1,))
-    assert_one_sentence(error.value, str(capacity))
+def test_a_buffer_without_room_is_one_sentence(kind, capacity):
+    with one_sentence(ValueError, "capacity", str(capacity)):
+        kind(capacity, (2,), (1,))
 
 
-def test_an_empty_buffer_is_one_sentence():
-    with pytest.raises(ValueError, match="empty") as error:
-        ReplayBuffer(5, (2,), (1,)).sample(1)
-    assert_one_sentence(error.value)
+@both_kinds
+def test_an_empty_buffer_is_one_sentence(kind):
+    with one_sentence(ValueError, "empty"):
+        kind(5, (2,), (1,)).sample(1)
 
 
 @pytest.mark.parametrize(
@@ -200,9 +202,8 @@ def test_another_shape_is_one_sentence_and_is_not_stored(name, shape, wrong):
     before = bytes_of(buffer.tensors)
     good = Batch(*step(7, (2, 3), (2,)))
     assert np.shape(getattr(good, name)) == shape
-    with pytest.raises(ValueError, match=f"stores {name} of shape") as error:
+    with one_sentence(ValueError, f"got {wrong}", f"stores {name} of shape"):
         buffer.add(*good._replace(**{name: np.ones(wrong)}))
-    assert_one_sentence(error.value, f"got {wrong}")
     assert bytes_of(buffer.tensors) == before
     assert len(buffer) == 3
     buffer.add(*good)

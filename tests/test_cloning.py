@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from sentences import assert_one_sentence
+from sentences import one_sentence
 from torch import nn
 
 from helpers.agents import A2C, DDPG, PPO, SAC, TD3, A2CByTheBook, BehaviourCloning, DDPGfD
@@ -139,15 +139,13 @@ def test_it_learns_from_the_courses_own_files():
 
 
 def test_without_demonstrations_it_says_what_to_do():
-    with pytest.raises(ValueError, match="remember") as error:
+    with one_sentence(ValueError, "remember"):
         BehaviourCloning(PENDULUM, seed=0).learn(1)
-    assert_one_sentence(error.value)
 
 
 def test_demonstrations_of_another_environment_are_refused(demos):
-    with pytest.raises(ValueError, match="cannot have") as error:
+    with one_sentence(ValueError, "cannot have"):
         BehaviourCloning("MountainCarContinuous-v0", seed=0).remember(demos)
-    assert_one_sentence(error.value)
 
 
 # --- Pre-training: episodes set aside -------------------------------------------------------------
@@ -202,15 +200,13 @@ def test_chance_decides_which_episodes():
 
 @pytest.mark.parametrize("share", [0, 1, -0.1, 1.5, float("nan")])
 def test_a_share_that_is_none_is_refused(share):
-    with pytest.raises(ValueError, match="between 0 and 1") as error:
+    with one_sentence(ValueError, "between 0 and 1"):
         split_episodes(episodes_of([2, 2]), share, np.random.default_rng(0))
-    assert_one_sentence(error.value)
 
 
 def test_one_episode_cannot_be_split():
-    with pytest.raises(ValueError, match="only one episode") as error:
+    with one_sentence(ValueError, "only one episode"):
         split_episodes(episodes_of([9]), 0.2, np.random.default_rng(0))
-    assert_one_sentence(error.value)
 
 
 # --- Pre-training: minibatches and the early stop -------------------------------------------------
@@ -367,6 +363,5 @@ def test_what_cannot_be_pretrained_is_one_sentence():
         (A2C("CartPole-v1", seed=0), {}, "cannot have"),
         (DDPG("MountainCarContinuous-v0", seed=0), {}, "cannot have"),
     ]:
-        with pytest.raises(ValueError, match=words) as error:
+        with one_sentence(ValueError, match=words):
             pretrain(agent, demos, **settings)
-        assert_one_sentence(error.value)

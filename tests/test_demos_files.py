@@ -18,9 +18,10 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import spaces
+from hostile import Payload, module_id
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sentences import assert_one_sentence
+from sentences import assert_one_sentence, one_sentence
 from test_demos import PENDULUM, arrays_of, assert_same, some_demos
 
 from helpers.demos import files as module
@@ -50,7 +51,7 @@ class File:
     """The members of a good file, for a test to change; `ran` must never appear."""
 
     def __init__(self, folder: Path, steps: int = 5) -> None:
-        self.path, self.ran = folder / "demos.npz", folder / "ran"
+        self.path, self.ran, self.folder = folder / "demos.npz", folder / "ran", folder
         lengths = (steps - 2, 2)
         save_demos(self.path, some_demos(lengths=lengths))
         with zipfile.ZipFile(self.path) as archive:
@@ -79,14 +80,6 @@ class File:
     def payload(self) -> bytes:
         """A pickle that leaves a trace when it is loaded."""
         return pickle.dumps(Payload(self.ran))
-
-
-class Payload:
-    def __init__(self, ran: Path) -> None:
-        self.ran = ran
-
-    def __reduce__(self):
-        return Path.touch, (self.ran,)
 
 
 def promise(data: bytes, name: bytes, size: int) -> bytes:
@@ -136,12 +129,6 @@ def packed_zeros(file: File, name: str, shape: str, size: int) -> None:
         member.write(npy_with(described(shape)))
         for _ in range(size // 2**20):
             member.write(bytes(2**20))
-
-
-def module_id(file: File) -> None:
-    """An id that gymnasium would import a module for."""
-    (file.path.parent / "evil_module.py").write_text(f"open({str(file.ran)!r}, 'w')")
-    file.say(env_id="evil_module:Pendulum-v1")
 
 
 def changed(name: str, change: Callable) -> Callable[[File], None]:
@@ -309,12 +296,10 @@ def test_a_file_larger_than_any_is_not_opened(tmp_path):
 
 def test_no_file_a_folder_and_a_pipe(tmp_path):
     for name in ("nowhere.npz", "no folder/demos.npz"):
-        with pytest.raises(FileNotFoundError) as error:
+        with one_sentence(FileNotFoundError, name, "record_demos"):
             load_demos(tmp_path / name)
-        assert_one_sentence(error.value, name, "record_demos")
-    with pytest.raises(ValueError, match="not a file") as error:
+    with one_sentence(ValueError, "not a file"):
         load_demos(tmp_path)
-    assert_one_sentence(error.value)
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe")
         with pytest.raises(ValueError, match="not a file"):
@@ -389,9 +374,8 @@ def test_a_minari_dataset_is_read(monkeypatch, tmp_path):
     assert_same(load_demos("minari:pendulum/test-v0", PENDULUM), expected)
     save_demos(tmp_path / "demos.npz", expected)
     assert_same(load_demos(tmp_path / "demos.npz"), expected)
-    with pytest.raises(ValueError, match="minari download") as error:
+    with one_sentence(ValueError, "minari download", "pendulum/other-v0"):
         load_demos("minari:pendulum/other-v0")
-    assert_one_sentence(error.value, "pendulum/other-v0")
 
 
 def test_an_episode_that_minari_left_open_is_truncated():
@@ -414,13 +398,11 @@ def test_an_episode_that_minari_left_open_is_truncated():
     ],
 )
 def test_a_minari_dataset_that_does_not_fit_is_refused(dataset, env, words):
-    with pytest.raises(ValueError, match=words) as error:
+    with one_sentence(ValueError, "pendulum/test-v0", match=words):
         from_minari(dataset, env)
-    assert_one_sentence(error.value, "pendulum/test-v0")
 
 
 def test_without_minari_a_sentence_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "minari", None)
-    with pytest.raises(ValueError, match="pip install") as error:
+    with one_sentence(ValueError, "pip install"):
         load_demos("minari:D4RL/pendulum/expert-v0")
-    assert_one_sentence(error.value)

@@ -51,26 +51,10 @@ from helpers.show.figures.td3_data_flow import data_flow_explorer, plot_data_flo
 from helpers.show.figures.td3_smoothing import plot_smoothing, smoothing_explorer
 from helpers.show.plotting import new_figure, to_png
 from helpers.training.results import load_results
-from tests.figures import apart, fresh, lively
+from tests.figures import RESULTS, apart, fresh, lively
 from tests.live import VIEW, without_ipywidgets
 
 pytest_plugins = ("tests.fakes",)
-
-RESULTS = {
-    "full": {
-        "steps": [0, 1000, 2000],
-        "returns": [[0, 50, 100], [0, 60, 90], [10, 40, 95], [0, 50, 100]],
-        "evaluations": [100, 90, 95, 100],
-        "explanation": "Everything on.",
-    },
-    "no target": {
-        "steps": [0, 1000, 2000],
-        "returns": [[0, 5, 10], [0, 6, 9], [1, 4, 30], [0, 5, 10]],
-        "evaluations": [10, 9, 30, 10],
-        "explanation": "The critic chases its own tail. " * 8,
-    },
-    "no noise": {"steps": [0, 2000], "returns": [[0, 70], [0, 80]], "evaluations": [70, 80]},
-}
 
 ADVANTAGES = np.random.default_rng(0).normal(size=200)
 RATIOS = {

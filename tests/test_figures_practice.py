@@ -17,11 +17,7 @@ from helpers.show.figures.practice_early_stop import (
     true_loss,
 )
 from helpers.show.figures.practice_frames import plot_frames
-from helpers.show.figures.practice_long_training import (
-    plot_robot,
-    plot_trainings,
-    spread_out,
-)
+from helpers.show.figures.practice_long_training import plot_robot, plot_trainings, spread_out
 from helpers.show.figures.practice_losses import plot_losses
 from helpers.show.plotting import to_png
 from tests.figures import apart, sentence

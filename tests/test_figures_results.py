@@ -14,24 +14,7 @@ from helpers.show.figures.results import plot_comparison, plot_results, results_
 from helpers.show.figures.td3_overestimation import plot_overestimation
 from helpers.training.results import load_results
 from helpers.training.statistics import interquartile_mean, permutation_test
-from tests.figures import apart, sentence
-
-RESULTS = {
-    "made by": "course.py study",
-    "full": {
-        "steps": [0, 1000, 2000],
-        "returns": [[0, 50, 100], [0, 60, 90], [10, 40, 95], [0, 50, 100]],
-        "evaluations": [100, 90, 95, 100],
-        "explanation": "Everything on.",
-    },
-    "no target": {
-        "steps": [0, 1000, 2000],
-        "returns": [[0, 5, 10], [0, 6, 9], [1, 4, 30], [0, 5, 10]],
-        "evaluations": [10, 9, 30, 10],
-        "explanation": "The critic chases its own tail. " * 8,
-    },
-    "no noise": {"steps": [0, 2000], "returns": [[0, 70], [0, 80]], "evaluations": [70, 80]},
-}
+from tests.figures import RESULTS, apart, sentence
 
 
 def test_results_compare_a_variant_with_the_baseline():

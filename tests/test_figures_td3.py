@@ -310,10 +310,7 @@ def test_the_curves_and_their_tops_are_those_of_the_critic():
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        (
-            {},
-            "leaves 17 % of the peak and 82 % of the hill: the highest point moves to a = −",
-        ),
+        ({}, "leaves 17 % of the peak and 82 % of the hill: the highest point moves to a = −"),
         (
             {"target_noise": 0.0},
             "No smoothing: the highest point, at a = +0.50, is the false peak's",

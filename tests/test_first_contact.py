@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import torch
 from environments import TORQUE, Log, Probe, make
-from sentences import assert_one_sentence
+from sentences import assert_one_sentence, one_sentence
 from torch import nn
 from wholes import everything
 
@@ -64,9 +64,8 @@ def test_a_history_of_ones_own_is_loaded_or_refused_at_once(tmp_path):
     before = path.read_bytes()
     for wrong in ([0.5], [(3, "high")], [(3, object())]):
         agent.history["mine"] = wrong
-        with pytest.raises(ValueError, match="Nothing was saved") as error:
+        with one_sentence(ValueError, "Nothing was saved", "agent.log(name=value)"):
             agent.save(path)
-        assert_one_sentence(error.value, "agent.log(name=value)")
     assert path.read_bytes() == before
 
 
@@ -154,18 +153,16 @@ class Strange(Probe):
 )
 def test_an_evaluation_refuses_what_training_refuses(settings, words):
     agent = PPO(make(Strange), seed=0, n_envs=2, n_steps=4)
-    with pytest.raises(ValueError, match=words) as error:
+    with one_sentence(ValueError, match=words):
         evaluate(agent, make(Strange, **settings), episodes=2)
-    assert_one_sentence(error.value)
 
 
 def test_an_evaluation_never_steps_the_environment_that_is_trained_in():
     env = make(Strange, action_space=TORQUE)
     agent = TD3(lambda: env, seed=0, learning_starts=20).learn(3)
     for callback in (Evaluate(2, 1), Evaluate(2, 1, env=lambda: env)):
-        with pytest.raises(ValueError, match="must make a new one") as error:
+        with one_sentence(ValueError, "must make a new one"):
             agent.learn(2, callback)
-        assert_one_sentence(error.value)
 
 
 def test_an_evaluation_in_an_environment_with_other_actions_is_refused_at_once():
@@ -252,9 +249,8 @@ def test_a_callback_that_never_runs_is_one_sentence():
 
     for callback in (halfway, CallbackList(halfway)):
         agent = short()
-        with pytest.raises(TypeError, match="gave a generator, so nothing in it ran") as error:
+        with one_sentence(TypeError, "gave a generator, so nothing in it ran", "yield"):
             agent.learn(5, callback)
-        assert_one_sentence(error.value, "yield")
 
 
 def test_a_method_that_is_called_otherwise_here_is_warned_of():
@@ -336,22 +332,19 @@ class Wide(Probe):
 
 def test_a_memory_without_room_is_one_sentence():
     box = gym.spaces.Box(-1, 1, (1_000_000,))
-    with pytest.raises(ValueError, match="set a smaller buffer_size") as error:
+    with one_sentence(ValueError, "set a smaller buffer_size", "1,000,000 numbers"):
         TD3(make(Wide, observation_space=box), buffer_size=10**8, hidden=1)
-    assert_one_sentence(error.value, "1,000,000 numbers")
 
 
 @pytest.mark.parametrize("obs", [["a"] * 3, [None] * 3, np.zeros(3, complex)], ids=repr)
 def test_an_observation_that_is_no_numbers_is_one_sentence(obs):
-    with pytest.raises(ValueError, match="takes observations of numbers") as error:
+    with one_sentence(ValueError, "takes observations of numbers", "predict"):
         short().predict(obs)
-    assert_one_sentence(error.value, "predict")
 
 
 def test_what_are_no_demonstrations_is_one_sentence():
-    with pytest.raises(TypeError, match="load_demos") as error:
+    with one_sentence(TypeError, "load_demos", "list"):
         DDPGfD("Pendulum-v1").remember([1, 2, 3])
-    assert_one_sentence(error.value, "list")
 
 
 def test_a_seed_that_torch_cannot_take_is_one_sentence():

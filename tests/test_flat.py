@@ -6,7 +6,7 @@ import pytest
 import torch
 from environments import TORQUE, Guess
 from gymnasium import spaces
-from sentences import assert_one_sentence
+from sentences import assert_one_sentence, one_sentence
 from sometimes import always_on
 
 from helpers.agents import A2C, DDPG, PPO, A2CByTheBook
@@ -90,9 +90,8 @@ def test_a_batch_has_a_row_for_each(kind):
 @pytest.mark.parametrize("wrong", [None, 9, "left", np.zeros((2, 7)), {"where": 3}], ids=str)
 def test_another_observation_is_one_sentence(kind, wrong):
     agent = A2C(told(kind, discrete=True), seed=0, hidden=4)
-    with pytest.raises(ValueError, match="predict takes an observation, which") as error:
+    with one_sentence(ValueError, "predict takes an observation, which", kind):
         agent.predict(wrong)
-    assert_one_sentence(error.value, kind)
 
 
 @pytest.mark.parametrize(
@@ -181,6 +180,5 @@ def test_the_policy_of_several_choices_is_the_product_of_theirs():
 
 def test_several_choices_have_no_table_of_probabilities():
     env = gym.make("Guess-v0", wanted={}, action_space=spaces.MultiBinary(2))
-    with pytest.raises(ValueError, match="several choices") as error:
+    with one_sentence(ValueError, "several choices", "agent.policy.logits"):
         A2C(env, seed=0, hidden=4).action_probability(np.ones(1, np.float32))
-    assert_one_sentence(error.value, "agent.policy.logits")

@@ -21,11 +21,7 @@ def copied(deep: nn.Module, plain: nn.Module) -> nn.Module:
 
 @pytest.mark.parametrize(
     ("deep", "plain"),
-    [
-        (DeepActor, DeterministicActor),
-        (DeepQNetwork, QNetwork),
-        (DeepTwinQNetwork, TwinQNetwork),
-    ],
+    [(DeepActor, DeterministicActor), (DeepQNetwork, QNetwork), (DeepTwinQNetwork, TwinQNetwork)],
 )
 def test_two_layers_without_normalisation_are_the_lessons_network(deep, plain):
     plain = plain(3, 2, 16)
@@ -66,9 +62,3 @@ def test_an_agent_learns_with_other_layers_and_is_loaded_with_them(
     obs = agent.observation_space.sample()
     assert agent.predict(obs) == loaded.predict(obs)
     assert loaded.hyperparameters["hidden"] == (24, 16, 8)
-
-
-@pytest.mark.parametrize("hidden", [0, -1, (), (3, 0), "ab", 2.5, True, [4, "a"], None])
-def test_what_is_no_width_is_refused(hidden):
-    with pytest.raises(ValueError, match="hidden must be the width of both hidden layers"):
-        TD3("Pendulum-v1", hidden=hidden)

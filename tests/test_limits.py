@@ -6,10 +6,10 @@ import math
 import numpy as np
 import pytest
 import torch
-from sentences import assert_one_sentence
+from sentences import assert_one_sentence, one_sentence
 
 import helpers.agents
-from helpers.agents import TD3
+from helpers.agents import TD3, A2CByTheBook
 from helpers.agents.base import Agent
 from helpers.agents.limits import LIMITS, check_counts, check_limits
 from helpers.agents.noise import GaussianNoise, UniformNoise
@@ -46,6 +46,23 @@ BAD = {
     "noise": [0.1, "GaussianNoise", GaussianNoise],
     "warm_up_noise": [None, 0.1],
     "learning_rate": [0, -1, "fast", math.nan],
+    "train_freq": [0, -3],
+    "gradient_steps": [0, -3],
+    "learning_starts": [0, -3],
+    "policy_delay": [0, -2],
+    "target_noise": [-0.1, math.nan],
+    "temperature": [0.0, -1.0, math.inf],
+    "target_entropy": [math.nan],
+    "learn_temperature": [None, 1],
+    "clip_range": [0, None, math.nan],
+    "value_clip_range": [-1],
+    "target_kl": [0],
+    "n_epochs": [0, 2.0],
+    "n_envs": [0, -2],
+    "n_steps": [0, -2],
+    "value_coef": [-0.1, math.inf],
+    "critic_steps": [0],
+    "lam": [2, math.nan],
 }
 
 
@@ -62,16 +79,19 @@ def test_what_can_be_passes(name, value):
 
 @pytest.mark.parametrize(("name", "value"), pairs(BAD))
 def test_what_cannot_be_is_one_sentence_of_one_form(name, value):
-    with pytest.raises(ValueError, match=rf"^{name} must be .*, got .*\.$") as error:
+    with one_sentence(ValueError, match=rf"^{name} must be .*, got .*\.$"):
         check_limits({name: value})
-    assert_one_sentence(error.value)
 
 
 def test_settings_that_do_not_fit_each_other_are_a_sentence_of_the_same_form():
-    for settings in ({"learning_starts": 8, "buffer_size": 7}, {"n_envs": 1, "n_steps": 1}):
-        with pytest.raises(ValueError, match=r" must be .*, got \d\.$") as error:
+    check_limits({"learning_starts": 7, "buffer_size": 7})
+    for settings in (
+        {"learning_starts": 8, "buffer_size": 7},
+        {"n_envs": 1, "n_steps": 1},
+        {"n_epochs": 4, "batch_size": 1},
+    ):
+        with one_sentence(ValueError, match=r" must be .*, got \d\.$"):
             check_limits(settings)
-        assert_one_sentence(error.value)
     with pytest.raises(ValueError, match=r"^epochs must be a whole number from 1 up, got 0\.$"):
         check_counts(patience=1, epochs=0)
 
@@ -80,15 +100,25 @@ def test_what_is_not_in_the_table_may_be_anything():
     check_limits({"temper": -1, "self": object(), "__class__": int})
 
 
+KINDS = [getattr(helpers.agents, name) for name in helpers.agents.__all__]
+
+
 def test_every_number_that_an_agent_takes_is_in_the_table():
     """Except for what its replay memory checks, and what is true or false."""
     elsewhere = {"alpha", "beta", "beta_samples", "layer_norm", "env", "self"}
-    kinds = [getattr(helpers.agents, name) for name in helpers.agents.__all__]
-    owners = {owner for kind in kinds for owner in kind.__mro__ if issubclass(owner, Agent)}
+    owners = {owner for kind in KINDS for owner in kind.__mro__ if issubclass(owner, Agent)}
     for owner in owners:
         for parameter in inspect.signature(owner.__init__).parameters.values():
             if parameter.kind is not parameter.VAR_KEYWORD:
                 assert parameter.name in LIMITS.keys() | elsewhere, (owner, parameter)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_agent_asks_the_table(kind):
+    env = "CartPole-v1" if kind is A2CByTheBook else "Pendulum-v1"
+    for name in inspect.signature(kind).parameters.keys() & LIMITS.keys():
+        with one_sentence(ValueError, match=rf"^{name} must be "):
+            kind(env, **{name: BAD.get(name, [math.nan])[0]})
 
 
 def test_networks_of_another_precision_are_refused():

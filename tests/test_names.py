@@ -6,7 +6,7 @@ from pathlib import Path
 import gymnasium as gym
 import numpy as np
 import pytest
-from sentences import assert_one_sentence
+from sentences import assert_one_sentence, one_sentence
 from wholes import tiny
 
 import helpers.agents
@@ -130,23 +130,20 @@ def test_a_missing_method_says_what_it_is_called(name, says):
 
 @pytest.mark.parametrize("env", [None, 3, [], ["CartPole-v1"]], ids=str)
 def test_what_is_no_environment_is_one_sentence(env):
-    with pytest.raises(ValueError, match="An environment is an id") as error:
+    with one_sentence(ValueError, "An environment is an id", type(env).__name__):
         A2C(env)
-    assert_one_sentence(error.value, type(env).__name__)
 
 
 def test_a_vector_environment_is_refused_since_copies_are_made():
     envs = gym.vector.SyncVectorEnv([lambda: gym.make("CartPole-v1")] * 2)
-    with pytest.raises(ValueError, match="SyncVectorEnv") as error:
+    with one_sentence(ValueError, "SyncVectorEnv", "n_envs"):
         A2C(envs)
-    assert_one_sentence(error.value, "n_envs")
 
 
 @pytest.mark.parametrize("steps", ["10", None, 0, -3, float("nan"), True])
 def test_what_is_no_number_of_steps_is_one_sentence(steps):
-    with pytest.raises(ValueError, match="total_steps must be a number from 1 up") as error:
+    with one_sentence(ValueError, "total_steps must be a number from 1 up"):
         small().learn(steps)
-    assert_one_sentence(error.value)
 
 
 # ---- the tables ----------------------------------------------------------------------------------
@@ -242,24 +239,21 @@ def test_what_the_readme_does_with_callbacks_runs(tmp_path, monkeypatch):
 @pytest.mark.parametrize("state", [None, (), 1], ids=str)
 def test_a_state_in_the_second_place_is_not_taken_for_deterministic(state):
     """As in `model.predict(obs, state)`: None would explore, without a word."""
-    with pytest.raises(ValueError, match="deterministic must be True or False") as error:
+    with one_sentence(ValueError, "deterministic must be True or False"):
         small().predict(np.zeros(3), state)
-    assert_one_sentence(error.value)
     assert small().predict(np.zeros(3), np.bool_(True)) == small().predict(np.zeros(3))
 
 
 def test_what_to_leave_out_in_the_second_place_is_not_taken_for_replay(tmp_path):
-    with pytest.raises(ValueError, match="replay must be True or False") as error:
+    with one_sentence(ValueError, "replay must be True or False"):
         small().save(tmp_path / "a.pt", ["buffer"])
-    assert_one_sentence(error.value)
     assert not (tmp_path / "a.pt").exists()
 
 
 def test_what_gymnasium_gives_at_reset_is_no_observation():
     env = gym.make("Pendulum-v1")
-    with pytest.raises(ValueError, match="obs, info = env") as error:
+    with one_sentence(ValueError, "obs, info = env", "predict"):
         small().predict(env.reset(seed=0))
-    assert_one_sentence(error.value, "predict")
 
 
 # ---- callbacks, widths, ranges -------------------------------------------------------------------
@@ -286,9 +280,8 @@ class StopLater:
 )
 def test_what_is_no_callback_is_one_sentence_before_any_step(callback):
     agent = small()
-    with pytest.raises(TypeError, match="callback must be a function of the agent") as error:
+    with one_sentence(TypeError, "callback must be a function of the agent"):
         agent.learn(20, callback=callback)
-    assert_one_sentence(error.value)
     assert agent.steps == 0
 
 
@@ -305,18 +298,6 @@ def test_a2c_takes_a_width_for_each_layer(env, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "setting",
-    [{"critic_steps": 0}, {"gamma": 1.5}, {"gamma": -0.1}, {"lam": 2}, {"lam": float("nan")}],
-    ids=str,
-)
-def test_settings_out_of_range_are_one_sentence(setting):
-    [name] = setting
-    with pytest.raises(ValueError, match=f"{name} must be") as error:
-        A2C("CartPole-v1", **setting)
-    assert_one_sentence(error.value)
-
-
-@pytest.mark.parametrize(
     ("call", "says"),
     [
         (lambda: callbacks.Evaluate(5, eval_freq=5), "eval_freq is called every here"),
@@ -328,9 +309,8 @@ def test_settings_out_of_range_are_one_sentence(setting):
     ],
 )
 def test_callbacks_say_what_a_keyword_is_called(call, says):
-    with pytest.raises(TypeError, match=says) as error:
+    with one_sentence(TypeError, match=says):
         call()
-    assert_one_sentence(error.value)
 
 
 def test_all_wrong_keywords_are_named_at_once():

@@ -6,18 +6,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
-from environments import (
-    LOPSIDED,
-    TORQUE,
-    AnySpace,
-    Constant,
-    Log,
-    Needy,
-    Probe,
-    make,
-)
+from environments import LOPSIDED, TORQUE, AnySpace, Constant, Log, Needy, Probe, make
 from gymnasium import spaces
-from sentences import assert_one_sentence
+from sentences import one_sentence
 from test_off_policy import Recorder, counting, numbers, stored
 
 from helpers.agents import DDPG
@@ -285,9 +276,8 @@ def test_an_instance_that_cannot_be_copied_is_trained_in_itself():
     assert agent.env.unwrapped is env
     assert seeds == [7] + [None] * 6
     assert TORQUE.contains(agent.predict(np.ones(1, np.float32)))
-    with pytest.raises(ValueError, match="cannot be copied") as error:
+    with one_sentence(ValueError, "cannot be copied"):
         evaluate(agent)
-    assert_one_sentence(error.value)
 
 
 def test_an_id_is_made_when_learning_begins():
@@ -304,9 +294,8 @@ def test_an_id_is_made_when_learning_begins():
 
 
 def refused(env="Pendulum-v1", **settings):
-    with pytest.raises(ValueError, match=r"\.$") as error:
+    with one_sentence(ValueError) as error:
         DDPG(env, **settings)
-    assert_one_sentence(error.value)
     return str(error.value)
 
 
@@ -327,41 +316,6 @@ def test_environments_that_do_not_fit_are_one_sentence():
     assert "knows no environment" in refused("Pendulum-v99")
 
 
-@pytest.mark.parametrize(
-    "name", ["learning_starts", "train_freq", "gradient_steps", "batch_size", "buffer_size"]
-)
-@pytest.mark.parametrize("count", [0, -3])
-def test_counts_below_1_are_one_sentence(name, count):
-    message = refused(**{name: count})
-    assert name in message
-    assert str(count) in message
-
-
-def test_a_warm_up_without_noise_is_one_sentence():
-    assert_one_sentence(refused(warm_up_noise=None), "warm_up_noise", "UniformNoise")
-
-
-def test_a_memory_that_never_fills_is_one_sentence():
-    message = refused(learning_starts=101, buffer_size=100)
-    assert message.startswith("learning_starts must be at most buffer_size (100)")
-    assert message.endswith("got 101.")
-    DDPG("Pendulum-v1", learning_starts=100, buffer_size=100)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("gamma", -0.1), ("gamma", 1.01), ("gamma", float("nan")),
-        ("tau", 0.0), ("tau", -0.5), ("tau", 1.1), ("tau", float("nan")),
-        ("noise", 0.1), ("warm_up_noise", "uniform"),
-    ],
-)  # fmt: skip
-def test_numbers_out_of_range_are_one_sentence(name, value):
-    message = refused(**{name: value})
-    assert message.startswith(f"{name} must be ")
-    assert str(value) in message
-
-
 @pytest.mark.parametrize("settings", [{"gamma": 0.0}, {"gamma": 1.0}, {"tau": 1.0}])
 def test_numbers_at_the_ends_of_their_ranges_are_fine(settings):
     DDPG("Pendulum-v1", seed=0, learning_starts=5, batch_size=4, hidden=4, **settings).learn(8)
@@ -378,8 +332,7 @@ def test_an_observation_that_is_not_finite_never_reaches_the_memory():
             return 1.0, False, False
 
     agent = Recorder(make(Spoiled), seed=0)
-    with pytest.raises(ValueError, match="the observation inf after step 3") as error:
+    with one_sentence(ValueError, "the observation inf after step 3"):
         agent.learn(20)
-    assert_one_sentence(error.value)
     assert agent.steps == len(agent.buffer) == 3
     assert all(torch.isfinite(part).all() for part in agent.buffer.tensors)

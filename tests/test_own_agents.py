@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from gymnasium import spaces
-from sentences import assert_one_sentence
+from sentences import assert_one_sentence, one_sentence
 from torch import nn
 from wholes import everything
 
@@ -144,9 +144,8 @@ def test_a_constructor_may_hand_on_what_has_no_name_as_well(tmp_path):
     ],
 )
 def test_what_nothing_above_takes_either_is_one_sentence(args, settings, says):
-    with pytest.raises(TypeError, match=says) as error:
+    with one_sentence(TypeError, match=says):
         Handing(*args, **settings)
-    assert_one_sentence(error.value)
 
 
 @pytest.mark.parametrize("given", [None, {"critic_loss": 0.5}, 0.5])
@@ -155,9 +154,8 @@ def test_an_update_that_gives_nothing_to_log_is_one_sentence(given):
         def update(self, batch):
             return given
 
-    with pytest.raises(TypeError, match=r"^update of Silent must return .* of tensors") as error:
+    with one_sentence(TypeError, repr(given), match=r"^update of Silent must return .* of tensors"):
         Silent("Pendulum-v1", seed=0, **small).learn(30)
-    assert_one_sentence(error.value, repr(given))
 
 
 def test_so_is_a_learn_from_that_gives_nothing():
@@ -165,9 +163,8 @@ def test_so_is_a_learn_from_that_gives_nothing():
         def learn_from(self, *columns):
             super().learn_from(*columns)
 
-    with pytest.raises(TypeError, match=r"^learn_from of Silent must return .* of numb") as error:
+    with one_sentence(TypeError, match=r"^learn_from of Silent must return .* of numb"):
         Silent("CartPole-v1", seed=0).learn(30)
-    assert_one_sentence(error.value)
 
 
 def test_a_default_of_its_own_is_what_counts():
@@ -201,9 +198,8 @@ def test_a_memory_of_ones_own_has_add_sample_and_a_length(tmp_path):
     agent.learn(330)
     assert len(agent.buffer) == 330
     assert agent.updates == 11
-    with pytest.raises(ValueError, match="save without replay") as error:
+    with one_sentence(ValueError, "save without replay", "Listed", "ReplayBuffer"):
         agent.save(tmp_path / "agent.pt", replay=True)
-    assert_one_sentence(error.value, "Listed", "ReplayBuffer")
     agent.save(tmp_path / "agent.pt")
     assert TD3.load(tmp_path / "agent.pt").steps == 330
 

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from sentences import assert_one_sentence
+from sentences import one_sentence
 from wholes import AGENTS, everything, tiny
 
 from helpers.agents import A2C, SAC, TD3, DDPGfD
@@ -96,9 +96,8 @@ def test_with_objects_of_ones_own_going_on_equals_never_having_stopped(new, own,
 def test_without_them_a_sentence_says_what_to_pass(new, own, typed, tmp_path):
     agent = new(**own)
     agent.save(tmp_path / "a.pt")
-    with pytest.raises(ValueError, match="which no file can hold") as error:
+    with one_sentence(ValueError, "which no file can hold", str(tmp_path)) as error:
         type(agent).load(tmp_path / "a.pt")
-    assert_one_sentence(error.value, str(tmp_path))
     calls = [f"{type(agent).__name__}.load(path, {each})" for each in typed.split(", ")]
     assert any(call in str(error.value) for call in calls)
 
@@ -109,9 +108,8 @@ def test_a_hostile_name_is_not_shown(name, tmp_path):
     content = torch.load(tmp_path / "a.pt")
     content["hyperparameters"]["noise"] = {"own": name}
     torch.save(content, tmp_path / "a.pt")
-    with pytest.raises(ValueError, match=r"noise=\.\.\.") as error:
+    with one_sentence(ValueError, match=r"noise=\.\.\."):
         TD3.load(tmp_path / "a.pt")
-    assert_one_sentence(error.value)
     assert TD3.load(tmp_path / "a.pt", noise=OUNoise()).noise == OUNoise()
 
 
@@ -121,9 +119,8 @@ def test_a_memory_that_no_file_can_hold_is_refused_when_it_is_saved(tmp_path):
             return {"everything": {1, 2}}
 
     agent = pendulum(noise=Hoarder())
-    with pytest.raises(ValueError, match="Hoarder remembers") as error:
+    with one_sentence(ValueError, "Hoarder remembers"):
         agent.save(tmp_path / "a.pt", replay=True)
-    assert_one_sentence(error.value)
     assert not (tmp_path / "a.pt").exists()
     agent.save(tmp_path / "a.pt")
 
@@ -148,9 +145,8 @@ def test_a_setting_of_numpys_numbers_is_loaded_as_pythons(given, loaded, tmp_pat
 def test_a_setting_with_something_else_within_is_asked_for(tmp_path):
     given = {"weights": np.ones(2)}
     Tricky("Pendulum-v1", trick=given, seed=0, **tiny).save(tmp_path / "a.pt")
-    with pytest.raises(ValueError, match=r"trick=dict\(\.\.\.\)") as error:
+    with one_sentence(ValueError, match=r"trick=dict\(\.\.\.\)"):
         Tricky.load(tmp_path / "a.pt")
-    assert_one_sentence(error.value)
     assert Tricky.load(tmp_path / "a.pt", trick=given).trick is given
 
 
@@ -184,9 +180,8 @@ def test_an_optimiser_of_another_kind_is_one_sentence(new, tmp_path):
     new().learn(20).save(tmp_path / "a.pt")
     content = torch.load(tmp_path / "a.pt")
     torch.save(content | {"agent": "TD3"}, tmp_path / "a.pt")
-    with pytest.raises(ValueError, match="its actor_optimizer is of another class") as error:
+    with one_sentence(ValueError, "its actor_optimizer is of another class"):
         TD3.load(tmp_path / "a.pt")
-    assert_one_sentence(error.value)
 
 
 # ---- settings given at load ----------------------------------------------------------------------
@@ -340,6 +335,5 @@ def test_another_seed_draws_other_numbers_from_there_on(path):
     ids=str,
 )
 def test_settings_that_do_not_fit_are_one_sentence(path, change, words):
-    with pytest.raises(ValueError, match=words) as error:
+    with one_sentence(ValueError, str(path), match=words):
         TD3.load(path, **change)
-    assert_one_sentence(error.value, str(path))

@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sentences import assert_one_sentence
+from test_buffers import bytes_of, quick
 
 from helpers.memory.buffers import (
     PrioritizedBatch,
@@ -17,9 +18,6 @@ from helpers.memory.buffers import (
     n_step_return,
     sampling_probabilities,
 )
-
-quick = settings(deadline=None, max_examples=60, derandomize=True)
-shapes = st.lists(st.integers(1, 3), max_size=3).map(tuple)
 
 
 def step(i, obs_shape=(2,), action_shape=(1,), terminated=False, truncated=False):
@@ -48,10 +46,6 @@ def draw(buffer, batches=100, size=100):
     """Many batches as one."""
     drawn = [buffer.sample(size) for _ in range(batches)]
     return PrioritizedBatch(*map(torch.cat, zip(*drawn, strict=True)))
-
-
-def bytes_of(batch):
-    return [part.numpy().tobytes() for part in batch]
 
 
 # ---- the formulas --------------------------------------------------------------------------------
@@ -163,14 +157,6 @@ def test_a_batch_has_one_step_from_each_equal_range():
     assert set(alone.tolist()) == set(range(10))
     uneven = [tuple(buffer.sample(7).indices.tolist()) for _ in range(50)]
     assert len(set(uneven)) > 20
-
-
-@pytest.mark.parametrize("n", [1, 5, 8, 9, 21])
-def test_every_stored_step_can_be_drawn_the_newest_too(n):
-    buffer = filled(n, 8)
-    assert len(buffer) == min(n, 8)
-    rewards = set(draw(buffer).reward.tolist())
-    assert rewards == set(range(max(0, n - 8), n))
 
 
 def test_a_new_step_has_the_largest_priority_there_was():

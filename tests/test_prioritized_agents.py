@@ -12,14 +12,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sentences import assert_one_sentence
 from stable_baselines3.common.buffers import NStepReplayBuffer
-from test_prioritized import bytes_of, draw, filled, quick, shapes, step
+from test_buffers import bytes_of, quick, shapes
+from test_prioritized import draw, filled, step
 
-from helpers.memory.buffers import (
-    Batch,
-    PrioritizedBatch,
-    PrioritizedReplayBuffer,
-    ReplayBuffer,
-)
+from helpers.memory.buffers import Batch, PrioritizedBatch, PrioritizedReplayBuffer, ReplayBuffer
 
 # ---- n steps ahead -------------------------------------------------------------------------------
 
@@ -226,17 +222,6 @@ def test_a_copy_goes_on_by_itself(copied):
     assert set(draw(twin).reward.tolist()) == {0, 1, 5, 6, 7, 8, 9}
 
 
-def test_the_same_seed_gives_the_same_batches():
-    legacy = np.random.get_state()[1].tolist()  # noqa: NPY002
-    torchs = torch.get_rng_state().tolist()
-    rngs = [3, 3, np.random.default_rng(3), 4]
-    batches = [bytes_of(filled(30, 20, rng=rng).sample(10)) for rng in rngs]
-    assert batches[0] == batches[1] == batches[2]
-    assert batches[0] != batches[3]
-    assert np.random.get_state()[1].tolist() == legacy  # noqa: NPY002
-    assert torch.get_rng_state().tolist() == torchs
-
-
 # ---- what it refuses -----------------------------------------------------------------------------
 
 
@@ -251,19 +236,6 @@ def test_a_number_out_of_its_range_is_one_sentence(name, wrong):
     with pytest.raises(ValueError, match=f"^{name} must be") as error:
         PrioritizedReplayBuffer(5, (2,), (1,), **{name: wrong})
     assert_one_sentence(error.value, f"got {wrong}")
-
-
-@pytest.mark.parametrize("capacity", [0, -1])
-def test_a_buffer_without_room_is_one_sentence(capacity):
-    with pytest.raises(ValueError, match="A buffer holds at least one transition") as error:
-        PrioritizedReplayBuffer(capacity, (2,), (1,))
-    assert_one_sentence(error.value)
-
-
-def test_nothing_can_be_drawn_from_an_empty_buffer():
-    with pytest.raises(ValueError, match="The buffer is empty") as error:
-        filled(0, 5).sample(1)
-    assert_one_sentence(error.value)
 
 
 @pytest.mark.parametrize("wrong", [0, -2])

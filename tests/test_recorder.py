@@ -15,7 +15,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from PIL import Image
-from sentences import assert_one_sentence
+from sentences import assert_one_sentence, one_sentence
 
 from helpers.demos.files import load_demos, record_demos, save_demos
 from helpers.show import driving
@@ -126,9 +126,8 @@ def test_without_a_page_it_says_so(capsys):
     game = recorder()
     assert capsys.readouterr() == ("", "")
     for act in (game.start, game.reset):
-        with pytest.raises(RuntimeError, match="notebook") as error:
+        with one_sentence(RuntimeError, "notebook", "record_demos"):
             act()
-        assert_one_sentence(error.value, "record_demos")
 
 
 def test_without_pygame_it_says_so(page, monkeypatch):
@@ -136,9 +135,8 @@ def test_without_pygame_it_says_so(page, monkeypatch):
         raise gym.error.DependencyNotInstalled("pygame is not installed")
 
     monkeypatch.setattr("helpers.envs.sparse_pendulum.SparsePendulum.render", render)
-    with pytest.raises(RuntimeError, match="pip install") as error:
+    with one_sentence(RuntimeError, "pip install"):
         recorder()
-    assert_one_sentence(error.value)
 
 
 @pytest.mark.parametrize(
@@ -151,9 +149,8 @@ def test_without_pygame_it_says_so(page, monkeypatch):
     ],
 )
 def test_what_cannot_be_recorded_is_refused_at_once(page, settings, words):
-    with pytest.raises(ValueError, match=words) as error:
+    with one_sentence(ValueError, match=words):
         recorder(**settings)
-    assert_one_sentence(error.value)
 
 
 # ---- the game ------------------------------------------------------------------------------------
@@ -321,9 +318,8 @@ def test_saved_loaded_thrown_away(page, clock, tmp_path):
     game.drop_last()  # none is left: nothing happens
     assert "The file stays" in game.listed.value
     assert game.save_button.disabled
-    with pytest.raises(ValueError, match="press Start") as error:
+    with one_sentence(ValueError, "press Start"):
         game.save()
-    assert_one_sentence(error.value)
     assert len(load_demos("my_demos.npz").episodes) == 2
 
 
@@ -411,9 +407,8 @@ def test_what_cannot_be_added_to_is_refused_before_anybody_plays(page, tmp_path)
     save_demos("my_demos.npz", record_demos(lambda obs: [0.0], "Pendulum-v1", 1))
     (tmp_path / "text.npz").write_text("hello")
     for path, word in (("my_demos.npz", "Pendulum-v1"), ("text.npz", "zip")):
-        with pytest.raises(ValueError, match="choose another path") as error:
+        with one_sentence(ValueError, "choose another path", word):
             recorder(path=path)
-        assert_one_sentence(error.value, word)
     assert (tmp_path / "text.npz").read_text() == "hello"
 
 

@@ -11,10 +11,7 @@ quick = settings(max_examples=60, deadline=None)
 
 
 @quick
-@given(
-    hnp.arrays(np.float64, st.integers(0, 30), elements=st.floats(-10, 10)),
-    st.floats(0, 1),
-)
+@given(hnp.arrays(np.float64, st.integers(0, 30), elements=st.floats(-10, 10)), st.floats(0, 1))
 def test_discounted_returns_follow_the_recursion(rewards, gamma):
     returns = discounted_returns(rewards, gamma)
     assert returns.shape == rewards.shape

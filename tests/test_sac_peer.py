@@ -4,22 +4,14 @@ import pytest
 import torch
 from environments import BOXES, LOPSIDED, TORQUE, AnySpace, make
 from test_td3_peer import SIZE, FixedNoise, assert_updates_equal, both_critics
+from trials import PlainSAC, PlainTwins
 
 from helpers.agents.faster import WIDE, StackedTwin, WideLinear
-from helpers.agents.networks import TwinQNetwork
 from helpers.agents.sac import SAC
 
 sb3 = pytest.importorskip("stable_baselines3", reason="a development requirement")
 
 EPS = 1e-5
-
-
-class Plain(TwinQNetwork):
-    """A class that `faster` does not know: computed as it is written."""
-
-
-class PlainSAC(SAC):
-    critic_class = Plain
 
 
 def actors(ours, theirs):
@@ -65,7 +57,7 @@ def the_peer(ours, env, hidden, **settings):
 @pytest.mark.parametrize("learned", [True, False], ids=["learned", "fixed"])
 @pytest.mark.parametrize(
     ("kind", "hidden", "part"),
-    [(PlainSAC, 32, Plain), (SAC, 32, StackedTwin), (SAC, WIDE, WideLinear)],
+    [(PlainSAC, 32, PlainTwins), (SAC, 32, StackedTwin), (SAC, WIDE, WideLinear)],
     ids=["plain", "stacked", "wide"],
 )
 def test_updates_equal_the_peers(kind, hidden, part, learned, action_space, updates):

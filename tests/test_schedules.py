@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from sentences import assert_one_sentence
+from sentences import assert_one_sentence, one_sentence
 from wholes import AGENTS as WHOLES
 from wholes import everything, tiny
 
@@ -142,9 +142,8 @@ def test_any_function_of_the_step_is_a_learning_rate_in_a_session(name, rate, tm
     due = agent.steps
     assert getattr(agent, optimizer).param_groups[0]["lr"] == rate(due) != rate(0)
     agent.save(tmp_path / "a.pt")
-    with pytest.raises(ValueError, match="no file can hold") as error:
+    with one_sentence(ValueError, "no file can hold", f".load(path, {where}="):
         type(agent).load(tmp_path / "a.pt")
-    assert_one_sentence(error.value, f".load(path, {where}=")
 
 
 # As Stable-Baselines3 has it: 1 at the beginning, 0 at the end. Ours gets steps.
@@ -195,9 +194,8 @@ def test_a_rate_that_becomes_nan_ends_training_in_a_sentence():
     agent = TD3(
         "Short-v0", seed=0, **tiny, actor_learning_rate=lambda s: 1e-3 if s < 9 else math.nan
     )
-    with pytest.raises(ValueError, match="actor_learning_rate is nan at step") as error:
+    with one_sentence(ValueError, "actor_learning_rate is nan at step", "schedule"):
         agent.learn(30)
-    assert_one_sentence(error.value, "schedule")
 
 
 # ---- agents obey ---------------------------------------------------------------------------------
@@ -298,9 +296,8 @@ def test_a_damaged_schedule_in_a_file_is_one_sentence(tmp_path, plain):
     content = torch.load(path)
     content["hyperparameters"]["learning_rate"] = plain
     torch.save(content, path)
-    with pytest.raises(ValueError, match="cannot be loaded") as error:
+    with one_sentence(ValueError, "cannot be loaded", str(path)):
         A2C.load(path)
-    assert_one_sentence(error.value, str(path))
 
 
 @pytest.mark.parametrize("name", ["a2c", "book"])

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from environments import TORQUE, Constant, Counting, Log, make
 from gymnasium import spaces
-from sentences import assert_one_sentence
+from sentences import assert_one_sentence, one_sentence
 from wholes import AGENTS, everything, tiny
 
 from helpers.agents import A2C, DDPG, PPO, TD3, A2CByTheBook
@@ -171,7 +171,6 @@ def make_wide(space):
 
 def test_an_environment_that_there_is_not_is_one_sentence():
     agent = A2C("CartPole-v1", hidden=4)
-    with pytest.raises(ValueError, match="Cartpole-v1") as error:
+    with one_sentence(ValueError, "Cartpole-v1"):
         agent.set_env("Cartpole-v1")
-    assert_one_sentence(error.value)
     assert agent.env_source == "CartPole-v1"

@@ -59,7 +59,7 @@ def test_a_bar_can_be_reached_and_is_not_reached_by_chance(setting):
 @EVERY
 def test_make_gives_the_untrained_agent_with_the_settings_parameters(setting):
     agent = setting.make(seed=57, gamma=0.5)
-    assert type(agent).__name__ == setting.agent
+    assert type(agent) is setting.kind
     assert agent.env_source == setting.env_id
     assert (agent.seed, agent.steps, agent.gamma) == (57, 0, 0.5)
     plain = setting.make(57).hyperparameters
@@ -79,7 +79,7 @@ def test_agents_of_a_setting_share_no_noise_with_it_or_with_each_other(setting):
 def test_a_setting_says_what_it_trains_and_with_what():
     noises = {"noise": GaussianNoise(0.1), "warm_up_noise": OUNoise()}
     params = {"gamma": 0.9, "reward_scale": 1e-5} | noises
-    setting = Setting("ddpg", "Pendulum-v1", "DDPG", "02_ddpg", 10_000, -200, 20, params)
+    setting = Setting("ddpg", "Pendulum-v1", "02_ddpg", 10_000, -200, 20, params)
     assert str(setting) == (
         "Pendulum-v1: 10,000 steps, bar: a mean return of -200\n"
         "  gamma=0.9, reward_scale=1e-05, noise=GaussianNoise(sigma=0.1), "

@@ -12,13 +12,7 @@ from sentences import assert_one_sentence
 import helpers.agents
 from helpers.agents import A2C, PPO, A2CByTheBook, BehaviourCloning
 from helpers.demos.files import Demos
-from tools.spaces_table import (
-    AGENTS,
-    EXAMPLES,
-    as_markdown,
-    both_spaces,
-    supported_spaces,
-)
+from tools.spaces_table import AGENTS, EXAMPLES, as_markdown, both_spaces, supported_spaces
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 ROWS = supported_spaces()

@@ -3,11 +3,7 @@
 import numpy as np
 import pytest
 
-from helpers.training.statistics import (
-    bootstrap_interval,
-    interquartile_mean,
-    permutation_test,
-)
+from helpers.training.statistics import bootstrap_interval, interquartile_mean, permutation_test
 
 
 @pytest.mark.parametrize(

@@ -3,22 +3,13 @@
 import pytest
 import torch
 from environments import BOXES, LOPSIDED, TORQUE, AnySpace, make
-from trials import a_batch, parameters
+from trials import PlainTD3, PlainTwins, a_batch, parameters
 
 from helpers.agents.faster import WIDE, StackedTwin, WideLinear
-from helpers.agents.networks import TwinQNetwork
 from helpers.agents.td3 import TD3
 
 sb3 = pytest.importorskip("stable_baselines3", reason="a development requirement")
 from stable_baselines3.common.type_aliases import ReplayBufferSamples  # noqa: E402
-
-
-class Plain(TwinQNetwork):
-    """A class that `faster` does not know: computed as it is written."""
-
-
-class PlainTD3(TD3):
-    critic_class = Plain
 
 
 class FixedNoise:
@@ -78,23 +69,24 @@ def assert_updates_equal(ours, theirs, pairs, updates):
         torch.testing.assert_close(mine, other, rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize("updates", [1, 2, 6])
+@pytest.mark.parametrize(("updates", "delay"), [(1, 1), (2, 2), (6, 1), (6, 3)])
 @pytest.mark.parametrize("action_space", [TORQUE, LOPSIDED], ids=["one action", "two actions"])
 @pytest.mark.parametrize(
     ("kind", "hidden", "part"),
-    [(PlainTD3, 32, Plain), (TD3, 32, StackedTwin), (TD3, WIDE, WideLinear)],
+    [(PlainTD3, 32, PlainTwins), (TD3, 32, StackedTwin), (TD3, WIDE, WideLinear)],
     ids=["plain", "stacked", "wide"],
 )
-def test_updates_equal_the_peers(kind, hidden, part, action_space, updates):
+def test_updates_equal_the_peers(kind, hidden, part, action_space, updates, delay):
     if part is WideLinear and not torch.backends.mkldnn.is_available():
         pytest.skip("this torch was built without oneDNN")
     env = make(AnySpace, observation_space=BOXES["float32"], action_space=action_space)
-    noises = {"target_noise": 0.3, "noise_clip": 0.4}
-    ours = kind(env, seed=3, hidden=hidden, tau=0.01, gamma=0.97, **noises)
+    own = {"target_noise": 0.3, "noise_clip": 0.4, "policy_delay": delay, "hidden": hidden}
+    ours = kind(env, seed=3, tau=0.01, gamma=0.97, **own)
     assert any(isinstance(module, part) for module in ours.critic.modules())
     theirs = sb3.TD3(
         "MlpPolicy", env, seed=3, device="cpu", tau=0.01, gamma=0.97, target_policy_noise=0.3,
-        target_noise_clip=0.4, policy_kwargs={"net_arch": [hidden, hidden]}, learning_rate=1e-3,
+        target_noise_clip=0.4, policy_delay=delay, learning_rate=1e-3,
+        policy_kwargs={"net_arch": [hidden, hidden]},
     )  # fmt: skip
     torch.manual_seed(7)
     draws = [torch.zeros(SIZE, ours.action_size).normal_(0, 0.3) for _ in range(updates)]

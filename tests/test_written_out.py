@@ -12,15 +12,7 @@ import pytest
 import torch
 from threadpoolctl import threadpool_info
 from torch import nn
-from trials import (
-    a_batch,
-    assert_close,
-    assert_same,
-    parameters,
-    plainly,
-    state,
-    with_larger_eps,
-)
+from trials import a_batch, assert_close, assert_same, parameters, plainly, state, with_larger_eps
 
 import helpers
 from helpers.agents import DDPG, SAC, TD3, td3, written_out
@@ -436,7 +428,7 @@ def test_plain_updates_end(monkeypatch):
     assert is_written_out(agent)
 
 
-@pytest.mark.parametrize("lesson", ["02", "03", "06"])
+@pytest.mark.parametrize("lesson", ["01", "02", "03", "06", "07"])
 def test_all_variants_of_a_lab_update_plainly(lesson):
     for variant in variants(lesson):
         with variant.applied():

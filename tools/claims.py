@@ -29,11 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from helpers.training.results import load_results
-from helpers.training.statistics import permutation_test
+from helpers.training.statistics import LEVEL, permutation_test
 
 ROOT = Path(__file__).resolve().parent.parent
 LESSONS = sorted((ROOT / "lessons").glob("[0-9]*.md"))
-LEVEL = 0.05
 Evidence = Callable[[], tuple[str, bool]]  # what was computed, and whether it bears the claim out
 
 

@@ -21,7 +21,7 @@ TARGET = "target_"
 def settle(agent: Any) -> None:
     """Put all of the agent's networks that may have modes into eval mode."""
     for part in vars(agent).values():
-        if isinstance(part, nn.Module) and not all(map(_is_steady, part.modules())):
+        if isinstance(part, nn.Module) and not all(map(is_steady, part.modules())):
             part.eval()
 
 
@@ -80,6 +80,6 @@ def _has_modes(part: Any) -> bool:
     return isinstance(part, nn.Module) and not part.training
 
 
-def _is_steady(module: nn.Module) -> bool:
+def is_steady(module: nn.Module) -> bool:
     """Whether it computes the same in both modes."""
     return type(module) in STEADY or type(module).__module__.startswith(OURS)

@@ -105,10 +105,7 @@ def _check_state(name: str, part: Any, state: Any) -> None:
 
 
 def _check_tensors(
-    name: str,
-    shapes: dict[str, torch.Size],
-    given: Mapping[str, Any],
-    whole: Collection[str] = (),
+    name: str, shapes: dict[str, torch.Size], given: Mapping[str, Any], whole: Collection[str] = ()
 ) -> None:
     """Raise `ValueError` unless `given` holds finite tensors of just these names and shapes.
 

@@ -26,7 +26,7 @@ from torch.autograd.graph import get_gradient_edge
 
 from helpers.agents.ddpg import DDPG
 from helpers.agents.faster import UPDATES
-from helpers.agents.layers import OURS
+from helpers.agents.modes import is_steady
 from helpers.agents.sac import SAC
 from helpers.agents.td3 import TD3
 from helpers.agents.written_out import Standing
@@ -35,7 +35,6 @@ from helpers.memory.buffers import Batch
 NEAR = 0.1  # how far a recording may be from the update itself, as a share of how far that moved
 WORTH = 100  # updates that pay for recording them
 STREAMS = 32  # so many different ones torch has; then they come again
-LAYERS = (nn.Linear, nn.Conv2d, nn.LayerNorm, nn.ReLU, nn.Sequential)  # torch's, in our networks
 
 
 class Recorder:
@@ -180,8 +179,7 @@ def is_method(kind: type, name: str) -> bool:
 
 def is_known(module: nn.Module) -> bool:
     """Whether it keeps no count of anything, in Python or in a buffer."""
-    ours = type(module).__module__.startswith(OURS)
-    return (ours or type(module) in LAYERS) and not module._buffers
+    return is_steady(module) and not module._buffers
 
 
 def is_held(parameter: torch.Tensor) -> bool:

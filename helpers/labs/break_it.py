@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
+from zlib import crc32
 
 import numpy as np
 import torch
@@ -88,17 +89,20 @@ def run(variant: Variant, seed: int) -> tuple[str, int, dict[str, Any]]:
 
 def run_named(lesson: str, name: str, seed: int) -> tuple[str, int, dict[str, Any]]:
     """`run` in another process, which makes the variant itself, or what an earlier start kept."""
-    path = unfinished(lesson, name, seed)
+    variant = next(each for each in variants(lesson) if each.name == name)
+    path = unfinished(lesson, variant, seed)
     if path.exists():
         return name, seed, json.loads(path.read_text(encoding="utf-8"))
-    result = run(next(each for each in variants(lesson) if each.name == name), seed)
+    result = run(variant, seed)
     write_json(path, result[2])
     return result
 
 
-def unfinished(lesson: str, name: str, seed: int) -> Path:
-    """Where a run is kept until all are done."""
-    return UNFINISHED / lesson / f"{name}, seed {seed}.json"
+def unfinished(lesson: str, variant: Variant, seed: int) -> Path:
+    """Where a run is kept until all are done: elsewhere when the variant or its setting changes."""
+    made_of = repr((variant.setting, variant.changes, [*variant.replaced]))
+    name = f"{variant.name}, seed {seed}, {crc32(made_of.encode()):08x}.json"
+    return UNFINISHED / lesson / name
 
 
 def study(lesson: str, names: Sequence[str], seeds: Sequence[int], jobs: int) -> dict[str, Any]:
@@ -151,9 +155,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     runs = {name: new[name] if name in new else kept[name] for name in names}
     packages = {p for each in variants(options.lesson) for p in extra_packages(each.setting.env_id)}
     write_json(path, {"command": command, **circumstances(*packages), **runs})
-    for name in trained:
-        for seed in seeds:
-            unfinished(options.lesson, name, seed).unlink(missing_ok=True)
+    for variant in variants(options.lesson):
+        for seed in seeds if variant.name in trained else ():
+            unfinished(options.lesson, variant, seed).unlink(missing_ok=True)
     print(f"Written to data/results/{path.name}.")
     return 0
 

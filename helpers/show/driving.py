@@ -13,6 +13,7 @@ import imageio.v3 as iio
 import numpy as np
 from numpy.typing import NDArray
 
+from helpers.demos.files import ARRAYS
 from helpers.show.notebook import in_kernel, picture_widget, png_bundle, publish, view
 from helpers.show.video import render, rgb_env
 
@@ -217,13 +218,15 @@ class Drive:
         self.episode.append((self._obs, action, float(reward), next_obs, terminated, truncated))
         self._obs, self._terminated, self._truncated = next_obs, bool(terminated), bool(truncated)
         if self.over:
-            names = ("obs", "action", "reward", "next_obs", "terminated", "truncated")
-            columns = zip(*self.episode, strict=True)
-            self.episodes.append({n: np.asarray(c) for n, c in zip(names, columns, strict=True)})
-
+            self.keep()
         if self.over or len(self.episode) % draw_every == 0:
             self.image.value = _jpeg(render(self.env))
             self._tell()
+
+    def keep(self) -> None:
+        """Add the steps of this episode to `episodes`."""
+        columns = zip(*self.episode, strict=True)
+        self.episodes.append({n: np.asarray(c) for n, c in zip(ARRAYS, columns, strict=True)})
 
     def action(self) -> Any:
         space = self.env.action_space

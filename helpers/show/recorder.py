@@ -9,7 +9,6 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from helpers.demos.files import ARRAYS, MAX_MAKER, Demos, describe_spaces, load_demos, save_demos
@@ -249,10 +248,8 @@ class Recorder(Drive):
         self.halt()
         with self.lock:
             if self._going_on:
-                columns = zip(*self.episode, strict=True)
-                episode = {n: np.asarray(c) for n, c in zip(ARRAYS, columns, strict=True)}
-                episode["truncated"][-1] = True  # cut here by hand
-                self.episodes.append(episode)
+                self.keep()
+                self.episodes[-1]["truncated"][-1] = True  # cut here by hand
                 self._changed()
             super().reset()
         self._centre()

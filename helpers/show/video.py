@@ -70,12 +70,7 @@ class Recording:
         return float(sum(self.rewards))
 
 
-def record(
-    policy: Any,
-    env: str | gym.Env,
-    seed: int = 0,
-    max_steps: int = 1000,
-) -> Recording:
+def record(policy: Any, env: str | gym.Env, seed: int = 0, max_steps: int = 1000) -> Recording:
     """Run `policy` for one episode and keep the pictures.
 
     Args:

@@ -12,18 +12,8 @@ import gymnasium as gym
 from helpers.agents.noise import KINDS as NOISES
 from helpers.agents.schedules import KINDS as SCHEDULES
 from helpers.envs.make import one_line
-from helpers.training.settings import LONG, ROBOTS, SETTINGS, Setting, get_setting
+from helpers.training.settings import ALGORITHMS, LONG, ROBOTS, SETTINGS, Setting, get_setting
 
-ALGORITHMS = {
-    "a2c": "A2C",
-    "a2c-by-the-book": "A2CByTheBook",
-    "ppo": "PPO",
-    "ddpg": "DDPG",
-    "td3": "TD3",
-    "sac": "SAC",
-    "ddpgfd": "DDPGfD",
-    "bc": "BehaviourCloning",
-}
 TAUGHT = ("ddpgfd", "bc")  # by demonstrations
 OBJECTS = NOISES | SCHEDULES  # what a setting can be beside plain values
 
@@ -53,8 +43,7 @@ def ask(options: argparse.Namespace) -> Setting:
     elif options.steps is None:
         raise ValueError(f"No lesson says how long to train on {env_id}: add --steps 100000.")
     else:
-        agent = ALGORITHMS[algorithm]
-        setting = Setting(algorithm, env_id, agent, lesson="", steps=0, bar=-inf, seconds=0)
+        setting = Setting(algorithm, env_id, lesson="", steps=0, bar=-inf, seconds=0)
     params = usual_params(algorithm, env_id) | parse_settings(options.set)
     setting = replace(setting, params=params, steps=options.steps or setting.steps)
     if options.demos:

@@ -239,13 +239,16 @@ class StopAtReturn:
 
     def start(self, agent: Agent, total_steps: int) -> None:
         self.reached = None
+        self._seen = min(self._seen, len(self._curve(agent)))  # less of another agent
 
     def stop(self, agent: Agent) -> None:
         warn_if_idle(self, self.evaluations, agent)
 
+    def _curve(self, agent: Agent) -> Sequence[tuple]:
+        return self.evaluations.curve if self.evaluations else agent.history["return"]
+
     def __call__(self, agent: Agent) -> bool | None:
-        episodes = agent.history["return"]
-        curve: Sequence[tuple] = self.evaluations.curve if self.evaluations else episodes
+        curve = self._curve(agent)
         if len(curve) == self._seen:  # almost always
             return None
         self._seen = len(curve)

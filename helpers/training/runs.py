@@ -19,7 +19,6 @@ import gymnasium as gym
 import numpy as np
 from filelock import FileLock, Timeout
 
-import helpers.agents
 from helpers.agents import checkpoint, earlier
 from helpers.agents.base import Agent
 from helpers.evaluation import Evaluation
@@ -47,10 +46,6 @@ class Plan:
     every: int
     episodes: int
     minutes: float
-
-    @property
-    def kind(self) -> type[Agent]:
-        return getattr(helpers.agents, self.setting.agent)
 
     @property
     def arguments(self) -> list[str]:
@@ -163,7 +158,7 @@ class Run:
                 raise ValueError("it holds an agent and no training")
             self.check_settings(content["run"]["settings"])
             agent = checkpoint.agent_from(
-                self.plan.kind, content, self.plan.setting.env_id, self.checkpoint,
+                self.plan.setting.kind, content, self.plan.setting.env_id, self.checkpoint,
                 {"device": self.agent.device},
             )  # fmt: skip
             restore_evaluations(self.evaluations, content["run"]["evaluations"])
@@ -184,7 +179,8 @@ class Run:
 
         What the version that wrote it could not set was as it is by default.
         """
-        usual = checkpoint.plain_hyperparameters(self.plan.kind(self.plan.setting.env_id))
+        setting = self.plan.setting
+        usual = checkpoint.plain_hyperparameters(setting.kind(setting.env_id))
         here, there = self.settings, usual | earlier.renamed(there)
         differences = "; ".join(
             f"{name} is {there.get(name)} there, {here.get(name)} here"

@@ -21,13 +21,24 @@ from helpers.training.results import DATA
 DEMOS, WEIGHTS = DATA / "demos", DATA / "weights"
 
 
+ALGORITHMS = {
+    "a2c": "A2C",
+    "a2c-by-the-book": "A2CByTheBook",
+    "ppo": "PPO",
+    "ddpg": "DDPG",
+    "td3": "TD3",
+    "sac": "SAC",
+    "ddpgfd": "DDPGfD",
+    "bc": "BehaviourCloning",
+}  # -> the name of the agent's class
+
+
 @dataclass(frozen=True)
 class Setting:
     """What one lesson trains: an algorithm on an environment, how long, and what it must reach."""
 
-    algorithm: str
+    algorithm: str  # one of ALGORITHMS
     env_id: str
-    agent: str
     lesson: str
     steps: int
     bar: float
@@ -41,9 +52,14 @@ class Setting:
         lines = textwrap.fill(params, 98, initial_indent="  ", subsequent_indent="  ")
         return f"{self.env_id}: {self.steps:,} steps, bar: a mean return of {self.bar:g}\n{lines}"
 
+    @property
+    def kind(self) -> type[Agent]:
+        """The agent's class."""
+        return getattr(helpers.agents, ALGORITHMS[self.algorithm])
+
     def make(self, seed: int, **changes: Any) -> Agent:
         """The untrained agent; `changes` replace parameters, to switch an idea off."""
-        kind = getattr(helpers.agents, self.agent)
+        kind: Any = self.kind
         agent = kind(self.env_id, seed=seed, **{**self.params, **changes})
         return agent if self.demos is None else agent.remember(self.load_demos())
 
@@ -61,7 +77,6 @@ SETTINGS: dict[tuple[str, str], Setting] = {
         Setting(
             algorithm="a2c-by-the-book",
             env_id="CartPole-v1",
-            agent="A2CByTheBook",
             lesson="01_a2c",
             steps=300_000,
             bar=475,
@@ -75,20 +90,15 @@ SETTINGS: dict[tuple[str, str], Setting] = {
         Setting(
             algorithm="a2c",
             env_id="CartPole-v1",
-            agent="A2C",
             lesson="01_a2c",
             steps=180_000,
             bar=475,
             seconds=20,
-            params={
-                "reward_scale": 0.01,
-                "learning_rate": LinearSchedule(3e-3, 3e-4, 108_000),
-            },
+            params={"reward_scale": 0.01, "learning_rate": LinearSchedule(3e-3, 3e-4, 108_000)},
         ),
         Setting(
             algorithm="a2c",
             env_id="Pendulum-v1",
-            agent="A2C",
             lesson="01_a2c",
             steps=500_000,
             bar=-200,
@@ -104,7 +114,6 @@ SETTINGS: dict[tuple[str, str], Setting] = {
         Setting(
             algorithm="ppo",
             env_id="CartPole-v1",
-            agent="PPO",
             lesson="07_ppo",
             steps=80_000,
             bar=475,
@@ -120,7 +129,6 @@ SETTINGS: dict[tuple[str, str], Setting] = {
         Setting(
             algorithm="ppo",
             env_id="Acrobot-v1",
-            agent="PPO",
             lesson="07_ppo",
             steps=200_000,
             bar=-100,
@@ -137,7 +145,6 @@ SETTINGS: dict[tuple[str, str], Setting] = {
         Setting(
             algorithm="ppo",
             env_id="Pendulum-v1",
-            agent="PPO",
             lesson="07_ppo",
             steps=80_000,
             bar=-200,
@@ -154,21 +161,15 @@ SETTINGS: dict[tuple[str, str], Setting] = {
         Setting(
             algorithm="ddpg",
             env_id="Pendulum-v1",
-            agent="DDPG",
             lesson="02_ddpg",
             steps=12_000,
             bar=-200,
             seconds=20,
-            params={
-                "reward_scale": 0.1,
-                "actor_learning_rate": 3e-4,
-                "noise": GaussianNoise(0.1),
-            },
+            params={"reward_scale": 0.1, "actor_learning_rate": 3e-4, "noise": GaussianNoise(0.1)},
         ),
         Setting(
             algorithm="ddpg",
             env_id="MountainCarContinuous-v0",
-            agent="DDPG",
             lesson="02_ddpg",
             steps=20_000,
             bar=90,
@@ -184,21 +185,15 @@ SETTINGS: dict[tuple[str, str], Setting] = {
         Setting(
             algorithm="td3",
             env_id="Pendulum-v1",
-            agent="TD3",
             lesson="03_td3",
             steps=12_000,
             bar=-200,
             seconds=20,
-            params={
-                "reward_scale": 0.1,
-                "tau": 0.02,
-                "noise": GaussianNoise(0.1),
-            },
+            params={"reward_scale": 0.1, "tau": 0.02, "noise": GaussianNoise(0.1)},
         ),
         Setting(
             algorithm="td3",
             env_id="MountainCarContinuous-v0",
-            agent="TD3",
             lesson="03_td3",
             steps=20_000,
             bar=90,
@@ -214,7 +209,6 @@ SETTINGS: dict[tuple[str, str], Setting] = {
         Setting(
             algorithm="sac",
             env_id="Pendulum-v1",
-            agent="SAC",
             lesson="06_sac",
             steps=8_000,
             bar=-200,
@@ -224,7 +218,6 @@ SETTINGS: dict[tuple[str, str], Setting] = {
         Setting(
             algorithm="sac",
             env_id="MountainCarContinuous-v0",
-            agent="SAC",
             lesson="06_sac",
             steps=10_000,
             bar=90,
@@ -241,7 +234,6 @@ SETTINGS: dict[tuple[str, str], Setting] = {
         Setting(
             algorithm="ddpgfd",
             env_id="SparsePendulum-v0",
-            agent="DDPGfD",
             lesson="04_ddpgfd",
             steps=8_000,
             bar=120,
@@ -259,7 +251,6 @@ SETTINGS: dict[tuple[str, str], Setting] = {
         Setting(
             algorithm="ddpg",
             env_id="SparsePendulum-v0",
-            agent="DDPG",
             lesson="04_ddpgfd",
             steps=8_000,
             bar=120,
@@ -269,7 +260,6 @@ SETTINGS: dict[tuple[str, str], Setting] = {
         Setting(
             algorithm="bc",
             env_id="SparsePendulum-v0",
-            agent="BehaviourCloning",
             lesson="04_ddpgfd",
             steps=2_000,  # updates: it takes no step
             bar=120,
@@ -279,7 +269,6 @@ SETTINGS: dict[tuple[str, str], Setting] = {
         Setting(
             algorithm="ddpgfd",
             env_id="Pendulum-v1",
-            agent="DDPGfD",
             lesson="04_ddpgfd",
             steps=6_000,
             bar=-200,
@@ -324,7 +313,6 @@ LONG: dict[tuple[str, str], Setting] = {
     ("td3", "Walker2d-v5"): Setting(
         algorithm="td3",
         env_id="Walker2d-v5",
-        agent="TD3",
         lesson="05_td3_in_practice",
         steps=1_000_000,
         bar=4000,
@@ -334,7 +322,6 @@ LONG: dict[tuple[str, str], Setting] = {
     ("td3", "InvertedDoublePendulum-v5"): Setting(
         algorithm="td3",
         env_id="InvertedDoublePendulum-v5",
-        agent="TD3",
         lesson="03_td3",
         steps=60_000,
         bar=9100,  # gymnasium's own threshold
@@ -344,7 +331,6 @@ LONG: dict[tuple[str, str], Setting] = {
     ("td3", "PixelPendulum-v0"): Setting(
         algorithm="td3",
         env_id="PixelPendulum-v0",
-        agent="TD3",
         lesson="05_td3_in_practice",
         steps=7_000,
         bar=-300,
@@ -383,13 +369,12 @@ def _shortened(setting: Setting) -> Setting:
     """
     if (few := os.environ.get("COURSE_TEST_STEPS")) is None:
         return setting
-    steps, kind = int(few), getattr(helpers.agents, setting.agent)
-    steps //= setting.params.get("gradient_steps", 1)
+    steps = int(few) // setting.params.get("gradient_steps", 1)
     first = {OffPolicyAgent: ("learning_starts", steps // 4), DDPGfD: ("pretraining", steps // 10)}
     shorter = {
         name: min(setting.params.get(name, most), most)
         for agent, (name, most) in first.items()
-        if issubclass(kind, agent)
+        if issubclass(setting.kind, agent)
     }
     params = setting.params | shorter
     return replace(setting, steps=min(setting.steps, steps), bar=-1e9, params=params)

@@ -12,6 +12,7 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+LEVEL = 0.05  # the course's rule: a smaller p-value shows a difference
 CHUNK = 2_000_000  # numbers resampled at once: 16 MB, however many resamples are asked for
 
 

@@ -255,7 +255,7 @@ def is_finished(run: Run) -> bool:
 def say_finished(run: Run) -> int:
     last_step, last = run.evaluations.curve[-1]
     step, result = run.evaluations.best or (last_step, last)
-    kind = run.plan.kind.__name__
+    kind = run.plan.setting.kind.__name__
     print(
         f"Finished: {run.agent.steps:,} steps in {clock(run.seconds)}.\n"
         f"  at the end (step {last_step:,}): {last}\n"

@@ -7,17 +7,7 @@ from numpy.typing import NDArray
 
 from helpers.training.results import load_results
 from helpers.training.statistics import permutation_test
-from tools.claims import (
-    Claim,
-    Evidence,
-    Lab,
-    at_the_bar,
-    both,
-    higher,
-    near,
-    p_is,
-    seconds_of,
-)
+from tools.claims import Claim, Evidence, Lab, at_the_bar, both, higher, near, p_is, seconds_of
 
 LAB = "helpers/labs/02_ddpg.md"
 TAUGHT, MOUNTAIN = "DDPG as taught", "on the mountain"

@@ -42,9 +42,7 @@ def policy_gradient(logits: ArrayLike, payoffs: ArrayLike) -> NDArray[np.float64
 
 
 def plot_policy_gradient(
-    logits: ArrayLike = (0.0, 0.0, 0.0),
-    payoffs: ArrayLike = (1.0, 0.0, -1.0),
-    step: float = 1.0,
+    logits: ArrayLike = (0.0, 0.0, 0.0), payoffs: ArrayLike = (1.0, 0.0, -1.0), step: float = 1.0
 ) -> Figure:
     """A softmax policy over a few actions, their payoffs, and one update uphill.
 

@@ -4,6 +4,7 @@ Blue is the critic, vermillion the actor, orange the slope, and green where a st
 """
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,17 +26,7 @@ from helpers.show.figures.drawing import (
     signed,
 )
 from helpers.show.figures.explore import Choice, Scale, Slider, explore
-from helpers.show.plotting import (
-    BLUE,
-    GREEN,
-    GREY,
-    INK,
-    ORANGE,
-    SKY,
-    VERMILLION,
-    label,
-    new_figure,
-)
+from helpers.show.plotting import BLUE, GREEN, GREY, INK, ORANGE, SKY, VERMILLION, label, new_figure
 
 TORQUE, SPEED = 2.0, 8.0  # Pendulum-v1's bounds, in N m and rad/s
 RISING = LinearSegmentedColormap.from_list("value", ["#FFFFFF", SKY, BLUE, "#002F4B"])
@@ -241,12 +232,8 @@ def _opinion(here: dict[str, Any], spread: float) -> str:
 
 def q_explorer(agent: Any) -> None:
     """`plot_q` of an agent on Pendulum-v1, with sliders for the state and the step."""
-
-    def draw(**settings: Any) -> Figure:
-        return plot_q(agent, **settings)
-
     explore(
-        draw,
+        partial(plot_q, agent),
         alt="The critic's Q over the action in one state of the pendulum, and the actor's choice.",
         angle=Slider(-180, 180, 25, 5, "angle (degrees)"),
         speed=Slider(-8.0, 8.0, 0.0, 0.5, "speed (rad/s)"),

@@ -8,12 +8,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from helpers.memory.buffers import importance_weights, sampling_probabilities
-from helpers.show.figures.drawing import (
-    headline,
-    name_columns,
-    note,
-    place_panel,
-)
+from helpers.show.figures.drawing import headline, name_columns, note, place_panel
 from helpers.show.figures.explore import Slider, explore
 from helpers.show.plotting import BLUE, DASHES, GREEN, INK, ORANGE, WIDTH, label, new_figure
 

@@ -1,5 +1,7 @@
 """Lesson 00: how a discount weighs future rewards."""
 
+from functools import partial
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -54,12 +56,8 @@ def _name_the_horizon(ax: Axes, exact: float, horizon: int) -> None:
 
 def discount_explorer(horizon: int = 60) -> None:
     """`plot_discount` with a slider for gamma."""
-
-    def draw(gamma: float) -> Figure:
-        return plot_discount(gamma, horizon)
-
     explore(
-        draw,
+        partial(plot_discount, horizon=horizon),
         alt="Weights of future rewards at discount 0.9: they fall to about a third in ten steps.",
         gamma=Slider(0.0, 0.99, 0.9, 0.01, "discount γ"),
     )

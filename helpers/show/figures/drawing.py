@@ -15,17 +15,7 @@ from matplotlib.patches import BoxStyle
 from matplotlib.path import Path
 from numpy.typing import NDArray
 
-from helpers.show.plotting import (
-    DASHES,
-    GREEN,
-    GREY,
-    INK,
-    ORANGE,
-    PURPLE,
-    SKY,
-    VERMILLION,
-    margins,
-)
+from helpers.show.plotting import DASHES, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILLION, margins
 
 TOP = 0.6  # inches above a panel: the headline, and a legend or a title
 SHORT = (0, (3, 1.6))  # dashes, shorter than DASHES

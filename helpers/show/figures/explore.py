@@ -87,11 +87,7 @@ class Scale(Choice):
         )
 
 
-def explore(
-    draw: Callable[..., Figure],
-    alt: str = "",
-    **controls: Slider | Choice,
-) -> None:
+def explore(draw: Callable[..., Figure], alt: str = "", **controls: Slider | Choice) -> None:
     """Show `draw(**settings)` with a control for each setting; moving one draws it again.
 
         explore(plot_discount, gamma=Slider(0.0, 0.99, 0.9, 0.01, "discount γ"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -89,12 +90,8 @@ def _shares(ax: Axes, runs: Mapping[str, NDArray], run: str, epoch: int, clip: f
 
 def ratio_explorer(runs: Mapping[str, NDArray], advantages: NDArray, clip: float = 0.2) -> None:
     """`plot_ratios` with a slider over the epochs and a choice of the run."""
-
-    def draw(epoch: int, run: str) -> Figure:
-        return plot_ratios(runs, advantages, epoch, run, clip)
-
     explore(
-        draw,
+        partial(plot_ratios, runs, advantages, clip=clip),
         alt="Ratios after one epoch: few have left the range that is shaded around 1.",
         epoch=Slider(0, min(map(len, runs.values())) - 1, 1, 1, "epoch"),
         run=Choice(list(runs), label="run"),

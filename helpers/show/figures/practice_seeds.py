@@ -22,7 +22,6 @@ from helpers.show.figures.practice_imaginary_studies import (
     imaginary_studies,
     stored_scores,
 )
-from helpers.show.figures.results import LEVEL
 from helpers.show.plotting import (
     BLUE,
     DASHES,
@@ -37,7 +36,7 @@ from helpers.show.plotting import (
     margins,
     new_figure,
 )
-from helpers.training.statistics import permutation_test
+from helpers.training.statistics import LEVEL, permutation_test
 
 COMPARED = PAIRS["DDPG, cloning: sparse Pendulum"]
 REPORT_COLOURS = dict(zip(REPORTS, (VERMILLION, BLUE, GREEN, ORANGE), strict=True))

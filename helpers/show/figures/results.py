@@ -3,6 +3,7 @@
 import re
 import textwrap
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,19 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from helpers.show.figures.drawing import bar_line, header, limit_to_middle
 from helpers.show.figures.explore import Choice, explore
-from helpers.show.plotting import (
-    BLUE,
-    COLOURS,
-    INK,
-    VERMILLION,
-    band,
-    label,
-    margins,
-    new_figure,
-)
-from helpers.training.statistics import interquartile_mean, permutation_test
+from helpers.show.plotting import BLUE, COLOURS, INK, VERMILLION, band, label, margins, new_figure
+from helpers.training.statistics import LEVEL, interquartile_mean, permutation_test
 
-LEVEL, NO_DIFFERENCE = 0.05, "no difference shown"  # the course's rule for comparisons
+NO_DIFFERENCE = "no difference shown"
 
 
 def plot_results(
@@ -97,20 +89,14 @@ def _runs(results: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 
 def results_explorer(
-    results: Mapping[str, Mapping[str, Any]],
-    baseline: str | None = None,
-    bar: float | None = None,
+    results: Mapping[str, Mapping[str, Any]], baseline: str | None = None, bar: float | None = None
 ) -> None:
     """`plot_results` with a choice of the variant that is compared with the baseline."""
     names = list(_runs(results))
     baseline = names[0] if baseline is None else baseline
-
-    def draw(variant: str) -> Figure:
-        return plot_results(results, variant, baseline, bar)
-
     others = [n for n in names if n != baseline] or [baseline]
     explore(
-        draw,
+        partial(plot_results, results, baseline=baseline, bar=bar),
         alt=f"Learning curves of {baseline} and {others[0]}, several seeds each.",
         variant=Choice(others, label=f"{baseline} against"),
     )

@@ -11,15 +11,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from helpers.show.figures.drawing import SHORT, header, limit_to_middle
-from helpers.show.plotting import (
-    COLOURS,
-    DASHES,
-    INK,
-    band,
-    label,
-    legend_above,
-    new_figure,
-)
+from helpers.show.plotting import COLOURS, DASHES, INK, band, label, legend_above, new_figure
 from helpers.training.statistics import interquartile_mean
 
 

@@ -1,0 +1,117 @@
+"""What every agent learns in tiny worlds where each number is known: a failure has its suspect."""
+
+import numpy as np
+import pytest
+import torch
+from environments import LOPSIDED, TORQUE, Constant, Counting, Guess, Log, TwoSteps, make
+from gymnasium import spaces
+from trials import COOL, learned, q
+
+from helpers.agents import A2C, DDPG, PPO, SAC, TD3, A2CByTheBook
+from helpers.agents.off_policy import OffPolicyAgent
+from helpers.evaluation import evaluate
+from helpers.training.settings import get_setting
+
+ON_POLICY = [A2C, A2CByTheBook, PPO]
+STEPS = {A2C: 1500, A2CByTheBook: 1200, PPO: 2500, DDPG: 1000, TD3: 1000, SAC: 1000}
+
+
+def each(*kinds):
+    return pytest.mark.parametrize("kind", kinds, ids=lambda kind: kind.__name__)
+
+
+def trained(kind, world, gamma, reward_scale=1.0, **its):
+    own = COOL if kind is SAC else {}
+    env = make(world, action_space=None if kind in ON_POLICY else TORQUE, **its)
+    return learned(kind, env, STEPS[kind], gamma=gamma, reward_scale=reward_scale, **own)
+
+
+def said(agent, obs, action=0.0):
+    """Of a state: its value, and what critics say of an action there."""
+    with torch.no_grad():
+        value = agent.value(torch.tensor([[float(obs)]])).item()
+    return [value, *(q(agent, obs, action) if isinstance(agent, OffPolicyAgent) else [])]
+
+
+@pytest.mark.parametrize("length", [1, 3])
+@each(*STEPS)
+def test_a_life_that_is_only_cut_off_is_worth_living_on(kind, length):
+    agent = trained(kind, Constant, gamma=0.5, ending="truncated", length=length)
+    for value in said(agent, 1):
+        assert value == pytest.approx(1 / (1 - 0.5), rel=0.05)
+
+
+@each(*STEPS)
+def test_a_life_of_one_step_is_worth_its_reward_whatever_the_action(kind):
+    env = {"ending": "terminated", "reward": 300.0}
+    agent = trained(kind, Constant, gamma=0.9, reward_scale=0.01, **env)
+    for action in (-1.0, 0.0, 0.9):
+        for value in said(agent, 1, action):
+            assert value == pytest.approx(3.0, rel=0.05)
+
+
+@each(*STEPS)
+def test_a_reward_of_the_next_step_is_discounted_once(kind):
+    agent = trained(kind, TwoSteps, gamma=0.6)
+    for obs, worth in ((1, 1.0), (0, 0.6)):
+        for value in said(agent, obs):
+            assert value == pytest.approx(worth, abs=0.06)
+
+
+@pytest.mark.parametrize(
+    ("kind", "steps", "settings"),
+    [
+        (A2C, 12_000, {"n_envs": 16, "n_steps": 4, "entropy_coef": 0.0}),
+        (PPO, 12_000, {"n_envs": 16, "n_steps": 8, "learning_rate": 1e-3}),
+        (DDPG, 2000, {}),
+        (TD3, 2000, {}),
+        (SAC, 2000, COOL),
+    ],
+    ids=lambda it: getattr(it, "__name__", ""),
+)
+def test_the_best_action_of_each_state_is_found_within_lopsided_bounds(kind, steps, settings):
+    wanted = {-1: [2.0, 14.0], 1: [0.5, 17.0]}
+    env = make(Guess, wanted=wanted, action_space=LOPSIDED)
+    agent = learned(kind, env, steps, reward_scale=0.1, **settings)
+    for sign, action in wanted.items():
+        np.testing.assert_allclose(agent.predict(np.float32([sign])), action, atol=0.5)
+    assert evaluate(agent, episodes=20).mean > -0.5
+    if kind is A2C:
+        assert (agent.policy.log_std < -0.5).all()  # it became sure
+
+
+ONE = spaces.Discrete(3, start=5), {-1: 7, 1: 5}
+TWO = spaces.MultiDiscrete([2, 3]), {-1: [0, 2], 1: [1, 0]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "steps", "choices"),
+    [
+        (A2C, 1500, ONE),
+        (A2C, 1500, TWO),
+        (A2CByTheBook, 600, ONE),
+        (PPO, 1500, ONE),
+        (PPO, 1500, TWO),
+    ],
+)
+def test_the_better_choice_of_each_state_is_learned(kind, steps, choices):
+    action_space, wanted = choices
+    agent = learned(kind, make(Guess, wanted=wanted, action_space=action_space), steps)
+    for sign, action in wanted.items():
+        assert np.array_equal(agent.predict(np.float32([sign])), action)
+    assert evaluate(agent, episodes=20).mean == 0
+
+
+@each(A2C, PPO)
+def test_steps_count_experience_only(kind):
+    log = Log()
+    agent = kind(make(Counting, transitions=log), n_envs=3, n_steps=5, hidden=4, seed=0).learn(100)
+    assert agent.steps == len(log)
+
+
+@pytest.mark.parametrize("algorithm", ["a2c", "ppo"])
+def test_the_lessons_bar_is_reached(algorithm):
+    """With the lesson's settings and a seed that they were not tuned on."""
+    setting = get_setting(algorithm, "CartPole-v1")
+    agent = setting.make(seed=50).learn(setting.steps)
+    assert evaluate(agent).mean >= setting.bar
