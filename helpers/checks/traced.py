@@ -8,7 +8,7 @@ import inspect
 import io
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stdout, suppress
+from contextlib import contextmanager, redirect_stdout
 from copy import deepcopy
 from types import CodeType, FrameType
 from typing import Any
@@ -18,10 +18,11 @@ import torch
 
 from helpers.checks.compare import Snapshot, differences, snapshot
 from helpers.checks.exercise import Exercise
-from helpers.checks.running import isolated, quiet, seed_all
+from helpers.checks.running import Alarm, isolated, quiet, seed_all
 from helpers.checks.source import Source, source_of
 
 MOST_LINES = 3000  # a long loop shows in its first iterations what it does
+LONGEST = 5.0  # seconds for one case: a function may be endless this time alone
 Seen = Callable[[FrameType, int], None]  # called after every line, with that line's number
 BEGIN = 0  # in its place, where a call begins
 
@@ -33,11 +34,13 @@ def changed_argument(exercise: Exercise, function: Callable) -> str | None:
         return None
     for number in range(len(exercise.inputs)):
         watch = _Arguments()
-        _traced(exercise, function, number, source, watch)
+        in_time = _traced(exercise, function, number, source, watch)
         if watch.changed:
             name, line = watch.changed
             first, _ = source.statement(line)
             return f"`{name}` is changed in `{source.line(first)}`."
+        if not in_time:
+            return None
     return None
 
 
@@ -50,7 +53,7 @@ def every_with_every_other(
         return None
     for number in failing:
         watch = _Matrices()
-        _traced(exercise, function, number, source, watch)
+        in_time = _traced(exercise, function, number, source, watch)
         if watch.found:
             name, shape, line = watch.found
             right = _Matrices()
@@ -62,6 +65,8 @@ def every_with_every_other(
                 f"After `{source.line(first)}` the shape of `{name}` is `{shape}`: every row was "
                 "combined with every other."
             )
+        if not in_time:
+            return None
     return None
 
 
@@ -141,19 +146,25 @@ def _arguments(frame: FrameType) -> dict[str, Any]:
 
 def _traced(
     exercise: Exercise, function: Callable, number: int, source: Source | None, seen: Seen
-) -> None:
+) -> bool:
     """One case, with `seen` called when a function of this source begins and after each line.
 
-    Its tensors are clones: a leaf would stop a change.
+    Its tensors are clones: a leaf would stop a change. Returns whether it ended by itself.
     """
     case = exercise.inputs[number]
     args, kwargs = deepcopy((case.args, dict(case.kwargs)))
     args = tuple(x.clone() if isinstance(x, torch.Tensor) else x for x in args)
     codes = set(_codes(function)) if source else set()
-    with quiet(), isolated(), redirect_stdout(io.StringIO()), _line_by_line(codes, seen):
+    with quiet(), isolated(), redirect_stdout(io.StringIO()), Alarm() as alarm:
         seed_all(exercise.seed + number)
-        with suppress(Exception, SystemExit):
-            exercise.observe(function, *args, **kwargs)
+        try:
+            with alarm.set(LONGEST), _line_by_line(codes, seen):
+                exercise.observe(function, *args, **kwargs)
+        except KeyboardInterrupt:
+            return False
+        except (Exception, SystemExit):
+            pass
+    return True
 
 
 def _codes(function: Callable) -> Iterator[CodeType]:
