@@ -121,6 +121,18 @@ def an_error_alone(reward, value, next_value, over, gamma):
     return reward + gamma * next_value * goes_on - value
 
 
+def along_the_rows(reward, value, next_value, over, gamma):
+    both = np.transpose([reward, gamma * next_value * (1 - over)])
+    return both.sum(axis=0) - value
+
+
+def all_but_the_first(reward, value, next_value, over, gamma):
+    result = np.zeros(len(reward))
+    for i in range(len(reward) - 1, 0, -1):
+        result[i] = reward[i] + gamma * next_value[i] * (1 - over[i]) - value[i]
+    return result
+
+
 def the_second_of_two_numbers(reward, value, next_value, over, gamma):
     return reward + gamma * 1 * next_value * (2 - over) - value
 
@@ -148,7 +160,7 @@ class TestOneLine:
             (
                 in_a_loop,
                 "result.append(reward[i] + ahead + value[i])",
-                "use another operator, or another order, in `reward[i] + ahead + value[i]`",
+                "change the sign before `value[i]`",
             ),
             (
                 written_out,
@@ -159,6 +171,16 @@ class TestOneLine:
                 cut_off,
                 "return np.clip(reward + gamma * next_value * (1 - over) - value, -1, 1)",
                 "leave out `np.clip(..., -1, 1)`",
+            ),
+            (
+                along_the_rows,
+                "return both.sum(axis=0) - value",
+                "take another axis than `0`, which runs from row to row",
+            ),
+            (
+                all_but_the_first,
+                "for i in range(len(reward) - 1, 0, -1):",
+                "let `range` end elsewhere: its end, `0`, is left out itself",
             ),
         ],
     )
