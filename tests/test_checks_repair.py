@@ -17,7 +17,7 @@ from helpers.checks.core import judge
 from helpers.checks.edits import Edit
 from helpers.checks.exercise import Card, Exercise, Mistake, Property
 from helpers.checks.mutants import Mutant, mutants, words_of
-from helpers.checks.places import shape
+from helpers.checks.places import shape, told_more
 from helpers.checks.source import source_of
 from helpers.exercises.properties import no_mutation
 
@@ -122,8 +122,8 @@ def an_error_alone(reward, value, next_value, over, gamma):
 
 
 def along_the_rows(reward, value, next_value, over, gamma):
-    both = np.transpose([reward, gamma * next_value * (1 - over)])
-    return both.sum(axis=0) - value
+    both = np.cumsum([reward, gamma * next_value * (1 - over)], axis=1)
+    return both[-1] - value
 
 
 def all_but_the_first(reward, value, next_value, over, gamma):
@@ -174,8 +174,8 @@ class TestOneLine:
             ),
             (
                 along_the_rows,
-                "return both.sum(axis=0) - value",
-                "take another axis than `0`, which runs from row to row",
+                "both = np.cumsum([reward, gamma * next_value * (1 - over)], axis=1)",
+                "take another axis than `1`",
             ),
             (
                 all_but_the_first,
@@ -190,6 +190,11 @@ class TestOneLine:
         look = f"Look at `{line}`. A small change to this line alone makes it right: {kind}."
         assert look in result.message
         assert "`next_value`" not in result.message
+
+    def test_the_axis_of_rows_is_told_as_such(self):
+        change = ast.parse("x.sum(0)", mode="eval").body
+        told = told_more(change, change.args[0], ast.Constant(-1))
+        assert told[0] == "take another axis than {}, which runs from row to row"
 
     def test_of_a_statement_of_several_lines_the_one_with_the_part_is_named(self):
         message = told(over_several_lines).message
