@@ -175,7 +175,7 @@ class TestOneLine:
             (
                 along_the_rows,
                 "both = np.cumsum([reward, gamma * next_value * (1 - over)], axis=1)",
-                "take another axis than `1`",
+                "use another axis instead of the second `1`",
             ),
             (
                 all_but_the_first,
@@ -194,7 +194,7 @@ class TestOneLine:
     def test_the_axis_of_rows_is_told_as_such(self):
         change = ast.parse("x.sum(0)", mode="eval").body
         told = told_more(change, change.args[0], ast.Constant(-1))
-        assert told[0] == "take another axis than {}, which runs from row to row"
+        assert told[0] == "use another axis instead of {}, which runs from row to row"
 
     def test_of_a_statement_of_several_lines_the_one_with_the_part_is_named(self):
         message = told(over_several_lines).message

@@ -127,7 +127,7 @@ def argument(call: Any, changed: Any) -> Any:
 
 
 _SIGN = "change the sign before {}"
-_AXIS = "take another axis than {}"
+_AXIS = "use another axis instead of {}"
 _ROWS = f"{_AXIS}, which runs from row to row"
 _END = "let `range` end elsewhere: its end, {}, is left out itself"
 MORE = (_SIGN, _ROWS, _AXIS, _END)
