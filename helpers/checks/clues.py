@@ -265,7 +265,11 @@ def _one_step_more(differ: list[Difference]) -> Iterator[str]:
     if not shown or len(shown) < sum(d.kind != "raised" for d in differ):
         return
     if all(have.shape in (want.shape, (*want.shape, 1)) for want, have in pairs):
-        yield "The last axis, of length 1, is one too many: `.squeeze(-1)` removes it."
+        yield (
+            "The last axis, of length 1, is one too many, and beside numbers without it the result "
+            "would be a matrix: `.squeeze(-1)` removes it."
+        )
+    if all(d.kind == "reshaped" for d in shown):
         return
     for sentence, step in _STEPS.items():
         tried = [step(*map(np.atleast_1d, each)) for each in pairs if each[1].size]

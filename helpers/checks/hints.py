@@ -69,8 +69,8 @@ _HINTS = {  # a pattern in what an error says, and its line -> what that mostly 
     "with square ones, `x[...]`.",
     r"append\(\) takes exactly one": "A pair needs brackets of its own: `append((a, b))`.",
     "of 'super' object needs an argument": "`super` has to be called: `super().__init__()`.",
-    "is not a Module subclass": "`nn.Sequential` holds modules, such as `nn.ReLU()` with its "
-    "brackets; `torch.relu` is a function.",
+    "is not a Module subclass": "`nn.Sequential` takes modules one by one: `nn.ReLU()` with its "
+    "brackets, not the function `torch.relu`, and of a list its entries, with a star: `*layers`.",
     "same dtype, but got Long": "A layer computes with floats, but got integers, such as actions: "
     "did you swap two arguments?",
     "unexpected keyword argument 'dim'": "numpy says `axis` where torch says `dim`.",
