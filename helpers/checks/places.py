@@ -131,6 +131,7 @@ _AXIS = "use another axis instead of {}"
 _ROWS = f"{_AXIS}, which runs from row to row"
 _END = "let `range` end elsewhere: its end, {}, is left out itself"
 MORE = (_SIGN, _ROWS, _AXIS, _END)
+_ONE_AXIS = WITH_AXIS - {"norm"}  # whose first number is a power
 
 
 def told_more(parent: ast.AST, node: ast.expr, new: ast.expr) -> Any:
@@ -140,7 +141,7 @@ def told_more(parent: ast.AST, node: ast.expr, new: ast.expr) -> Any:
             return (_SIGN, right) if getattr(new, "left", None) is left else None
         case ast.keyword(arg="dim" | "axis"), ast.Constant(value), ast.Constant():
             return (_AXIS if value else _ROWS), node
-        case ast.Call(ast.Attribute(attr=name)), ast.Constant(value), _ if name in WITH_AXIS:
+        case ast.Call(ast.Attribute(attr=name)), ast.Constant(value), _ if name in _ONE_AXIS:
             return (_AXIS if value else _ROWS), node
         case ast.Call(ast.Name("range"), [_, end, *_]), _, ast.Constant() if end is new:
             return _END, node
