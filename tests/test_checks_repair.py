@@ -191,10 +191,13 @@ class TestOneLine:
         assert look in result.message
         assert "`next_value`" not in result.message
 
-    def test_the_axis_of_rows_is_told_as_such(self):
+    def test_the_axis_of_rows_and_the_begin_of_a_range_are_told(self):
         change = ast.parse("x.sum(0)", mode="eval").body
         told = told_more(change, change.args[0], ast.Constant(-1))
         assert told[0] == "use another axis instead of {}, which runs from row to row"
+        change = ast.parse("range(1, n)", mode="eval").body
+        told = told_more(change, ast.Constant(1), change.args[0])
+        assert told[0] == "let `range` begin elsewhere: what comes before {} is left out"
 
     def test_of_a_statement_of_several_lines_the_one_with_the_part_is_named(self):
         message = told(over_several_lines).message

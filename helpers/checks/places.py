@@ -130,7 +130,8 @@ _SIGN = "change the sign before {}"
 _AXIS = "use another axis instead of {}"
 _ROWS = f"{_AXIS}, which runs from row to row"
 _END = "let `range` end elsewhere: its end, {}, is left out itself"
-MORE = (_SIGN, _ROWS, _AXIS, _END)
+_BEGIN = "let `range` begin elsewhere: what comes before {} is left out"
+MORE = (_SIGN, _ROWS, _AXIS, _END, _BEGIN)
 _ONE_AXIS = WITH_AXIS - {"norm"}  # whose first number is a power
 
 
@@ -143,6 +144,9 @@ def told_more(parent: ast.AST, node: ast.expr, new: ast.expr) -> Any:
             return (_AXIS if value else _ROWS), node
         case ast.Call(ast.Attribute(attr=name)), ast.Constant(value), _ if name in _ONE_AXIS:
             return (_AXIS if value else _ROWS), node
-        case ast.Call(ast.Name("range"), [_, end, *_]), _, ast.Constant() if end is new:
-            return _END, node
+        case ast.Call(ast.Name("range"), [begin, end, *_]), _, ast.Constant() if new in (
+            begin,
+            end,
+        ):
+            return (_END if end is new else _BEGIN), node
     return None
