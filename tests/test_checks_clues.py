@@ -437,12 +437,49 @@ def test_what_would_make_the_shape_right():
     )
     column = exercise_of(double, lambda rng: [(np.array([1.0, 2.0, 4.0]),)])
     assert "`.squeeze(-1)` removes it" in judge(column, as_a_column).message
+    table = exercise_of(double, lambda rng: [(rng.normal(size=(2, 3)),)])
+    assert "`.T` exchanges them back" in judge(table, lambda x: 2 * x.T).message
+
+
+def mean_squared_loss(values, returns):
+    return ((values - returns) ** 2).mean()
+
+
+def of_classes(values, returns):
+    return torch.nn.functional.cross_entropy(values, returns)
+
+
+def test_a_loss_of_classes_is_told():
+    cases = [tuple(torch.tensor(row) for row in ([1.0, 2.0], [0.5, 3.0]))]
+    loss = exercise_of(mean_squared_loss, lambda rng: cases)
+    assert "`cross_entropy` is for telling classes apart" in judge(loss, of_classes).message
+    assert "classes" not in judge(loss, lambda values, returns: (values - returns).max()).message
 
 
 def test_numbers_next_to_zero_are_not_called_zero():
     exercise = exercise_of(double, lambda rng: [(np.array([1.0, 2.0]),), (np.array([3.0]),)])
     assert judge(exercise, lambda x: 2 * x / (1e8 + x)).diagnosis != "all zeros"
     assert judge(exercise, lambda x: 0 * x).diagnosis == "all zeros"
+
+
+class Walk:
+    place = 0
+
+    def step(self):
+        return self.place + 1
+
+
+class Resets:
+    def reset(self):
+        self.here = 0
+
+    def step(self):
+        return self.here + 1
+
+
+def test_of_an_attribute_that_is_set_too_late_it_says_where():
+    exercise = exercise_of(Walk, lambda rng: [()], observe=lambda kind: kind().step())
+    assert "set in `reset`, but not before this line" in judge(exercise, Resets).message
 
 
 # --- Lesson 07 ------------------------------------------------------------------------------------

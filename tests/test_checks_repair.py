@@ -17,7 +17,7 @@ from helpers.checks.core import judge
 from helpers.checks.edits import Edit
 from helpers.checks.exercise import Card, Exercise, Mistake, Property
 from helpers.checks.mutants import Mutant, mutants, words_of
-from helpers.checks.places import shape
+from helpers.checks.places import shape, told_more
 from helpers.checks.source import source_of
 from helpers.exercises.properties import no_mutation
 
@@ -121,6 +121,18 @@ def an_error_alone(reward, value, next_value, over, gamma):
     return reward + gamma * next_value * goes_on - value
 
 
+def along_the_rows(reward, value, next_value, over, gamma):
+    both = np.cumsum([reward, gamma * next_value * (1 - over)], axis=1)
+    return both[-1] - value
+
+
+def all_but_the_first(reward, value, next_value, over, gamma):
+    result = np.zeros(len(reward))
+    for i in range(len(reward) - 1, 0, -1):
+        result[i] = reward[i] + gamma * next_value[i] * (1 - over[i]) - value[i]
+    return result
+
+
 def the_second_of_two_numbers(reward, value, next_value, over, gamma):
     return reward + gamma * 1 * next_value * (2 - over) - value
 
@@ -148,7 +160,7 @@ class TestOneLine:
             (
                 in_a_loop,
                 "result.append(reward[i] + ahead + value[i])",
-                "use another operator, or another order, in `reward[i] + ahead + value[i]`",
+                "change the sign before `value[i]`",
             ),
             (
                 written_out,
@@ -160,6 +172,16 @@ class TestOneLine:
                 "return np.clip(reward + gamma * next_value * (1 - over) - value, -1, 1)",
                 "leave out `np.clip(..., -1, 1)`",
             ),
+            (
+                along_the_rows,
+                "both = np.cumsum([reward, gamma * next_value * (1 - over)], axis=1)",
+                "use another axis instead of the second `1`",
+            ),
+            (
+                all_but_the_first,
+                "for i in range(len(reward) - 1, 0, -1):",
+                "let `range` end elsewhere: its end, `0`, is left out itself",
+            ),
         ],
     )
     def test_the_line_is_named_and_the_kind_of_change_not_the_change(self, candidate, line, kind):
@@ -168,6 +190,14 @@ class TestOneLine:
         look = f"Look at `{line}`. A small change to this line alone makes it right: {kind}."
         assert look in result.message
         assert "`next_value`" not in result.message
+
+    def test_the_axis_of_rows_and_the_begin_of_a_range_are_told(self):
+        change = ast.parse("x.sum(0)", mode="eval").body
+        told = told_more(change, change.args[0], ast.Constant(-1))
+        assert told[0] == "use another axis instead of {}, which runs from row to row"
+        change = ast.parse("range(1, n)", mode="eval").body
+        told = told_more(change, ast.Constant(1), change.args[0])
+        assert told[0] == "let `range` begin elsewhere: what comes before {} is left out"
 
     def test_of_a_statement_of_several_lines_the_one_with_the_part_is_named(self):
         message = told(over_several_lines).message

@@ -113,7 +113,8 @@ def _advice(source: Source, lines: tuple[int, int], changes: list[Mutant]) -> tu
         whole = source.text(change.part) if change.part and change.kept else None
         if change.kept and whole and text in (whole, _ends(whole)):
             do = f": leave only `{source.text(change.kept)}` of `{text}`"
-        if last > first and change.part and change.part.lineno == change.part.end_lineno:
+        places = {*change.also, change.part.lineno, change.part.end_lineno} if change.part else ()
+        if last > first and len(places) == 1 and change.part:
             look, it = f"`{source.line(change.part.lineno)}`", "this line"
     return look, it, do
 

@@ -6,6 +6,7 @@ used, a number that stands where an argument belongs, the argument that was chan
 
 import ast
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from itertools import islice
 
@@ -72,6 +73,9 @@ def clues(
     if name is None:
         yield from _written_in(exercise, source, given, failing)
         yield from islice(_inner_breaks(source, given), 1)
+        of_classes = re.search("cross_entropy|CrossEntropy|nll_loss", ast.unparse(source.node))
+        if of_classes and "loss" in exercise.name:
+            yield f"`{of_classes[0]}` is for telling classes apart: write out what is asked for."
 
 
 def _gradient_is_missing(differences: list[Difference]) -> bool:
@@ -260,11 +264,12 @@ def _one_step_more(differ: list[Difference]) -> Iterator[str]:
     pairs = [(d.expected.value, d.got.value) for d in shown]
     if not shown or len(shown) < sum(d.kind != "raised" for d in differ):
         return
-    if all(
-        d.kind == "reshaped" and have.shape == (*want.shape, 1)
-        for d, (want, have) in zip(shown, pairs, strict=True)
-    ):
-        yield "The last axis, of length 1, is one too many: `.squeeze(-1)` removes it."
+    if all(have.shape in (want.shape, (*want.shape, 1)) for want, have in pairs):
+        yield (
+            "The last axis, of length 1, is one too many, and beside numbers without it the result "
+            "would be a matrix: `.squeeze(-1)` removes it."
+        )
+    if all(d.kind == "reshaped" for d in shown):
         return
     for sentence, step in _STEPS.items():
         tried = [step(*map(np.atleast_1d, each)) for each in pairs if each[1].size]
@@ -280,6 +285,9 @@ _STEPS: dict[str, Callable] = {
     "Its mean is the expected number: `.mean()`.": lambda want, have: (want, have.mean()),
     "Its sum is the expected number: `.sum()`.": lambda want, have: (want, have.sum()),
     "Its sums along the last axis are expected: `.sum(-1)`.": lambda want, x: (want, x.sum(-1)),
+    "Its axes are exchanged: `.T` exchanges them back.": lambda want, x: (
+        (want, x.T if x.T.shape == want.shape else x[:0])
+    ),
     "It is only the first part of what is expected.": lambda want, have: (want[:1], have),
     "It is only the last part of what is expected.": lambda want, have: (want[-1:], have),
 }

@@ -69,8 +69,8 @@ _HINTS = {  # a pattern in what an error says, and its line -> what that mostly 
     "with square ones, `x[...]`.",
     r"append\(\) takes exactly one": "A pair needs brackets of its own: `append((a, b))`.",
     "of 'super' object needs an argument": "`super` has to be called: `super().__init__()`.",
-    "is not a Module subclass": "`nn.Sequential` holds modules, such as `nn.ReLU()` with its "
-    "brackets; `torch.relu` is a function.",
+    "is not a Module subclass": "`nn.Sequential` takes modules one by one: `nn.ReLU()` with its "
+    "brackets, not the function `torch.relu`, and of a list its entries, with a star: `*layers`.",
     "same dtype, but got Long": "A layer computes with floats, but got integers, such as actions: "
     "did you swap two arguments?",
     "unexpected keyword argument 'dim'": "numpy says `axis` where torch says `dim`.",
@@ -89,6 +89,12 @@ _HINTS = {  # a pattern in what an error says, and its line -> what that mostly 
     "must be Tensor, not list": "`torch.stack` turns a list of tensors into a tensor, "
     "`torch.tensor` a list of numbers.",
     "must be Tensor, not numpy": "`torch.as_tensor` turns an array into a tensor.",
+    "expected Tensor as element": "torch joins tensors; for arrays numpy has `np.concatenate` and "
+    "`np.stack`.",
+    "found invalid values": "What describes the distribution is NaN, infinite or out of its range: "
+    "`exp` of a large number is infinite, and a standard deviation is above 0.",
+    "object too deep": "`np.interp` takes one row of numbers as its table: where bounds "
+    "are arrays, write out the formula of the straight line.",
     "must be tuple of Tensors, not Tensor": "Pass the tensors in one list: `torch.cat([a, b])`, "
     "`torch.stack([a, b])`.",
     "'list' object has no attribute": "A list has hardly any of a tensor's or an array's methods: "
@@ -197,7 +203,7 @@ def _module_not_called(error: Raised) -> str | None:
 _NOT_FOUND = re.compile(
     r"^(?:name|'([\w.]+)' object has no attribute|module '([\w.]+)' has no attribute) '(\w+)'"
 )
-_PLAIN = ("NoneType", "int", "float", "str", "list", "tuple", "dict")
+_PLAIN = ("NoneType", "int", "float", "str", "list", "tuple", "dict", *_TYPES)
 _OF_LIBRARIES = {"numpy.ndarray": ("np", np, np.ndarray), "Tensor": ("torch", torch, torch.Tensor)}
 
 
@@ -224,7 +230,7 @@ def hints_on_names(error: Raised, function: Callable, reference: Callable) -> li
     return [told] if told else []
 
 
-def _own_name(name: str, bare: bool, tree: ast.AST, reference: Callable) -> str | None:
+def _own_name(name: str, bare: bool, tree: ast.Module, reference: Callable) -> str | None:
     """Not found in the answer itself: `bare`, or in `self`."""
     given = vars(reference).get(name) if inspect.isclass(reference) else None
     if not bare and (inspect.isclass(given) or (given is not None and not callable(given))):
@@ -241,6 +247,9 @@ def _own_name(name: str, bare: bool, tree: ast.AST, reference: Callable) -> str 
         return f"Your function is given {taken} alone." if len(name) > 1 else None
     if any(x.id == name and isinstance(x.ctx, ast.Store) for x in names):
         return f"A plain `{name}` is lost when the method ends: write `self.{name} = ...`."
+    methods = [x for x in ast.walk(tree.body[-1]) if isinstance(x, ast.FunctionDef)]
+    if sets := [x.name for x in methods if f"self.{name}" in attributes(x, ast.Store)]:
+        return f"It is set in {listed(sets)}, but not before this line."
     return _alike(name, kept, "self.")
 
 

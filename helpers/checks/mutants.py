@@ -13,6 +13,7 @@ from typing import Any
 
 from helpers.checks.brackets import called_elsewhere, regrouped
 from helpers.checks.places import (
+    MORE,
     WITH_AXIS,
     argument,
     bodies,
@@ -23,6 +24,7 @@ from helpers.checks.places import (
     places,
     put,
     shape,
+    told_more,
     what_is_done,
 )
 from helpers.checks.statements import (
@@ -156,7 +158,7 @@ def mutants(
                     put(parent, name, index, new)
                     try:
                         part = argument(node, new) if operator in _OF_ARGUMENTS else node
-                        todo = _TO_DO[operator]
+                        todo, part = told_more(parent, node, new) or (_TO_DO[operator], part)
                         yield Mutant(node.lineno, todo, rank, part, kept, drops=bool(kept))
                     finally:  # also where nobody asks for the next one
                         put(parent, name, index, node)
@@ -429,8 +431,9 @@ _CALLS = (
 _DONE_TO_IT: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("x + 1", "x - 1"), (ast.Name,)),
     **dict.fromkeys(_CALLS, (*_VALUE[:4], ast.UnaryOp)),
-    **dict.fromkeys(("x ** 2", "x ** 0.5", "x ** -1", "x * 0.5", "x * 2"), _VALUE[:4]),
+    **dict.fromkeys(("x ** 0.5", "x ** -1", "x * 0.5", "x * 2"), _VALUE[:4]),
 }
+_squared = around({"x ** 2": _VALUE[:4]})
 _with_another_sign, _up_to_one = around({"-x": _VALUE}), around({"1 - x": _VALUE})
 _turned_round, _with_one_thing_done = around(_OPPOSITES), around(_DONE_TO_IT)
 _with_an_axis = around({"x[:, None]": _VALUE})
@@ -443,6 +446,7 @@ _MORE: tuple[Operator, ...] = (other_names, _up_to_one, _turned_round, signs_mov
 _OTHERS: tuple[Operator, ...] = (
     ranges,
     _with_an_axis,
+    _squared,
     _with_one_thing_done,
     factors_added,
     terms_added,
@@ -455,7 +459,7 @@ PASSES: tuple[Pass, ...] = (
     (True, _OTHERS, (moved_or_added_up,)), (False, _OTHERS, (moved_or_added_up,)),
 )  # fmt: skip
 _OF_ARGUMENTS = (exchanged_arguments, fewer_arguments)
-_GROW = (other_operators, _with_one_thing_done, factors_added, terms_added)
+_GROW = (other_operators, _squared, _with_one_thing_done, factors_added, terms_added)
 _TO_DO: dict[Operator, str] = {  # the first ones tell most
     regrouped: "change the brackets in {}",
     parts_alone: "leave out {}",
@@ -477,8 +481,9 @@ _TO_DO: dict[Operator, str] = {  # the first ones tell most
     other_arguments: "use other arguments in {}",
     ranges: "let {} begin elsewhere, or go backwards",
     _with_an_axis: "give {} one more axis",
+    _squared: "square {}",
     _with_one_thing_done: "{} needs one more operation",
     factors_added: "{} has to be multiplied or divided by something",
     terms_added: "something has to be added to {}, or subtracted from it",
 }
-KINDS = list(dict.fromkeys([LEFT_OUT, ANOTHER_SIGN, EXCHANGED, *_TO_DO.values()]))
+KINDS = list(dict.fromkeys([LEFT_OUT, ANOTHER_SIGN, EXCHANGED, *MORE, *_TO_DO.values()]))

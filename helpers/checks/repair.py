@@ -128,21 +128,21 @@ class _Search:
             look = partial(broken_properties, self.exercise, version)
             broken = self._within(2 * ONE_TRY, look)
             if broken is not None and broken.keys() <= self.got.broken.keys():
-                pairs.append((one, other))
+                pairs.append((one.entry, other.entry))
         return pairs
 
-    def _likeliest(self) -> list[tuple[Mistake, Mistake]]:
+    def _likeliest(self) -> list[tuple[Mistaken, Mistaken]]:
         """Pairs of entries: first those that together are wrong in most of the parts that are, and
         in the same way; of these first those of two that are likely by themselves.
         """
-        scored: list[tuple[Mistake, set, set]] = []
+        scored: list[tuple[Mistaken, set, set]] = []
         for tried in mistaken(self.exercise):
-            if not tried.entry.spellings or tried.spelling or self.over(0.3):
+            if not tried.entry.spellings or self.over(0.3):
                 continue
             known = [i for i in self.failing if i == self.failing[0] or tried.has(i)]
             seen = [self._agreement(i, tried.on(i)) for i in known]
             alike, wrong = (set().union(*each) for each in zip(*seen, strict=True))
-            scored.append((tried.entry, alike, wrong))
+            scored.append((tried, alike, wrong))
         scored.sort(key=lambda each: (-len(each[1]), -len(each[2])))
         pairs = list(itertools.combinations(enumerate(scored), 2))
 
@@ -150,7 +150,8 @@ class _Search:
             (i, (_, alike, wrong)), (j, (_, its_alike, its_wrong)) = pair
             return -len(alike | its_alike), -len(wrong | its_wrong), i + j
 
-        return [(one[0], other[0]) for (_, one), (_, other) in sorted(pairs, key=rank)]
+        both = ((one[0], other[0]) for (_, one), (_, other) in sorted(pairs, key=rank))
+        return [(one, other) for one, other in both if one.entry is not other.entry]
 
     def _agreement(self, case: int, did: Snapshot | Raised) -> tuple[set, set]:
         """Of the parts that are wrong: those in which a mistake is wrong in just that way, and
@@ -330,11 +331,11 @@ class _Search:
             raise
 
 
-def _with_both(reference: Callable, one: Mistake, other: Mistake) -> Callable | None:
+def _with_both(reference: Callable, one: Mistaken, other: Mistaken) -> Callable | None:
     """The reference with two mistakes; None where neither leaves the place of the other's edit."""
     for first, second in ((one, other), (other, one)):
         with suppress(Exception):
-            edits = [*first.spellings[0], *second.spellings[0]]
+            edits = [x for each in (first, second) for x in each.entry.spellings[each.spelling]]
             return compiled(reference, apply(source_of_reference(reference), edits), TWO)
     return None
 

@@ -231,7 +231,7 @@ def _shape(c: Context) -> Diagnosis | None:
         return Diagnosis("shape", " ".join([message, *said]), case)
     message = f"The numbers are right, but the shape is `{have}` instead of `{want}`."
     if len(c.failing) < len(c.found) and have == tuple(n for n in want if n != 1):
-        message += " This happens where an axis has length 1: `squeeze()` drops it, too."
+        message += " An axis of length 1 is lost: `squeeze()` drops every such axis."
     return Diagnosis("shape", message, case)
 
 

@@ -98,7 +98,7 @@ def observe_noise(function, sigma, theta, dt, shape):
         "type and shape of a sample": f"{kind_of(given)}, {first.shape}",
         "number of different values in a sample": len(np.unique(first)),
         "share left after 1, 2, 3 samples without pushes": [left_of(first, x) for x in later],
-        "what is left after a reset": kept(first, afterwards),
+        "remainder after a reset": kept(first, afterwards),
     }
     if first.size >= MANY:
         spread = first.std()
