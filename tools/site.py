@@ -74,6 +74,7 @@ def settings(root: Path, repository: str) -> dict[str, Any]:
         }
     return {
         "project": TITLE,
+        "author": "",  # else the pages are "By Author name not set"
         "version": project(root)[1],
         "extensions": ["myst_nb", "sphinx.ext.githubpages"],
         "nb_execution_mode": "off",
