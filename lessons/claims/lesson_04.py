@@ -351,8 +351,8 @@ CLAIMS = [
     ),
     Claim("(about 40 seconds a seed)", near(lambda: seconds(f"ddpgfd_{SPARSE}") / FASTER, 40, 5)),
     Claim(
-        "On the dense Pendulum all twenty reach the bar, too, with a mean return of −129.6; lesson "
-        "02's DDPG, with twice as many steps, ends better, at −121.6.",
+        "On the dense Pendulum all twenty reach the bar, too, with a mean return of -129.6; lesson "
+        "02's DDPG, with twice as many steps, ends better, at -121.6.",
         both(
             at_the_bar("ddpgfd_Pendulum-v1", 20),
             lambda: higher(means("ddpg_Pendulum-v1"), means("ddpgfd_Pendulum-v1")),
