@@ -34,7 +34,7 @@ def test_no_limit_of_the_std_passes(changed):
     def limited(mean, log_std, actions):
         return Normal(mean, changed(log_std).exp()).log_prob(actions).sum(-1)
 
-    assert not grade("1.10", limited).passed
+    assert not grade("1.11", limited).passed
 
 
 def test_whole_numbers_are_told_beside_another_mistake():
@@ -74,7 +74,7 @@ def test_no_bound_of_the_outputs_passes():
         ("1.2", lambda z, a: z.log_softmax(-1).detach()[range(len(a)), a], "no gradient"),
         ("1.4", lambda log_probs, advantages: None, "no return"),
         ("1.6", lambda critic, obs, returns: None, "no return"),
-        ("1.10", lambda m, s, a: Normal(m.detach(), s.exp()).log_prob(a).sum(-1), "no gradient"),
+        ("1.11", lambda m, s, a: Normal(m.detach(), s.exp()).log_prob(a).sum(-1), "no gradient"),
     ],
 )
 def test_mistakes_of_any_function(exercise_id, written, diagnosis):
@@ -82,7 +82,7 @@ def test_mistakes_of_any_function(exercise_id, written, diagnosis):
 
 
 def test_the_std_is_explained_as_exp_of_its_logarithm():
-    mistakes = find("1.10").mistakes
+    mistakes = find("1.11").mistakes
     entries = [each for each in mistakes if each.name.startswith("log_std taken")]
     assert len(entries) == 4
     assert all("log_std.exp()" in each.message for each in entries)
@@ -92,7 +92,7 @@ def test_gradients_are_compared_where_values_agree():
     def without_log_std(mean, log_std, actions):
         return Normal(mean, log_std.exp().detach()).log_prob(actions).sum(-1)
 
-    assert "gradient to log_std" in grade("1.10", without_log_std).message
+    assert "gradient to log_std" in grade("1.11", without_log_std).message
 
     def entropy_of_fixed_weights(logits):
         log_probs = torch.log_softmax(logits, dim=-1)

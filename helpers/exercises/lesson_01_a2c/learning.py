@@ -1,4 +1,4 @@
-"""Lesson 01's agent: exercise 1.11, the `learn_from` of `A2C`.
+"""Lesson 01's agent: exercise 1.10, the `learn_from` of `A2C`.
 
 The agent is built on an environment that has nothing but spaces. Its networks are replaced by the
 case's, and its optimisers by plain gradient descent: with Adam a loss that is ten times too large
@@ -124,7 +124,7 @@ def leaves_the_log_alone(function, case):
 
 
 A2C_LEARNING = exercise(
-    __file__, "1.11", A2C, learning_cases, observe_learning,
+    __file__, "1.10", A2C, learning_cases, observe_learning,
     properties={
         "changes its inputs": on_every_case(one_case, leaves_its_batch_alone),
         "a graph in the log": on_every_case(one_case, returns_no_graph),

@@ -1,4 +1,4 @@
-"""Lesson 01's policies: exercises 1.2 `log_prob`, 1.9 `entropy` and 1.10 `gaussian_log_prob`.
+"""Lesson 01's policies: exercises 1.2 `log_prob`, 1.9 `entropy` and 1.11 `gaussian_log_prob`.
 
 Each is seen by its values and by the gradients that a loss would send back through them.
 """
@@ -73,7 +73,7 @@ ENTROPY = exercise(
 )
 
 
-# --- 1.10 gaussian_log_prob -----------------------------------------------------------------------
+# --- 1.11 gaussian_log_prob -----------------------------------------------------------------------
 
 
 def observe_gaussian(function, mean, log_std, actions):
@@ -100,6 +100,6 @@ def gaussian_cases(rng: np.random.Generator) -> list[Case]:
 
 
 GAUSSIAN_LOG_PROB = exercise(
-    __file__, "1.10", gaussian_log_prob, gaussian_cases, observe_gaussian,
+    __file__, "1.11", gaussian_log_prob, gaussian_cases, observe_gaussian,
     properties=no_mutation(gaussian_cases),
 )  # fmt: skip
