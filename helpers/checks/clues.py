@@ -14,7 +14,7 @@ import numpy as np
 from helpers.checks.compare import Difference, Leaf, close
 from helpers.checks.edits import source_of_reference
 from helpers.checks.exercise import Exercise, call
-from helpers.checks.hints import copies
+from helpers.checks.hints import copies, crossed
 from helpers.checks.loops import ends_at_once
 from helpers.checks.running import Outcome
 from helpers.checks.source import Source, source_of
@@ -70,6 +70,7 @@ def clues(
         told = every_with_every_other(exercise, function, failing)
         yield from [told] if told else []
     if name is None:
+        yield from crossed(source, exercise.reference)
         yield from _written_in(exercise, source, given, failing)
         yield from islice(_inner_breaks(source, given), 1)
 

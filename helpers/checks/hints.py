@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import itertools
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -28,8 +29,8 @@ _HINTS = {  # a pattern in what an error says, and its line -> what that mostly 
     "modified by an inplace operation": "A loss depends on something that was changed in place "
     "after the loss was computed: weights by another update (compute each loss right before its "
     "own), or a tensor by `+=` and the like.",
-    "Can't call numpy": "Where a gradient has to flow back, compute "
-    "with torch's functions; `.detach()` would cut it.",
+    "Can't call numpy": "Where a gradient has to flow back, compute with torch's functions; for "
+    "what needs none, such as a target or a number to keep, call `.detach()` first.",
     "Boolean value of Tensor with more|truth value of an array with more": "Python's `min`, "
     "`max`, `if`, `while`, `and`, `or` and `not` need a single true or false; `minimum`, "
     "`maximum`, `where`, `&`, `|` and `~` work entry by entry.",
@@ -86,6 +87,10 @@ _HINTS = {  # a pattern in what an error says, and its line -> what that mostly 
     "tensor or array use torch's and numpy's functions.",
     "must be Tensor, not (int|float)": "torch's functions take tensors: for a plain number use "
     "`math`, and `x.clamp(min=0)` compares a tensor with one.",
+    r"arguments - got \((numpy\.ndarray|float|int|list)\b[\s\S]*\(Tensor input": "This function "
+    "of torch takes tensors: for arrays use numpy's functions, for a plain number Python's.",
+    r"'Small\w+' object has no attribute": "The check gives your function a small stand-in for the "
+    "network: use no more of it than the exercise names.",
     "must be Tensor, not list": "`torch.stack` turns a list of tensors into a tensor, "
     "`torch.tensor` a list of numbers.",
     "must be Tensor, not numpy": "`torch.as_tensor` turns an array into a tensor.",
@@ -205,7 +210,8 @@ def hints_on_names(error: Raised, function: Callable, reference: Callable) -> li
     """Sentences for what is looked for and not found, or called as it cannot be."""
     found, source = _NOT_FOUND.search(error.text), source_of(function)
     if found is None:
-        return _other_first_line(error, function, reference)
+        first_line = _other_first_line(error, function, reference)
+        return first_line or (crossed(source, reference) if source else [])
     owner, module, name = found.groups()
     around = source.surroundings if source else {}
     if owner and f".{name}(" in error.source and callable(around.get(name)):
@@ -220,7 +226,7 @@ def hints_on_names(error: Raised, function: Callable, reference: Callable) -> li
     elif owner in {None, *(x.name for x in ast.walk(tree) if isinstance(x, ast.ClassDef))}:
         told = _own_name(name, owner is None, tree, reference)
     else:
-        told = _of_a_library(owner, name)
+        told = _of_a_library(owner, name, error.source)
     return [told] if told else []
 
 
@@ -244,13 +250,13 @@ def _own_name(name: str, bare: bool, tree: ast.AST, reference: Callable) -> str 
     return _alike(name, kept, "self.")
 
 
-def _of_a_library(owner: str, name: str) -> str | None:
-    """Not found in an array or a tensor, or in what was taken for one."""
+def _of_a_library(owner: str, name: str, line: str) -> str | None:
+    """Not found in an array or a tensor, or in what was taken for one; `line` is the student's."""
     short, library, kind = _OF_LIBRARIES.get(owner, ("", None, None))
     if callable(getattr(library, name, None)):
         return f"`{short}.{name}` is a function, not a method, and returns something new."
     if kind or not hasattr(torch.Tensor, name) or hasattr(nn, owner) or owner in _PLAIN:
-        return _alike(name, {*dir(kind)}, ".") if kind else None
+        return _alike(name, {*dir(kind)}, ".") if kind and name in line else None
     return f"A `{owner}` is no tensor: did you mean what it returns, or one of its parts?"
 
 
@@ -275,6 +281,34 @@ def _other_first_line(error: Raised, function: Callable, reference: Callable) ->
         return []
     own_line, its_line = (f"{found[1]}({', '.join(names)})" for names in (takes, wanted))
     return [f"The exercise has `{its_line}`, yours begins with `{own_line}`."]
+
+
+def crossed(source: Source, reference: Callable) -> list[str]:
+    """Two arguments of a call, or two results of one, in each other's place: by their names."""
+    unpacked = dict(_unpacked(ast.parse(source_of_reference(reference))))
+    for called, names in _unpacked(source.node):
+        right = unpacked.get(called, names)
+        if sorted(right) == sorted(names) and right != names:
+            return [
+                f"`{called}` gives {listed(right)} in this order, and you unpack them in another."
+            ]
+    for call in (each for each in ast.walk(source.node) if isinstance(each, ast.Call)):
+        function = source.surroundings.get(getattr(call.func, "id", ""))
+        taken = [*inspect.signature(function).parameters] if inspect.isfunction(function) else []
+        given = [ast.unparse(each).split(".")[-1] for each in call.args]
+        pairs = zip(taken, given, strict=False)
+        for (one, its), (other, its_other) in itertools.combinations(pairs, 2):
+            if (one, other) == (its_other, its):
+                return [f"You swapped `{one}` and `{other}` in `{ast.unparse(call)}`."]
+    return []
+
+
+def _unpacked(node: ast.AST) -> Iterator[tuple[str, list[str]]]:
+    """Each call whose results get several names: what is called, and the names."""
+    for each in (x for x in ast.walk(node) if isinstance(x, ast.Assign)):
+        if isinstance(each.value, ast.Call) and isinstance(each.targets[0], ast.Tuple):
+            names = [ast.unparse(x) for x in each.targets[0].elts]
+            yield ast.unparse(each.value.func), names
 
 
 def on_types(shown: str) -> list[str]:
