@@ -445,22 +445,6 @@ def test_numbers_next_to_zero_are_not_called_zero():
     assert judge(exercise, lambda x: 0 * x).diagnosis == "all zeros"
 
 
-def digits(x):
-    rest, whole = np.modf(x)
-    return np.arange(9)[whole.astype(int)] + rest
-
-
-def digits_the_other_way_round(x):
-    whole, rest = np.modf(x)
-    return np.arange(9)[whole] + rest
-
-
-def test_results_unpacked_in_another_order_are_told():
-    exercise = exercise_of(digits, lambda rng: [(np.array([1.5, 3.25]),), (np.array([7.75]),)])
-    message = judge(exercise, digits_the_other_way_round).message
-    assert "`np.modf` gives `rest` and `whole` in this order" in message
-
-
 # --- Lesson 07 ------------------------------------------------------------------------------------
 
 

@@ -227,14 +227,6 @@ class Doubles(nn.Module):
         return 2 * x
 
 
-def swaps_two_arguments(x, by):
-    return scaled(by, x) + [0] * by
-
-
-def takes_an_array_to_torch(x, by):
-    return torch.pow(np.array(x), 1.0) * by
-
-
 def two_unlike_things(x, by):
     return "a", by
 
@@ -286,8 +278,6 @@ SENTENCES = {
     powers: "A power is `**` in Python",
     calls_itself: "The function calls itself",
     mean_without_brackets: "Brackets are missing",
-    swaps_two_arguments: "You swapped `x` and `by` in `scaled(by, x)`.",
-    takes_an_array_to_torch: "This function of torch takes tensors",
     asks_a_function: "at `return plus_none(x, by)` (line",  # the line of theirs, not of the other's
 }
 

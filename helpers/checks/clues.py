@@ -70,9 +70,8 @@ def clues(
         told = every_with_every_other(exercise, function, failing)
         yield from [told] if told else []
     if name is None:
-        yield from crossed(source, exercise.reference)
         yield from _written_in(exercise, source, given, failing)
-        yield from islice(_inner_breaks(source, given), 1)
+        yield from (*crossed(source, exercise.reference), *islice(_inner_breaks(source, given), 1))
 
 
 def _gradient_is_missing(differences: list[Difference]) -> bool:

@@ -42,6 +42,10 @@ _HINTS = {  # a pattern in what an error says, and its line -> what that mostly 
     "argument: 'self'": "A class stands where an object of it is needed: brackets after its name "
     "make one.",
     "logical_not.*instead|the `~` or": "`~` turns booleans round; `-` is for numbers.",
+    r"operator\.invert|ufunc 'invert'": "`~` turns booleans round, and these are numbers: subtract "
+    "0.0 and 1.0 from 1.",
+    "bitwise_(and|or)": "`&` and `|` are for booleans, and come before comparisons: put each "
+    "comparison in brackets.",
     "'int' object is not (iterable|reversible)": "`range(n)` counts from 0 to n - 1, and "
     "`reversed(range(n))` counts down to 0.",
     "than argument 1": "What `zip` goes through has different lengths: is a part missing, or one "
@@ -69,6 +73,7 @@ _HINTS = {  # a pattern in what an error says, and its line -> what that mostly 
     "(ndarray|Tensor)' object is not callable": "Round brackets call a function; entries are taken "
     "with square ones, `x[...]`.",
     r"append\(\) takes exactly one": "A pair needs brackets of its own: `append((a, b))`.",
+    "before Module.__init__": "`__init__` has to begin with `super().__init__()`.",
     "of 'super' object needs an argument": "`super` has to be called: `super().__init__()`.",
     "is not a Module subclass": "`nn.Sequential` holds modules, such as `nn.ReLU()` with its "
     "brackets; `torch.relu` is a function.",
@@ -89,6 +94,7 @@ _HINTS = {  # a pattern in what an error says, and its line -> what that mostly 
     "`math`, and `x.clamp(min=0)` compares a tensor with one.",
     r"arguments - got \((numpy\.ndarray|float|int|list)\b[\s\S]*\(Tensor input": "This function "
     "of torch takes tensors: for arrays use numpy's functions, for a plain number Python's.",
+    r"'Small\w+' object is not iterable": "This is a network: its `.parameters()` are its weights.",
     r"'Small\w+' object has no attribute": "The check gives your function a small stand-in for the "
     "network: use no more of it than the exercise names.",
     "must be Tensor, not list": "`torch.stack` turns a list of tensors into a tensor, "
@@ -124,6 +130,14 @@ _HINTS = {  # a pattern in what an error says, and its line -> what that mostly 
     "'(int|float)' object has no attribute 'detach'": "A plain number carries no gradient anyway.",
     "'str' object has no attribute": "It is a text here: make or open first what it names.",
     "expected str, bytes or os.PathLike": "A path belongs there: did you swap two arguments?",
+    "does not have a grad_fn": "No gradient reaches what it is taken of: `detach`, `no_grad` or a "
+    "plain number cut it off, or nothing in it is to be learned.",
+    "differentiated Tensors does not require": "Call `requires_grad_()` on what the gradient is "
+    "taken for before it is used, and use that same tensor.",
+    "only for scalar outputs": "A gradient is taken of one number: take the sum or the mean first.",
+    "graph a second time": "A `backward` or `grad` uses the graph up: take the gradient once, or "
+    "keep it with `retain_graph=True` in all but the last.",
+    "constraint GreaterThan": "A standard deviation is above 0: is this its logarithm?",
     "not have been used in the graph": "The loss does not depend on what its gradient is taken "
     "for: did you pass another network's optimiser, or detach the loss?",
     "'Batch' and|and 'Batch'": "You used a whole batch where one of its parts is needed, such as "
@@ -151,7 +165,7 @@ _NUMBERED = (
     "axis, or for a longer one, or does it have to stop there?"
 )
 _NAME = r"([A-Z]\w+)"
-_NO_TENSOR_BUT = re.compile(rf"must be Tensor, not {_NAME}|'{_NAME}' and|and '{_NAME}'")
+_NO_TENSOR_BUT = re.compile(rf"must be Tensor, not {_NAME}|'{_NAME}'(?= and)|and '{_NAME}'")
 _HAS_NO = re.compile(rf"'{_NAME}' object has no attribute '(\w+)'")
 _CALLED = re.compile(rf"\bnn\.{_NAME}\((?!\))")
 _MADE_OF_A_TENSOR = ("Boolean value of Tensor", "__init__() takes", "<class 'torch.Tensor'>")
