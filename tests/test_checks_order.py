@@ -70,6 +70,13 @@ def gradient_of_a_constant(x):
     return x.grad
 
 
+def gradient_of_a_number(x):
+    x = x.clone().requires_grad_()
+    loss = x.sum().detach()
+    loss.backward()
+    return x.grad
+
+
 def gradient_twice(x):
     x = x.clone().requires_grad_()
     loss = (x**2).sum()
@@ -99,7 +106,8 @@ class Layer(nn.Module):
         turns_numbers_round: "these are numbers: subtract",
         no_brackets: "put each comparison in brackets",
         gradient_of_many: "take the sum or the mean first",
-        gradient_of_a_constant: "cut it off, or nothing in it is to be learned",
+        gradient_of_a_constant: "No gradient reaches what it is taken of: something cuts it off",
+        gradient_of_a_number: "taken of: `detach` lets none through, in `loss = x.sum().detach()`",
         gradient_twice: "`retain_graph=True` in all but the last",
         gradient_for_a_constant: "Call `requires_grad_()` on what the gradient is taken for",
         log_for_the_width: "is this its logarithm?",

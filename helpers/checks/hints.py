@@ -130,8 +130,6 @@ _HINTS = {  # a pattern in what an error says, and its line -> what that mostly 
     "'(int|float)' object has no attribute 'detach'": "A plain number carries no gradient anyway.",
     "'str' object has no attribute": "It is a text here: make or open first what it names.",
     "expected str, bytes or os.PathLike": "A path belongs there: did you swap two arguments?",
-    "does not have a grad_fn": "No gradient reaches what it is taken of: `detach`, `no_grad` or a "
-    "plain number cut it off, or nothing in it is to be learned.",
     "differentiated Tensors does not require": "Call `requires_grad_()` on what the gradient is "
     "taken for before it is used, and use that same tensor.",
     "only for scalar outputs": "A gradient is taken of one number: take the sum or the mean first.",
@@ -223,6 +221,8 @@ _OF_LIBRARIES = {"numpy.ndarray": ("np", np, np.ndarray), "Tensor": ("torch", to
 def hints_on_names(error: Raised, function: Callable, reference: Callable) -> list[str]:
     """Sentences for what is looked for and not found, or called as it cannot be."""
     found, source = _NOT_FOUND.search(error.text), source_of(function)
+    if "does not have a grad_fn" in error.text:
+        return [f"No gradient reaches what it is taken of: {what_cuts(function, reference)}."]
     if found is None:
         first_line = _other_first_line(error, function, reference)
         return first_line or (crossed(source, reference) if source else [])
