@@ -94,7 +94,8 @@ _HINTS = {  # a pattern in what an error says, and its line -> what that mostly 
     "`math`, and `x.clamp(min=0)` compares a tensor with one.",
     r"arguments - got \((numpy\.ndarray|float|int|list)\b[\s\S]*\(Tensor input": "This function "
     "of torch takes tensors: for arrays use numpy's functions, for a plain number Python's.",
-    r"'Small\w+' object is not iterable": "This is a network: its `.parameters()` are its weights.",
+    r"'Small\w+' object is not iterable": "A network cannot be gone through: call it, or "
+    "take its weights, `.parameters()`.",
     r"'Small\w+' object has no attribute": "The check gives your function a small stand-in for the "
     "network: use no more of it than the exercise names.",
     "must be Tensor, not list": "`torch.stack` turns a list of tensors into a tensor, "
@@ -299,18 +300,19 @@ def _other_first_line(error: Raised, function: Callable, reference: Callable) ->
 
 def crossed(source: Source, reference: Callable) -> list[str]:
     """Two arguments of a call, or two results of one, in each other's place: by their names."""
-    unpacked = dict(_unpacked(ast.parse(source_of_reference(reference))))
+    given = _unpacked(ast.parse(source_of_reference(reference)))
+    in_order = {(called, *sorted(names)): names for called, names in given}
     for called, names in _unpacked(source.node):
-        right = unpacked.get(called, names)
-        if sorted(right) == sorted(names) and right != names:
+        right = in_order.get((called, *sorted(names)), names)
+        if right != names:
             return [
                 f"`{called}` gives {listed(right)} in this order, and you unpack them in another."
             ]
     for call in (each for each in ast.walk(source.node) if isinstance(each, ast.Call)):
         function = source.surroundings.get(getattr(call.func, "id", ""))
         taken = [*inspect.signature(function).parameters] if inspect.isfunction(function) else []
-        given = [ast.unparse(each).split(".")[-1] for each in call.args]
-        pairs = zip(taken, given, strict=False)
+        passed = [ast.unparse(each).split(".")[-1] for each in call.args]
+        pairs = zip(taken, passed, strict=False)
         for (one, its), (other, its_other) in itertools.combinations(pairs, 2):
             if (one, other) == (its_other, its):
                 return [f"You swapped `{one}` and `{other}` in `{ast.unparse(call)}`."]
