@@ -15,7 +15,7 @@ import numpy as np
 from helpers.checks.compare import Difference, Leaf, close
 from helpers.checks.edits import source_of_reference
 from helpers.checks.exercise import Exercise, call
-from helpers.checks.hints import copies
+from helpers.checks.hints import copies, crossed
 from helpers.checks.loops import ends_at_once
 from helpers.checks.running import Outcome
 from helpers.checks.source import Source, source_of
@@ -72,7 +72,7 @@ def clues(
         yield from [told] if told else []
     if name is None:
         yield from _written_in(exercise, source, given, failing)
-        yield from islice(_inner_breaks(source, given), 1)
+        yield from (*crossed(source, exercise.reference), *islice(_inner_breaks(source, given), 1))
         of_classes = re.search("cross_entropy|CrossEntropy|nll_loss", ast.unparse(source.node))
         if of_classes and "loss" in exercise.name:
             yield f"`{of_classes[0]}` is for telling classes apart: write out what is asked for."

@@ -117,8 +117,8 @@ def _did_the_same(exercise: Exercise, wrong: Mistaken, got: Outcome) -> bool:
 
 
 def _says(error: Raised) -> tuple[str, str]:
-    """What an error says, whatever the index in it, and wherever a recursion was too deep."""
-    text = re.sub(r"(?<=recursion depth exceeded) .*", "", error.text)
+    """What an error says, whatever index or folder is in it, wherever a recursion was too deep."""
+    text = re.sub(r"(?<=recursion depth exceeded) .*|\S+[\\/](?=\w)", "", error.text)
     return re.sub(r"\bindex \d+", "index N", text), error.evidence
 
 

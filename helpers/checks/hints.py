@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import itertools
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -28,8 +29,8 @@ _HINTS = {  # a pattern in what an error says, and its line -> what that mostly 
     "modified by an inplace operation": "A loss depends on something that was changed in place "
     "after the loss was computed: weights by another update (compute each loss right before its "
     "own), or a tensor by `+=` and the like.",
-    "Can't call numpy": "Where a gradient has to flow back, compute "
-    "with torch's functions; `.detach()` would cut it.",
+    "Can't call numpy": "Where a gradient has to flow back, compute with torch's functions; for "
+    "what needs none, such as a target or a number to keep, call `.detach()` first.",
     "Boolean value of Tensor with more|truth value of an array with more": "Python's `min`, "
     "`max`, `if`, `while`, `and`, `or` and `not` need a single true or false; `minimum`, "
     "`maximum`, `where`, `&`, `|` and `~` work entry by entry.",
@@ -41,6 +42,10 @@ _HINTS = {  # a pattern in what an error says, and its line -> what that mostly 
     "argument: 'self'": "A class stands where an object of it is needed: brackets after its name "
     "make one.",
     "logical_not.*instead|the `~` or": "`~` turns booleans round; `-` is for numbers.",
+    r"operator\.invert|ufunc 'invert'": "`~` turns booleans round, and these are numbers: subtract "
+    "0.0 and 1.0 from 1.",
+    "bitwise_(and|or)": "`&` and `|` are for booleans, and come before comparisons: put each "
+    "comparison in brackets.",
     "'int' object is not (iterable|reversible)": "`range(n)` counts from 0 to n - 1, and "
     "`reversed(range(n))` counts down to 0.",
     "than argument 1": "What `zip` goes through has different lengths: is a part missing, or one "
@@ -68,6 +73,7 @@ _HINTS = {  # a pattern in what an error says, and its line -> what that mostly 
     "(ndarray|Tensor)' object is not callable": "Round brackets call a function; entries are taken "
     "with square ones, `x[...]`.",
     r"append\(\) takes exactly one": "A pair needs brackets of its own: `append((a, b))`.",
+    "before Module.__init__": "`__init__` has to begin with `super().__init__()`.",
     "of 'super' object needs an argument": "`super` has to be called: `super().__init__()`.",
     "is not a Module subclass": "`nn.Sequential` takes modules one by one: `nn.ReLU()` with its "
     "brackets, not the function `torch.relu`, and of a list its entries, with a star: `*layers`.",
@@ -86,6 +92,12 @@ _HINTS = {  # a pattern in what an error says, and its line -> what that mostly 
     "tensor or array use torch's and numpy's functions.",
     "must be Tensor, not (int|float)": "torch's functions take tensors: for a plain number use "
     "`math`, and `x.clamp(min=0)` compares a tensor with one.",
+    r"arguments - got \((numpy\.ndarray|float|int|list)\b[\s\S]*\(Tensor input": "This function "
+    "of torch takes tensors: for arrays use numpy's functions, for a plain number Python's.",
+    r"'Small\w+' object is not iterable": "A network cannot be gone through: call it, or "
+    "take its weights, `.parameters()`.",
+    r"'Small\w+' object has no attribute": "The check gives your function a small stand-in for the "
+    "network: use no more of it than the exercise names.",
     "must be Tensor, not list": "`torch.stack` turns a list of tensors into a tensor, "
     "`torch.tensor` a list of numbers.",
     "must be Tensor, not numpy": "`torch.as_tensor` turns an array into a tensor.",
@@ -125,6 +137,12 @@ _HINTS = {  # a pattern in what an error says, and its line -> what that mostly 
     "'(int|float)' object has no attribute 'detach'": "A plain number carries no gradient anyway.",
     "'str' object has no attribute": "It is a text here: make or open first what it names.",
     "expected str, bytes or os.PathLike": "A path belongs there: did you swap two arguments?",
+    "differentiated Tensors does not require": "Call `requires_grad_()` on what the gradient is "
+    "taken for before it is used, and use that same tensor.",
+    "only for scalar outputs": "A gradient is taken of one number: take the sum or the mean first.",
+    "graph a second time": "A `backward` or `grad` uses the graph up: take the gradient once, or "
+    "keep it with `retain_graph=True` in all but the last.",
+    "constraint GreaterThan": "A standard deviation is above 0: is this its logarithm?",
     "not have been used in the graph": "The loss does not depend on what its gradient is taken "
     "for: did you pass another network's optimiser, or detach the loss?",
     "'Batch' and|and 'Batch'": "You used a whole batch where one of its parts is needed, such as "
@@ -152,7 +170,7 @@ _NUMBERED = (
     "axis, or for a longer one, or does it have to stop there?"
 )
 _NAME = r"([A-Z]\w+)"
-_NO_TENSOR_BUT = re.compile(rf"must be Tensor, not {_NAME}|'{_NAME}' and|and '{_NAME}'")
+_NO_TENSOR_BUT = re.compile(rf"must be Tensor, not {_NAME}|'{_NAME}'(?= and)|and '{_NAME}'")
 _HAS_NO = re.compile(rf"'{_NAME}' object has no attribute '(\w+)'")
 _CALLED = re.compile(rf"\bnn\.{_NAME}\((?!\))")
 _MADE_OF_A_TENSOR = ("Boolean value of Tensor", "__init__() takes", "<class 'torch.Tensor'>")
@@ -210,8 +228,11 @@ _OF_LIBRARIES = {"numpy.ndarray": ("np", np, np.ndarray), "Tensor": ("torch", to
 def hints_on_names(error: Raised, function: Callable, reference: Callable) -> list[str]:
     """Sentences for what is looked for and not found, or called as it cannot be."""
     found, source = _NOT_FOUND.search(error.text), source_of(function)
+    if "does not have a grad_fn" in error.text:
+        return [f"No gradient reaches what it is taken of: {what_cuts(function, reference)}."]
     if found is None:
-        return _other_first_line(error, function, reference)
+        first_line = _other_first_line(error, function, reference)
+        return first_line or (crossed(source, reference) if source else [])
     owner, module, name = found.groups()
     around = source.surroundings if source else {}
     if owner and f".{name}(" in error.source and callable(around.get(name)):
@@ -226,7 +247,7 @@ def hints_on_names(error: Raised, function: Callable, reference: Callable) -> li
     elif owner in {None, *(x.name for x in ast.walk(tree) if isinstance(x, ast.ClassDef))}:
         told = _own_name(name, owner is None, tree, reference)
     else:
-        told = _of_a_library(owner, name)
+        told = _of_a_library(owner, name, error.source)
     return [told] if told else []
 
 
@@ -253,13 +274,13 @@ def _own_name(name: str, bare: bool, tree: ast.Module, reference: Callable) -> s
     return _alike(name, kept, "self.")
 
 
-def _of_a_library(owner: str, name: str) -> str | None:
-    """Not found in an array or a tensor, or in what was taken for one."""
+def _of_a_library(owner: str, name: str, line: str) -> str | None:
+    """Not found in an array or a tensor, or in what was taken for one; `line` is the student's."""
     short, library, kind = _OF_LIBRARIES.get(owner, ("", None, None))
     if callable(getattr(library, name, None)):
         return f"`{short}.{name}` is a function, not a method, and returns something new."
     if kind or not hasattr(torch.Tensor, name) or hasattr(nn, owner) or owner in _PLAIN:
-        return _alike(name, {*dir(kind)}, ".") if kind else None
+        return _alike(name, {*dir(kind)}, ".") if kind and name in line else None
     return f"A `{owner}` is no tensor: did you mean what it returns, or one of its parts?"
 
 
@@ -284,6 +305,35 @@ def _other_first_line(error: Raised, function: Callable, reference: Callable) ->
         return []
     own_line, its_line = (f"{found[1]}({', '.join(names)})" for names in (takes, wanted))
     return [f"The exercise has `{its_line}`, yours begins with `{own_line}`."]
+
+
+def crossed(source: Source, reference: Callable) -> list[str]:
+    """Two arguments of a call, or two results of one, in each other's place: by their names."""
+    given = _unpacked(ast.parse(source_of_reference(reference)))
+    in_order = {(called, *sorted(names)): names for called, names in given}
+    for called, names in _unpacked(source.node):
+        right = in_order.get((called, *sorted(names)), names)
+        if right != names:
+            return [
+                f"`{called}` gives {listed(right)} in this order, and you unpack them in another."
+            ]
+    for call in (each for each in ast.walk(source.node) if isinstance(each, ast.Call)):
+        function = source.surroundings.get(getattr(call.func, "id", ""))
+        taken = [*inspect.signature(function).parameters] if inspect.isfunction(function) else []
+        passed = [ast.unparse(each).split(".")[-1] for each in call.args]
+        pairs = zip(taken, passed, strict=False)
+        for (one, its), (other, its_other) in itertools.combinations(pairs, 2):
+            if (one, other) == (its_other, its):
+                return [f"You swapped `{one}` and `{other}` in `{ast.unparse(call)}`."]
+    return []
+
+
+def _unpacked(node: ast.AST) -> Iterator[tuple[str, list[str]]]:
+    """Each call whose results get several names: what is called, and the names."""
+    for each in (x for x in ast.walk(node) if isinstance(x, ast.Assign)):
+        if isinstance(each.value, ast.Call) and isinstance(each.targets[0], ast.Tuple):
+            names = [ast.unparse(x) for x in each.targets[0].elts]
+            yield ast.unparse(each.value.func), names
 
 
 def on_types(shown: str) -> list[str]:

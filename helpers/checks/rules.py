@@ -495,5 +495,5 @@ def tell(error: Raised) -> str:
 
 
 def _first_clause(text: str) -> str:
-    """Without the lists of all that torch would have taken, and in one line."""
-    return text.split(", but expected one of")[0].split("\n")[0].replace("`", "'").strip()
+    """Without the lists of all that torch would have taken or asked for, and in one line."""
+    return re.split(r", but expected one of| \(or directly|\n", text)[0].replace("`", "'").strip()
