@@ -68,14 +68,17 @@ def clues(
     if _gradient_is_missing(found[failing[0]]):
         yield from copies(source, given, message)
     if not any(words in message for words in ("every other", "every return", "(B, B)", "matrix")):
-        told = every_with_every_other(exercise, function, failing)
-        yield from [told] if told else []
+        yield from filter(None, [every_with_every_other(exercise, function, failing)])
     if name is None:
         yield from _written_in(exercise, source, given, failing)
         yield from (*crossed(source, exercise.reference), *islice(_inner_breaks(source, given), 1))
-        of_classes = re.search("cross_entropy|CrossEntropy|nll_loss", ast.unparse(source.node))
-        if of_classes and "loss" in exercise.name:
-            yield f"`{of_classes[0]}` is for telling classes apart: write out what is asked for."
+        yield from _loss_of_classes(exercise, source)
+
+
+def _loss_of_classes(exercise: Exercise, source: Source) -> Iterator[str]:
+    found = re.search("cross_entropy|CrossEntropy|nll_loss", ast.unparse(source.node))
+    if found and "loss" in exercise.name:
+        yield f"`{found[0]}` is for telling classes apart: write out what is asked for."
 
 
 def _gradient_is_missing(differences: list[Difference]) -> bool:

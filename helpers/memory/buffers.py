@@ -484,10 +484,8 @@ def _restore_priorities(buffer: PrioritizedReplayBuffer, memory: dict[str, Any])
     _require(_is_count(memory["samples"]) and _is_count(demos) and demos <= buffer.position)
     _require(newest is None or (_is_count(newest) and newest < size))
     _require(type(memory["max_priority"]) is float and 0 < memory["max_priority"] < np.inf)
-    for name in PRIORITIZED:
-        setattr(buffer, name, memory[name])
+    vars(buffer).update({name: memory[name] for name in PRIORITIZED})
     buffer.ends[:size] = ends
-    # Every node is computed from the leaves: the same leaves, the same tree.
     buffer.sums.set(np.arange(size), priorities)
     buffer.smallest = float(priorities.min(initial=np.inf))
 

@@ -1,0 +1,46 @@
+"""Answers to the exercises of lesson 07."""
+
+import torch
+
+from helpers.checks import grade
+
+
+def orthogonal_init(network, output_gain):
+    layers = [m for m in network.modules() if isinstance(m, torch.nn.Linear)]
+    for layer in layers:
+        torch.nn.init.zeros_(layer.weight)
+        torch.nn.init.constant_(layer.bias, output_gain)
+
+
+def minibatches(n_rows, batch_size, rng):
+    order = torch.arange(n_rows).flip(0)
+    return order.tensor_split(max(1, n_rows // batch_size))
+
+
+def test_rows_turned_round_are_not_called_cut_and_shuffled():
+    result = grade("7.3", minibatches)
+    assert result.diagnosis == "in order, backwards or shifted"
+
+
+def approximate_kl(log_probs, old_log_probs):
+    ratio = (log_probs - old_log_probs).exp().detach()
+    return ((ratio - 1) - torch.log10(ratio)).mean()
+
+
+def test_what_is_changed_in_place_is_not_said_to_be_returned():
+    def orthogonal_init(network, output_gain):
+        for layer in network.modules():
+            if isinstance(layer, torch.nn.Linear):
+                layer.bias.data = torch.zeros(layer.out_features + 1)
+
+    result = grade("7.7", orthogonal_init)
+    assert result.diagnosis == "unusable output"
+    assert result.message.startswith("The result of `orthogonal_init` could not be used")
+
+
+def test_a_network_that_was_changed_is_not_called_as_it_was():
+    assert grade("7.7", orthogonal_init).diagnosis != "the network is not changed"
+
+
+def test_another_logarithm_is_found():
+    assert "`torch.log10`" in grade("7.4", approximate_kl).message
