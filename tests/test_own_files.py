@@ -278,7 +278,8 @@ def plain_parts(agent):
             found[name] = str(getattr(agent, name).state_dict())
         for group in getattr(getattr(agent, name), "param_groups", ()):
             found[name] = {key: group[key] for key in ("lr", "betas", "eps", "weight_decay")}
-    learned = ("steps", "updates", "size", "position", "samples", "newest", "max_priority", "demos")
+    learned = {"steps", "updates", "size", "position", "samples", "newest", "demos"}
+    learned |= {"smallest", "max_priority"}
     return {key: each for key, each in found.items() if key.rpartition(".")[-1] not in learned}
 
 
