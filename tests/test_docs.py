@@ -91,7 +91,6 @@ ROOMS = {
     "training",
     "agents",
     "demos",
-    "evaluation",
     "memory",
     "envs",
 }
@@ -101,17 +100,15 @@ def test_the_map_has_every_room_and_module() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     drawn = text[text.index("## The rooms") : text.index("## A lesson's text")]
     places = {path.name for path in (ROOT / "helpers").iterdir() if path.is_dir()}
-    assert places - {"__pycache__"} == ROOMS - {"evaluation", "names"}
-    for room in sorted(ROOMS):
-        if room in ("exercises", "evaluation", "names"):
-            continue
+    assert places - {"__pycache__"} == ROOMS
+    for room in sorted(ROOMS - {"exercises"}):
         part = re.search(rf"^    {room}/ (.+?)(?=^    \w|\Z)", drawn, re.M | re.S)
         assert part, room
         named = set(re.findall(r"\w+", part[1]))
         modules = {path.stem for path in (ROOT / "helpers" / room).glob("*.py")} - {"__init__"}
         assert modules <= named, f"{room}: {', '.join(sorted(modules - named))}"
-    for path in ROOT.glob("helpers/*.py"):
-        assert path.stem in {"__init__", "evaluation", "names"}
+    alone = {path.stem for path in ROOT.glob("helpers/*.py")} - {"__init__"}
+    assert alone <= set(re.findall(r"^    (\w+) ", drawn, re.M))
 
 
 def test_who_looks_for_jupyter_and_nbval_in_the_requirements_finds_them() -> None:

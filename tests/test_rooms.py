@@ -10,15 +10,16 @@ from pathlib import Path
 import pytest
 
 HELPERS = Path(__file__).resolve().parent.parent / "helpers"
-# Room -> the rooms that it may import; `names` and `evaluation` are modules that stand alone.
+# Room -> those that it may import; `names`, `files` and `evaluation` are modules that stand alone.
 MAY_IMPORT = {
     "names": set(),
+    "files": set(),
     "envs": set(),
     "memory": {"names"},
     "evaluation": {"names", "envs"},
-    "demos": {"envs", "evaluation"},
-    "agents": {"names", "envs", "memory", "demos"},
-    "training": {"names", "envs", "memory", "demos", "agents", "evaluation"},
+    "demos": {"files", "envs", "evaluation"},
+    "agents": {"names", "files", "envs", "memory", "demos"},
+    "training": {"names", "files", "envs", "memory", "demos", "agents", "evaluation"},
     "show": {"envs", "memory", "demos", "agents", "evaluation", "training"},
     "checks": {"agents", "show"},
     "exercises": {"envs", "memory", "demos", "agents", "evaluation", "training", "checks"},

@@ -4,6 +4,7 @@ import json
 import signal
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -11,6 +12,7 @@ import torch
 
 from helpers.agents.noise import OUNoise
 from helpers.training import study
+from helpers.training.results import write_json
 
 
 class Agent:
@@ -115,6 +117,20 @@ def test_file_is_whole_after_each_seed(tmp_path, monkeypatch):
     )
     study.study(FakeSetting(), [0, 1, 2], out=out)
     assert [len(record["results"]) for record in seen] == [1, 2, 3]
+
+
+def test_a_disk_that_is_full_leaves_the_old_result_alone(tmp_path, monkeypatch):
+    def half(file, text, **_):
+        file.write_bytes(b"half")
+        raise OSError("no space left")
+
+    file = tmp_path / "result.json"
+    write_json(file, {"seed": 1})
+    monkeypatch.setattr(Path, "write_text", half)
+    with pytest.raises(OSError, match="no space left"):
+        write_json(file, {"seed": 2})
+    assert json.loads(file.read_text()) == {"seed": 1}
+    assert [*tmp_path.iterdir()] == [file]
 
 
 def test_ctrl_c_keeps_what_is_done(tmp_path, capsys):

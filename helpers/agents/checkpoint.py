@@ -36,6 +36,7 @@ from helpers.envs.make import (
     one_line,
 )
 from helpers.envs.plain_spaces import describe_space, space_from
+from helpers.files import replaced_whole
 from helpers.memory.buffers import restore_memory, stored_memory
 from helpers.names import check_names
 
@@ -304,25 +305,18 @@ def write(path: str | os.PathLike, content: dict) -> None:
     Raises `OSError` if there is no room or no right to write; the old file is then still there.
     """
     path = Path(os.path.realpath(file_path(path)))  # a link goes on leading there
-    unfinished = path.with_name(path.name + ".unfinished")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.touch()
-        if path.exists():
-            shutil.copymode(path, unfinished)
+        with replaced_whole(path) as unfinished:
+            unfinished.touch()
+            if path.exists():
+                shutil.copymode(path, unfinished)
+            torch.save(content, unfinished)
+            with open(unfinished, "rb+") as file:
+                os.fsync(file.fileno())  # on the disk, before the old file goes
     except OSError as error:
-        raise type(error)(f"{path} cannot be written: {error.strerror}.") from error
-    try:
-        torch.save(content, unfinished)
-        with open(unfinished, "rb+") as file:
-            os.fsync(file.fileno())  # on the disk, before the old file goes
-        os.replace(unfinished, path)
+        raise type(error)(f"{path} cannot be written: {error.strerror or error}.") from error
     except RuntimeError as error:  # torch's writer, for which every trouble is one of these
-        unfinished.unlink(missing_ok=True)
         raise OSError(f"{path} cannot be written, perhaps because the disk is full.") from error
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
 
 
 def read(path: str | os.PathLike) -> dict:

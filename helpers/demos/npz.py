@@ -5,7 +5,6 @@ kilobytes can make it fill the memory. Here a caller says what it expects, and n
 before the headers promise just that.
 """
 
-import os
 import zipfile
 from collections.abc import Iterable
 from math import prod
@@ -14,26 +13,21 @@ from typing import Self
 
 import numpy as np
 
+from helpers.files import replaced_whole
+
 
 def write_npz(path: Path, arrays: dict[str, np.ndarray]) -> None:
     """What `numpy.savez_compressed` writes, without the time: the same bytes for the same arrays.
 
     Raises `ValueError` for an array of objects.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(path.name + ".unfinished")
-    try:
-        with zipfile.ZipFile(unfinished, "w") as archive:
-            for name, array in arrays.items():
-                member = zipfile.ZipInfo(f"{name}.npy")
-                member.compress_type = zipfile.ZIP_DEFLATED
-                with archive.open(member, "w") as file:
-                    array = np.ascontiguousarray(array).reshape(array.shape)
-                    np.lib.format.write_array(file, array, version=(1, 0), allow_pickle=False)
-        os.replace(unfinished, path)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
+    with replaced_whole(path) as unfinished, zipfile.ZipFile(unfinished, "w") as archive:
+        for name, array in arrays.items():
+            member = zipfile.ZipInfo(f"{name}.npy")
+            member.compress_type = zipfile.ZIP_DEFLATED
+            with archive.open(member, "w") as file:
+                array = np.ascontiguousarray(array).reshape(array.shape)
+                np.lib.format.write_array(file, array, version=(1, 0), allow_pickle=False)
 
 
 class NpzReader:

@@ -1,9 +1,10 @@
 """What long runs have measured: data/results/, a JSON file a study, each with its command."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
+
+from helpers.files import replaced_whole
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 RESULTS = DATA / "results"
@@ -32,7 +33,5 @@ def write_json(
         text = json.dumps(content | {rows: []}, indent=1, default=str)
         lines = ",\n".join("  " + json.dumps(row) for row in content[rows])
         text = text.replace(f'"{rows}": []', f'"{rows}": [\n{lines}\n ]')
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(path.name + ".unfinished")
-    unfinished.write_text(text + "\n", encoding="utf-8", newline="\n")
-    os.replace(unfinished, path)
+    with replaced_whole(path) as file:
+        file.write_text(text + "\n", encoding="utf-8", newline="\n")
