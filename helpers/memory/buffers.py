@@ -341,13 +341,12 @@ class PrioritizedReplayBuffer(ReplayBuffer):
     def set_priorities(self, indices: np.ndarray, priorities: np.ndarray) -> None:
         """Let the tree and `smallest` know, without any checks."""
         leaves = self.sums.leaves
-        before = leaves.take(indices)
+        before = leaves.take(indices).min(initial=np.inf)
         self.sums.set(indices, priorities**self.alpha)
-        after = leaves.take(indices)  # of a place that comes twice, the last value
+        after = leaves.take(indices).min(initial=np.inf)  # a place that comes twice has its last
         # All are looked through only when the smallest has grown, and it is the one drawn least.
-        if ((before == self.smallest) & (after > self.smallest)).any():
-            self.smallest = float(leaves[: self.size].min())
-        self.smallest = float(after.min(initial=self.smallest))
+        grown = before == self.smallest < after
+        self.smallest = float(leaves[: self.size].min() if grown else min(self.smallest, after))
 
     def store(self, *transition: Any) -> None:
         """Write a transition where it belongs, connect it to the one before, make it likely."""
