@@ -61,6 +61,17 @@ def test_the_stacked_twins_say_the_same(n, obs_size, action_size, hidden, seed):
     assert q1.shape == (n,)
 
 
+@pytest.mark.parametrize("rows", [(), (5, 4)], ids=["one observation", "rows of rows"])
+def test_the_stacked_twins_take_any_rows_as_the_plain_ones_do(rows):
+    plain = twin()
+    stack, inputs = StackedTwin(plain), (torch.randn(*rows, 3), torch.randn(*rows, 2))
+    for said, wanted in zip(
+        [*stack(*inputs), stack.q1(*inputs)], [*plain(*inputs), plain.q1(*inputs)], strict=True
+    ):
+        assert said.shape == rows
+        torch.testing.assert_close(said, wanted)
+
+
 def test_the_stacked_twins_have_the_same_gradients():
     plain, batch = twin(), a_batch(20)
     stack = StackedTwin(plain)

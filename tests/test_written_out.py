@@ -369,9 +369,10 @@ def test_what_is_written_out_is_what_stands_in_the_agents_files():
 
 EDITS = [
     ("td3.py", "1 - batch.terminated", "1", "A2C PPO"),
-    ("td3.py", "", "# a comment\n", "A2C PPO"),
     ("ppo.py", "ratios * weights", "weights", "DDPG SAC TD3"),
-    ("networks.py", "", "# a comment\n", ""),
+    ("networks.py", "nn.ReLU", "nn.Tanh", ""),
+    ("td3.py", "\n\n\n", "  # a comment\n\n\n# another\n", "A2C DDPG PPO SAC TD3"),
+    ("td3.py", '"""', '"""About this:', "A2C DDPG PPO SAC TD3"),
 ]
 
 
@@ -389,6 +390,7 @@ def test_after_an_edit_of_an_agents_file_training_is_plain(file, old, new, left,
         [sys.executable, "-c", ask], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert told.stdout.strip() == left
+    assert told.stderr.count("An agent was edited") == ("TD3" not in left or "PPO" not in left)
 
 
 def test_other_kinds_of_agents_update_themselves():

@@ -115,16 +115,18 @@ class StackedTwin(nn.Module):
         self.register_load_state_dict_pre_hook(_put_together)
 
     def forward(self, obs: torch.Tensor, action: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        x = torch.cat([obs, action], dim=-1).expand(2, -1, -1)
+        x = torch.cat([obs, action], dim=-1)
+        shape, x = x.shape[:-1], x.reshape(-1, x.shape[-1]).expand(2, -1, -1)
         x = torch.relu(self.hidden1(x))
         x = torch.relu(self.hidden2(x))
-        return self.output(x).squeeze(-1).unbind(0)
+        return self.output(x).reshape(2, *shape).unbind(0)
 
     def q1(self, obs: torch.Tensor, action: torch.Tensor) -> torch.Tensor:
         x = torch.cat([obs, action], dim=-1)
+        shape, x = x.shape[:-1], x.reshape(-1, x.shape[-1])
         x = torch.relu(self.hidden1.first(x))
         x = torch.relu(self.hidden2.first(x))
-        return self.output.first(x).squeeze(-1)
+        return self.output.first(x).reshape(shape)
 
 
 class Stacked(nn.Parameter):

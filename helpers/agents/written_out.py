@@ -10,11 +10,14 @@ the products take most of the time: there an update takes 0.75. A2C and PPO foll
 
 `fast_update` in `faster.py` comes here for exactly the course's own agents and networks, as long as
 nothing in them was replaced, hooked or frozen; everything else updates by its own `update`. So do
-all agents after an edit of their files, until this one is edited too and `READ` says so.
+all agents after an edit of their code, with a warning, until this file is edited too and `READ`
+says so.
 """
 
 import inspect
 import math
+import re
+import warnings
 from importlib import import_module
 from operator import is_
 from types import FunctionType
@@ -68,18 +71,34 @@ ORIGINALS = functions_of(
 
 # ---- where it applies ----------------------------------------------------------------------------
 
-# What was read when this was written, and the checksum of its text: an edit there must not be
+# What was read when this was written, and the checksum of its code: an edit there must not be
 # passed over here. Where both agree again (`tests/test_written_out.py`), the new one goes here.
 SOURCES: tuple[Any, ...] = (ddpg, td3, sac, networks, gradient_step)
-READ = 67174746
+READ = 2832706564
+COMPUTES_NOTHING = re.compile(r'"""(?s:.*?)"""|(?:^|(?<=\s))#.*$', re.M)  # docstrings, comments
 
 
 def checksum(sources: tuple[Any, ...] = SOURCES) -> int | None:
-    """Of what these say now; None where their text is not at hand."""
+    """Of the code that these are now; None where their text is not at hand."""
     try:
-        return crc32("".join(inspect.getsource(each) for each in sources).encode())
+        text = "".join(inspect.getsource(each) for each in sources)
     except OSError:
         return None
+    lines = map(str.rstrip, COMPUTES_NOTHING.sub("", text).splitlines())
+    return crc32("\n".join(filter(None, lines)).encode())
+
+
+def still_says(read: int, sources: tuple[Any, ...] = SOURCES) -> bool:
+    """Whether what was read is what stands there; a warning where it was edited."""
+    now = checksum(sources)
+    if now not in (read, None):
+        warnings.warn(
+            "An agent was edited, and helpers/agents/written_out.py or written_out_policies.py was "
+            "not: its updates go by autograd, which takes about twice as long. CONTRIBUTING.md "
+            "says under 'An agent' what to do.",
+            stacklevel=1,
+        )
+    return now == read
 
 
 def is_known(agent: Any, kinds: dict[str, tuple[type, ...]]) -> bool:
@@ -370,7 +389,7 @@ def clipped(x: np.ndarray, low: float, high: float) -> np.ndarray:
     return np.minimum(np.maximum(x, np.float32(low), out=x), np.float32(high), out=x)
 
 
-if checksum() == READ:
+if still_says(READ):
     UPDATES |= {
         ("cpu", ddpg.DDPG): DDPGUpdate, ("cpu", td3.TD3): TD3Update, ("cpu", sac.SAC): SACUpdate,
     }  # fmt: skip
