@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from benchmarks.measure import HEAD, below, cells
 from benchmarks.workers import choose_core
-from helpers.show.plotting import BLUE, FAINT, GREY, SKY, VERMILLION
+from helpers.show.plotting import BLUE, FAINT, GREY, ORANGE, SKY, VERMILLION
 from helpers.training.results import RESULTS
 from helpers.training.study import save
 
@@ -26,6 +26,7 @@ FIGURED = ("td3", "ddpg", "sac", "a2c", "ppo")
 PRODUCTS = "the products alone"
 CONTENDERS = {
     "ours": (VERMILLION, "o"),
+    "ours by autograd": (ORANGE, "^"),
     "SB3": (BLUE, "s"),
     "SBX": (SKY, "D"),
     "a plain file": (GREY, "v"),

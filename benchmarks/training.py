@@ -14,12 +14,14 @@ from benchmarks.peers import load
 from benchmarks.products import prepare_products
 from benchmarks.single_file_td3 import SingleFileTD3
 from benchmarks.workers import Run
+from helpers.agents.faster import UPDATES
 from helpers.agents.off_policy import OffPolicyAgent
 from helpers.training.settings import Setting, get_setting
 
 PENDULUM, CARTPOLE = "Pendulum-v1", "CartPole-v1"
 SIZES = ((64, 128), (128, 128), (256, 256))  # width of both hidden layers, batch
 SB3, SBX = "stable_baselines3", "sbx"
+AUTOGRAD = "ours by autograd"
 WIDE = 256
 
 # What takes the time of a step: part -> the agent's method that is this part. Disjoint.
@@ -72,6 +74,7 @@ def off_policy(
         contenders += [
             Contender(ours, mine),
             against("ours, its parts timed", partial(mine, parts=OFF_POLICY)),
+            against(f"{AUTOGRAD}, {size}", partial(by_autograd, mine)),
             against(f"SB3, {size}", partial(library, SB3), bar=bars[i]),
             against(f"SBX, {size}", partial(library, SBX), bar=Bar(">=", 1)),
         ]
@@ -120,6 +123,7 @@ def on_policy(
     contenders = [
         Contender(ours, mine),
         against("ours, its parts timed", partial(mine, parts=ON_POLICY)),
+        against(f"{AUTOGRAD}, the same rollouts", partial(by_autograd, mine)),
     ]
     if change:
         words = ", ".join(f"{name}={value}" for name, value in change.items())
@@ -153,6 +157,12 @@ def prepare_ours(setting: Setting, parts: dict[str, str] | None = None, **change
         return shares | {"the rest": 1 - sum(shares.values())}
 
     return run
+
+
+def by_autograd(prepare: Callable[[], Run]) -> Run:
+    """The same with the updates that the lessons show; its process is for nothing else."""
+    UPDATES.clear()
+    return prepare()
 
 
 def time_parts(agent: Any, parts: dict[str, str]) -> dict[str, float]:

@@ -31,7 +31,7 @@ from lessons.claims.evidence_04 import (
     variants_of_lab,
 )
 from lessons.claims.lesson_04_lab import IN_THE_LAB
-from tools.claims import Claim, alike, at_the_bar, both, higher, means, near, p_is
+from tools.claims import Claim, alike, at_the_bar, both, higher, means, near, p_is, twenty_seeds
 
 no_difference = lab.no_difference
 OTHERS = (
@@ -108,8 +108,8 @@ CLAIMS = [
         ),
     ),
     Claim(
-        "and three kinds are worse than their teacher: 110 against 144 with no handicap, 92 "
-        "against 128 with slips alone, and 125 against 143 with few torques alone ($p = 0.04$).",
+        "those of three of the four teachers are worse (with few torques alone $p = 0.04$), and "
+        "with few torques and slips no difference is shown.",
         both(
             lambda: higher(*teacher(False, False, False).values()),
             lambda: higher(*teacher(False, False, True).values()),
@@ -120,15 +120,9 @@ CLAIMS = [
                 lambda: teacher(False, True, False)["teacher"],
                 lambda: teacher(False, True, False)["copies"],
             ),
-            near(lambda: teacher(False, True, False)["copies"].mean(), 125, 0.5),
-            near(lambda: teacher(False, True, False)["teacher"].mean(), 143, 0.5),
-            near(lambda: teacher(False, False, False)["copies"].mean(), 110, 0.5),
-            near(lambda: teacher(False, False, False)["teacher"].mean(), 144, 0.5),
-            near(lambda: teacher(False, False, True)["copies"].mean(), 92, 0.5),
-            near(lambda: teacher(False, False, True)["teacher"].mean(), 128, 0.5),
         ),
     ),
-    Claim("each of these copies stands for less than 62 steps or for more than 134", two_kinds),
+    Claim("each copy stands for less than 62 steps or for more than 134", two_kinds),
     Claim("In this run both get much less than before", source=THIS_RUN),
     Claim(
         "in proportion to the square of the length of an episode",
@@ -409,13 +403,7 @@ CLAIMS = [
     ),
     Claim(
         "Twenty seeds on which nothing was tuned",
-        says(
-            lambda: [
-                [row["seed"] for row in load_results(f"ddpgfd_{env}-v{v}")["results"]]
-                for env, v in (("SparsePendulum", 0), ("Pendulum", 1))
-            ],
-            lambda found: found == 2 * [list(range(100, 120))],
-        ),
+        twenty_seeds("ddpgfd_SparsePendulum-v0", "ddpgfd_Pendulum-v1"),
     ),
     Claim(
         "n-step targets carry rewards back sooner and have an off-policy bias",

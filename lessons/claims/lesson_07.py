@@ -123,12 +123,19 @@ def short_acrobot() -> tuple[str, bool]:
 
 
 def acrobot_again() -> tuple[str, bool]:
-    """The same study once more, with A2C's and PPO's updates written out."""
+    """Seeds 100 to 119, with 200,000 steps."""
     rows = load_results("07_acrobot_again")["results"]
     (row,) = [row for row in rows if not row["passed"]]
     never = sum(value <= -500 for value in row["returns"])
     said = f"{row['seed']} ends at {row['mean']:.0f}, {never} starts at -500"
     return said, len(rows) == 20 and (row["seed"], round(row["mean"]), never) == (114, -173, 2)
+
+
+def one_of_the_new() -> tuple[str, bool]:
+    """The only seed that misses Acrobot's bar."""
+    missed = [row for row in load_results("ppo_Acrobot-v1")["results"] if not row["passed"]]
+    said = {row["seed"]: row["mean"] for row in missed}
+    return str(said), [*said] == [307] and -102 < said[307] < -100
 
 
 CLAIMS = [
@@ -320,22 +327,6 @@ CLAIMS = [
         ),
     ),
     Claim("the same settings with twenty seeds on which nothing was tuned", twenty_seeds(*STUDIES)),
-    Claim(
-        "Then one of the seeds 0 to 19 ended at -210",
-        source="study ppo Pendulum-v1 --seeds 0-19 --set n_envs=16 n_steps=64: seed 10, -209.9",
-    ),
-    Claim(
-        "With whole episodes all of them end\nabove -130",
-        source="study ppo Pendulum-v1 --seeds 0-19: from -126.7 to -123.8",
-    ),
-    Claim(
-        "so we trained 200 to 219 as well: all of them reach the bar, eighteen above -130",
-        source="study ppo Pendulum-v1 --seeds 200-219: 20/20, 205: -147, 206: -190",
-    ),
-    Claim(
-        "from two of its twenty starts it gets -758 and -774",
-        source="study ppo Pendulum-v1 --seeds 206",
-    ),
     # --- the lab's explanations ---------------------------------------------------------------
     Claim(
         "bar, and end lower: a mean of -141 against -125 (p < 0.001)", thirds_end_lower, file=LAB
@@ -450,10 +441,10 @@ CLAIMS = [
         on_pendulum("stopped by the KL", 7),
         file=LAB,
     ),
-    Claim("with 120,000 steps one of these twenty seeds, 101, missed the bar", short_acrobot),
+    Claim("With 120,000 steps one of them, 101, missed Acrobot's bar", short_acrobot),
     Claim(
-        "nineteen of the twenty reach the bar: seed 114 ends at -173, since from two of its twenty "
-        "starts it never gets up",
+        "Even so another, 114, ended at -173: from two of its twenty starts it never gets up.",
         acrobot_again,
     ),
+    Claim("of the twenty new seeds one, 307, misses the bar by a little", one_of_the_new),
 ]
