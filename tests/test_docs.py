@@ -109,8 +109,3 @@ def test_the_map_has_every_room_and_module() -> None:
         assert modules <= named, f"{room}: {', '.join(sorted(modules - named))}"
     alone = {path.stem for path in ROOT.glob("helpers/*.py")} - {"__init__"}
     assert alone <= set(re.findall(r"^    (\w+) ", drawn, re.M))
-
-
-def test_who_looks_for_jupyter_and_nbval_in_the_requirements_finds_them() -> None:
-    text = (ROOT / "requirements.txt").read_text(encoding="utf-8")
-    assert {"`jupyter`", "`nbval`"} <= set(re.findall(r"`\w+`", text))
