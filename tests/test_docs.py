@@ -77,10 +77,10 @@ def test_readme_links_both_editions_of_every_lesson(path: Path) -> None:
 
 
 def test_relative_links_of_the_documents_lead_somewhere() -> None:
-    for document in ("README.md", "CONTRIBUTING.md", "INSTRUCTORS.md", "data/README.md"):
-        text = (ROOT / document).read_text(encoding="utf-8")
+    for document in (*ROOT.glob("*.md"), ROOT / "data" / "README.md"):
+        text = document.read_text(encoding="utf-8")
         for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", text):
-            assert ((ROOT / document).parent / target).exists(), f"{document}: {target}"
+            assert (document.parent / target).exists(), f"{document.name}: {target}"
 
 
 ROOMS = {

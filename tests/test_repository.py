@@ -96,7 +96,7 @@ def test_the_site_is_published_from_the_folder_it_is_built_in() -> None:
 
 @pytest.mark.long
 def test_the_package_is_installed_into_a_project_of_ones_own(tmp_path: Path) -> None:
-    """As README says: found from another folder, and in this one."""
+    """As README says: found from another folder; beside a script's own `helpers` only with -P."""
     command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", tmp_path]
     done = subprocess.run([*command, "-e", ROOT], capture_output=True, text=True)
     if done.returncode and "out of reach" in explain(done.stderr, ROOT):
@@ -104,8 +104,13 @@ def test_the_package_is_installed_into_a_project_of_ones_own(tmp_path: Path) -> 
     assert done.returncode == 0, done.stderr
     [link] = tmp_path.glob("*.pth")
     code = f"import site; site.addsitedir({str(tmp_path)!r}); import helpers.agents; print(helpers)"
-    shown = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
-    ).stdout
+    beside = tmp_path / "mine" / "script.py"
+    (beside.parent / "helpers").mkdir(parents=True)
+    beside.write_text(code)
+    ours = str(ROOT / "helpers")
     assert link.name.startswith("__editable__")
-    assert str(ROOT / "helpers") in shown
+    for found, how in ((True, ["-c", code]), (False, [beside]), (True, ["-P", beside])):
+        command = [sys.executable, *how]
+        shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert (ours in shown.stdout) == found, how
+        assert (shown.returncode == 0) == found, shown.stderr
