@@ -87,6 +87,20 @@ def test_the_weekly_run_takes_every_pin_away(tmp_path: Path) -> None:
             assert "==" not in line, line
 
 
+def test_the_weekly_run_leaves_out_what_lists_the_names_of_a_peer() -> None:
+    [command] = [step["run"] for step in steps("newest") if "course.py test" in step.get("run", "")]
+    [words] = re.findall(r'^python course\.py test -k "not (\w+)"$', command)
+    tests = [
+        name
+        for path in ROOT.glob("tests/*.py")
+        for name in re.findall(r"def (test_\w+)", read(path))
+    ]
+    assert sorted(name for name in tests if words in name) == [
+        "test_every_callback_of_the_peers_has_a_line",
+        "test_every_name_of_the_peers_agents_has_a_line_and_a_sentence",
+    ]
+
+
 def test_the_site_is_published_from_the_folder_it_is_built_in() -> None:
     [built] = [step["run"] for step in steps("site") if "course.py site" in step.get("run", "")]
     [path] = [step["with"]["path"] for step in steps("site") if "path" in step.get("with", {})]
