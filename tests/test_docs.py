@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from course import COMMANDS
 from helpers.checks import exercises
 from helpers.training.settings import SETTINGS, Setting
 
@@ -81,6 +82,22 @@ def test_relative_links_of_the_documents_lead_somewhere() -> None:
         text = document.read_text(encoding="utf-8")
         for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", text):
             assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("*.md")), ids=lambda path: path.stem)
+def test_what_a_document_says_to_run_is_there(path: Path) -> None:
+    """Commands of course.py, those in the table of what to run included, and files of tests."""
+    text = path.read_text(encoding="utf-8")
+    commands = re.findall(r"python course\.py ([a-z][a-z-]*)", text)
+    table = re.search(r"^\| what you changed .*?(?=\n\n)", text, re.M | re.S)
+    if path.stem == "CONTRIBUTING":
+        assert table
+        cells = [row.split(" | ")[1].split("; ")[0] for row in table[0].splitlines()[2:]]
+        commands += [each.split()[0] for cell in cells for each in re.findall(r"`([^`]+)`", cell)]
+        assert {"build", "test", "study", "break-it"} <= set(commands)
+    assert set(commands) <= set(COMMANDS)
+    files = re.findall(r"\btests/\w+\.py\b", text)
+    assert [each for each in files if not (ROOT / each).exists()] == []
 
 
 ROOMS = {

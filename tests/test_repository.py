@@ -44,6 +44,12 @@ def test_there_is_one_version() -> None:
     assert f"({version})" in read("CHANGELOG.md") or f"## {version}" in read("CHANGELOG.md")
 
 
+def test_documents_say_that_the_course_is_not_published_until_it_is() -> None:
+    published = bool(project(ROOT)[0])
+    for name in ("README.md", "CONTRIBUTING.md"):
+        assert ("The course is not published yet" not in " ".join(read(name).split())) == published
+
+
 # --- Workflows --------------------------------------------------------------------------------
 
 
