@@ -4,7 +4,7 @@ Read off Stable-Baselines3 2.9.2 (its TD3, SAC, A2C and PPO), the documentation 
 2.10 (its A2C and base class), the code of TD3's authors (sfujim/TD3 on GitHub, `main.py` at
 10a61fa), CleanRL (`td3_continuous_action.py`, `sac_continuous_action.py` and `ppo.py` at 004f8a0),
 Spinning Up (its TD3, SAC and PPO for PyTorch, at 2092113) and pg-is-all-you-need (04.TD3 at
-020459a, and its A2C and DDPGfD). README prints these tables, and errors quote them.
+020459a, and its A2C and DDPGfD). NAMES.md shows these tables, and errors quote them.
 """
 
 import difflib
@@ -33,7 +33,7 @@ class Name:
     libraries: tuple[str, ...] = (SB3,)
 
     def __str__(self) -> str:
-        """The right-hand side of README's table."""
+        """The right-hand side of the table in NAMES.md."""
         here = ", ".join(f"`{each}`" for each in self.here.split())
         return f"{here or 'none'}{': ' if self.words else ''}{self.words}"
 
@@ -365,7 +365,7 @@ def explained(method: Callable[Given, Result]) -> Callable[Given, Result]:
 
 
 def as_markdown() -> str:
-    """README's tables: the names of Stable-Baselines3, then those of others."""
+    """The tables of NAMES.md: the names of Stable-Baselines3, then those of others."""
     lines: list[str] = []
     heads = {
         "settings": SETTINGS,

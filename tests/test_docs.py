@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from course import COMMANDS
 from helpers.checks import exercises
 from helpers.training.settings import SETTINGS, Setting
 
@@ -78,10 +79,26 @@ def test_readme_links_both_editions_of_every_lesson(path: Path) -> None:
 
 
 def test_relative_links_of_the_documents_lead_somewhere() -> None:
-    for document in ("README.md", "CONTRIBUTING.md", "INSTRUCTORS.md", "data/README.md"):
-        text = (ROOT / document).read_text(encoding="utf-8")
+    for document in (*ROOT.glob("*.md"), ROOT / "data" / "README.md"):
+        text = document.read_text(encoding="utf-8")
         for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", text):
-            assert ((ROOT / document).parent / target).exists(), f"{document}: {target}"
+            assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("*.md")), ids=lambda path: path.stem)
+def test_what_a_document_says_to_run_is_there(path: Path) -> None:
+    """Commands of course.py, those in the table of what to run included, and files of tests."""
+    text = path.read_text(encoding="utf-8")
+    commands = re.findall(r"python course\.py ([a-z][a-z-]*)", text)
+    table = re.search(r"^\| what you changed .*?(?=\n\n)", text, re.M | re.S)
+    if path.stem == "CONTRIBUTING":
+        assert table
+        cells = [row.split(" | ")[1].split("; ")[0] for row in table[0].splitlines()[2:]]
+        commands += [each.split()[0] for cell in cells for each in re.findall(r"`([^`]+)`", cell)]
+        assert {"build", "test", "study", "break-it"} <= set(commands)
+    assert set(commands) <= set(COMMANDS)
+    files = re.findall(r"\btests/\w+\.py\b", text)
+    assert [each for each in files if not (ROOT / each).exists()] == []
 
 
 ROOMS = {
@@ -110,8 +127,3 @@ def test_the_map_has_every_room_and_module() -> None:
         assert modules <= named, f"{room}: {', '.join(sorted(modules - named))}"
     alone = {path.stem for path in ROOT.glob("helpers/*.py")} - {"__init__"}
     assert alone <= set(re.findall(r"^    (\w+) ", drawn, re.M))
-
-
-def test_who_looks_for_jupyter_and_nbval_in_the_requirements_finds_them() -> None:
-    text = (ROOT / "requirements.txt").read_text(encoding="utf-8")
-    assert {"`jupyter`", "`nbval`"} <= set(re.findall(r"`\w+`", text))

@@ -222,8 +222,10 @@ def test_every_callback_of_the_peers_has_a_line():
     assert found - lines - {"EventCallback", "render", "warn"} == set()
 
 
-def test_the_readme_shows_the_tables():
-    assert as_markdown() in README
+def test_the_page_of_names_shows_the_tables_and_readme_leads_there():
+    page = Path("NAMES.md").read_text(encoding="utf-8")
+    assert as_markdown() in page, "python -m helpers.names"
+    assert "(NAMES.md)" in README[README.index("## Using the agents") :]
 
 
 def test_what_the_readme_does_with_callbacks_runs(tmp_path, monkeypatch):

@@ -44,6 +44,12 @@ def test_there_is_one_version() -> None:
     assert f"({version})" in read("CHANGELOG.md") or f"## {version}" in read("CHANGELOG.md")
 
 
+def test_documents_say_that_the_course_is_not_published_until_it_is() -> None:
+    published = bool(project(ROOT)[0])
+    for name in ("README.md", "CONTRIBUTING.md"):
+        assert ("The course is not published yet" not in " ".join(read(name).split())) == published
+
+
 # --- Workflows --------------------------------------------------------------------------------
 
 
@@ -87,6 +93,20 @@ def test_the_weekly_run_takes_every_pin_away(tmp_path: Path) -> None:
             assert "==" not in line, line
 
 
+def test_the_weekly_run_leaves_out_what_lists_the_names_of_a_peer() -> None:
+    [command] = [step["run"] for step in steps("newest") if "course.py test" in step.get("run", "")]
+    [words] = re.findall(r'^python course\.py test -k "not (\w+)"$', command)
+    tests = [
+        name
+        for path in ROOT.glob("tests/*.py")
+        for name in re.findall(r"def (test_\w+)", read(path))
+    ]
+    assert sorted(name for name in tests if words in name) == [
+        "test_every_callback_of_the_peers_has_a_line",
+        "test_every_name_of_the_peers_agents_has_a_line_and_a_sentence",
+    ]
+
+
 def test_the_site_is_published_from_the_folder_it_is_built_in() -> None:
     [built] = [step["run"] for step in steps("site") if "course.py site" in step.get("run", "")]
     [path] = [step["with"]["path"] for step in steps("site") if "path" in step.get("with", {})]
@@ -96,7 +116,7 @@ def test_the_site_is_published_from_the_folder_it_is_built_in() -> None:
 
 @pytest.mark.long
 def test_the_package_is_installed_into_a_project_of_ones_own(tmp_path: Path) -> None:
-    """As README says: found from another folder, and in this one."""
+    """As README says: found from another folder; beside a script's own `helpers` only with -P."""
     command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", tmp_path]
     done = subprocess.run([*command, "-e", ROOT], capture_output=True, text=True)
     if done.returncode and "out of reach" in explain(done.stderr, ROOT):
@@ -104,8 +124,13 @@ def test_the_package_is_installed_into_a_project_of_ones_own(tmp_path: Path) -> 
     assert done.returncode == 0, done.stderr
     [link] = tmp_path.glob("*.pth")
     code = f"import site; site.addsitedir({str(tmp_path)!r}); import helpers.agents; print(helpers)"
-    shown = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
-    ).stdout
+    beside = tmp_path / "mine" / "script.py"
+    (beside.parent / "helpers").mkdir(parents=True)
+    beside.write_text(code)
+    ours = str(ROOT / "helpers")
     assert link.name.startswith("__editable__")
-    assert str(ROOT / "helpers") in shown
+    for found, how in ((True, ["-c", code]), (False, [beside]), (True, ["-P", beside])):
+        command = [sys.executable, *how]
+        shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert (ours in shown.stdout) == found, how
+        assert (shown.returncode == 0) == found, shown.stderr
