@@ -143,6 +143,20 @@ def test_without_demonstrations_it_says_what_to_do():
         BehaviourCloning(PENDULUM, seed=0).learn(1)
 
 
+@pytest.mark.parametrize("kind", [BehaviourCloning, DDPGfD])
+def test_more_than_the_memory_holds_is_refused_and_not_overwritten(kind, demos):
+    agent = kind(PENDULUM, seed=0, buffer_size=399, learning_starts=10)
+    with one_sentence(ValueError, "400 steps", "399", f"give {kind.__name__} a buffer_size"):
+        agent.remember(demos)
+    assert len(agent.buffer) == 0
+    assert pretrain(TD3(PENDULUM, buffer_size=399, learning_starts=10), demos, epochs=1)
+
+
+def test_what_no_file_of_demonstrations_gave_is_no_demonstration():
+    with one_sentence(TypeError, "load_demos", "dict"):
+        pretrain(TD3(PENDULUM), {"obs": np.zeros((4, 3))})
+
+
 def test_demonstrations_of_another_environment_are_refused(demos):
     with one_sentence(ValueError, "cannot have"):
         BehaviourCloning("MountainCarContinuous-v0", seed=0).remember(demos)
