@@ -25,6 +25,7 @@ from helpers.agents.hyperparameters import (
 from helpers.agents.limits import LIMITS
 from helpers.agents.noise import Noise
 from helpers.agents.normalize import Normalizer
+from helpers.agents.parameters import part_of
 from helpers.demos.files import ENV_ID
 from helpers.envs.make import (
     EnvLike,
@@ -76,9 +77,10 @@ def contents(agent: Any, replay: bool) -> dict:
         "history": as_stored({name: list(values) for name, values in agent.history.items()}),
         "rng": agent.rng.bit_generator.state,
         "predict_rng": agent.predict_rng.bit_generator.state,
-        "state": {name: as_stored(getattr(agent, name).state_dict()) for name in agent.saved},
+        "state": {name: as_stored(part_of(agent, name).state_dict()) for name in agent.saved},
     }
     distrust.check_loadable(content)
+    distrust.check_names_of_weights(agent)
     distrust.warn_of_unsaved(agent)
     if replay:
         memories = {name: _memory(getattr(agent, name)) for name in agent.memories}

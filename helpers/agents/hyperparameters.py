@@ -18,6 +18,7 @@ from helpers.agents.modes import settle
 from helpers.agents.noise import KINDS as NOISES
 from helpers.agents.noise import Noise, as_noise
 from helpers.agents.normalize import watched
+from helpers.agents.parameters import weight_names
 from helpers.agents.schedules import KINDS as SCHEDULES
 from helpers.agents.schedules import as_rate
 from helpers.envs.resumable import Resumable
@@ -53,7 +54,7 @@ class Remembering(ABCMeta):
         with torch.inference_mode(False):  # what is made there could never learn
             agent.__init__(*args, **kwargs)
         settle(agent)
-        vars(agent)["made"] = True
+        vars(agent).update(made=True, weight_names=weight_names(agent))
         return agent
 
     @property
