@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from gymnasium import spaces
 
 from helpers.agents.noise import as_noise
 from helpers.agents.normalize import PARTS
 from helpers.agents.schedules import as_rate
 from helpers.envs.make import check_action_space, is_image, observation_box, one_line
-from helpers.envs.units import check_bounded
+from helpers.envs.units import check_bounded, check_widths
 from helpers.names import called_here
 
 Limit = Callable[[str, Any], object]  # of a setting's name and value; raises `ValueError`
@@ -340,6 +341,8 @@ def check_environment(kind: Any, observation_space: Any, action_space: Any) -> N
     check_action_space(kind.__name__, action_space, kind.action_kinds)
     if kind.needs_bounds:
         check_bounded(kind.__name__, action_space)
+    elif isinstance(action_space, spaces.Box):
+        check_widths(kind.__name__, action_space)
     sees = hasattr(kind, "encoder_class") if kind.takes_images is None else kind.takes_images
     if is_image(box) and not sees:
         raise ValueError(
