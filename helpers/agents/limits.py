@@ -267,7 +267,7 @@ def _takes(function: Callable, *args: Any) -> bool:
 
 
 def says_stop(answer: object) -> bool:
-    """Whether a callback's answer ends training: False, also as comparing numpy's numbers gives it.
+    """Whether a callback's answer ends training: False, numpy's and torch's too.
 
     Any other answer, such as None or 0, lets it go on. Raises `TypeError` for a generator and
     what an `async` function gives: these have not run.
@@ -277,7 +277,9 @@ def says_stop(answer: object) -> bool:
             f"The callback gave a {type(answer).__name__}, so nothing in it ran: write a function "
             "without yield and async."
         )
-    return isinstance(answer, (bool, np.bool_)) and not answer
+    if getattr(answer, "ndim", None) == 0:  # one of numpy's, or a tensor
+        answer = answer.item()  # type: ignore[attr-defined]
+    return answer is False
 
 
 def as_array(asked: str, obs: Any) -> np.ndarray:
