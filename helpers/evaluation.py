@@ -126,7 +126,7 @@ def play_episodes(
 def as_function(policy) -> Callable[[np.ndarray], np.ndarray | int]:
     """The greedy policy of an agent, or the function: actions alone, no pairs with a state."""
     is_agent = hasattr(policy, "predict")
-    if not is_agent and not callable(policy):
+    if isinstance(policy, type) or (not is_agent and not callable(policy)):
         raise TypeError(f"{policy!r} is neither an agent nor a function from obs to action.")
 
     def act(obs: np.ndarray) -> Any:
