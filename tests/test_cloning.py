@@ -1,5 +1,9 @@
 """Behaviour cloning: its loss by hand, and an actor that comes to do what it was shown."""
 
+import re
+import textwrap
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -127,6 +131,15 @@ def test_it_can_be_saved_and_loaded(trained, demos, tmp_path):
     trained.save(tmp_path / "copy.pt")
     loaded = BehaviourCloning.load(tmp_path / "copy.pt")
     np.testing.assert_array_equal(loaded.predict(demos.obs), trained.predict(demos.obs))
+
+
+def test_what_the_readme_does_with_demonstrations_runs(trained, tmp_path, monkeypatch):
+    readme = Path("README.md").read_text(encoding="utf-8")
+    [lines] = re.findall(r"^( {4}from helpers.demos.files .*\n(?:\n| {4}.*\n)+)", readme, re.M)
+    monkeypatch.chdir(tmp_path)
+    names = {"agent": trained, "BehaviourCloning": BehaviourCloning}
+    exec(textwrap.dedent(lines).replace("2_000", "3"), names)
+    assert len(names["copy"].buffer) == 20 * 200
 
 
 def test_it_learns_from_the_courses_own_files():
