@@ -224,3 +224,6 @@ def test_a_value_of_what_is_not_flat_is_one_sentence(kind, obs):
         agent.value(obs)
     assert_one_sentence(error.value, "agent.value(agent.flat(obs[None]))")
     assert agent.value(agent.flat(np.zeros((2, 3)))).shape == (2,)
+    for wrong in (np.zeros(3), 0.0, np.zeros((2, 2))):
+        with one_sentence(ValueError, "agent.flat(obs[None])", str(np.shape(wrong))):
+            agent.flat(wrong)

@@ -24,6 +24,7 @@ from helpers.agents.limits import (
     check_classes,
     check_environment,
     check_limits,
+    check_rows,
     number,
     says_stop,
     switch,
@@ -307,6 +308,7 @@ class Agent(metaclass=Remembering):
 
     def flat(self, obs: np.ndarray) -> torch.Tensor:
         """A batch of observations (B, *shape) as the networks take them: float32 (B, obs_size)."""
+        check_rows(self, obs)
         return self.normal(self.measured(obs))
 
     def measured(self, obs: np.ndarray) -> torch.Tensor:

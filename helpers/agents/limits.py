@@ -306,6 +306,16 @@ def as_numbers(asked: str, obs: Any) -> np.ndarray:
     return array
 
 
+def check_rows(agent: Any, obs: Any) -> None:
+    """Raise `ValueError` unless these can be observations, one a row, for `agent.flat`."""
+    shape = np.shape(obs)
+    if math.prod(shape) != (*shape, 0)[0] * agent.obs_size:
+        raise ValueError(
+            f"flat takes a batch of observations, of {agent.obs_size} numbers each, got shape "
+            f"{shape}: for one observation, write agent.flat(obs[None])."
+        )
+
+
 def of_flat(value: Callable[[Any, Any], torch.Tensor]) -> Callable[[Any, Any], torch.Tensor]:
     """An agent's method `value`, which says of what is no batch of flat observations what is."""
 
