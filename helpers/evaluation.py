@@ -10,7 +10,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
-from helpers.envs.make import EnvLike, make_env, one_line
+from helpers.envs.make import EnvLike, check_statistics, make_env, one_line
 from helpers.envs.resumable import Resumable
 from helpers.names import explained
 
@@ -74,7 +74,8 @@ def check_starts(episodes: int, seed: int) -> None:
 def fitting_env(policy, env: EnvLike) -> gym.Env:
     """A new environment like `env`, in which steps are looked at as in training.
 
-    Raises `ValueError` if an agent trains in this very one, or has other actions.
+    Raises `ValueError` if an agent trains in this very one, has other actions, or cannot have the
+    measurements of a wrapper there.
     """
     made, is_agent = make_env(env), hasattr(policy, "training_envs")
     if is_agent and any(each.unwrapped is made.unwrapped for each in policy.training_envs()):
@@ -82,6 +83,8 @@ def fitting_env(policy, env: EnvLike) -> gym.Env:
             "The function that makes the environment gave the one that the agent trains in: it "
             "must make a new one at each call."
         )
+    if is_agent:
+        check_statistics(made)  # as training does
     if is_agent and policy.action_space != made.action_space:
         made.close()
         raise ValueError(
@@ -123,7 +126,7 @@ def play_episodes(
 def as_function(policy) -> Callable[[np.ndarray], np.ndarray | int]:
     """The greedy policy of an agent, or the function: actions alone, no pairs with a state."""
     is_agent = hasattr(policy, "predict")
-    if not is_agent and not callable(policy):
+    if isinstance(policy, type) or (not is_agent and not callable(policy)):
         raise TypeError(f"{policy!r} is neither an agent nor a function from obs to action.")
 
     def act(obs: np.ndarray) -> Any:

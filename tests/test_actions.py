@@ -9,7 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sentences import one_sentence
 
-from helpers.envs.units import check_bounded, observation_bounds, to_env_units, to_scaled
+from helpers.agents import A2C
+from helpers.envs.units import (
+    check_bounded,
+    check_widths,
+    observation_bounds,
+    to_env_units,
+    to_scaled,
+)
 
 quick = settings(deadline=None, max_examples=60, derandomize=True)
 
@@ -145,6 +152,13 @@ def test_actions_without_bounds_are_one_sentence(space):
 def test_the_largest_numbers_are_no_bounds(space):
     with one_sentence(ValueError, "needs bounds on every action"):
         check_bounded("DDPG", space)
+    with one_sentence(ValueError, "as far apart", "A2C", "infinity"):
+        A2C(make(AnySpace, action_space=space))
+
+
+@pytest.mark.parametrize("space", [*FREE, TORQUE, spaces.Box(-1e30, 1e30, (1,))], ids=str)
+def test_no_bounds_or_such_as_have_a_width_pass_where_none_are_needed(space):
+    check_widths("A2C", space)
 
 
 @pytest.mark.parametrize(

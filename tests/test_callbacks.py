@@ -88,8 +88,12 @@ def test_only_false_ends_training(answer):
 
 
 @pytest.mark.parametrize("together", [lambda callback: callback, CallbackList])
-@pytest.mark.parametrize("no", [False, np.float32(1) > 2], ids=["Python's", "numpy's"])
-def test_false_ends_training_as_numpy_compares_numbers_too(no, together):
+@pytest.mark.parametrize(
+    "no",
+    [False, np.float32(1) > 2, np.array(False), torch.tensor(1.0) > 2],
+    ids=["Python's", "numpy's", "an array's", "torch's"],
+)
+def test_false_ends_training_as_numpy_and_torch_compare_numbers_too(no, together):
     agent = DDPG("Pendulum-v1", seed=0, **tiny)
     assert agent.learn(5, together(lambda agent: no)).steps == 1
 

@@ -1,5 +1,9 @@
 """Behaviour cloning: its loss by hand, and an actor that comes to do what it was shown."""
 
+import re
+import textwrap
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -129,6 +133,15 @@ def test_it_can_be_saved_and_loaded(trained, demos, tmp_path):
     np.testing.assert_array_equal(loaded.predict(demos.obs), trained.predict(demos.obs))
 
 
+def test_what_the_readme_does_with_demonstrations_runs(trained, tmp_path, monkeypatch):
+    readme = Path("README.md").read_text(encoding="utf-8")
+    [lines] = re.findall(r"^( {4}from helpers.demos.files .*\n(?:\n| {4}.*\n)+)", readme, re.M)
+    monkeypatch.chdir(tmp_path)
+    names = {"agent": trained, "BehaviourCloning": BehaviourCloning}
+    exec(textwrap.dedent(lines).replace("2_000", "3"), names)
+    assert len(names["copy"].buffer) == 20 * 200
+
+
 def test_it_learns_from_the_courses_own_files():
     demos = load_demos("data/demos/pendulum.npz")
     agent = small(demos)
@@ -141,6 +154,20 @@ def test_it_learns_from_the_courses_own_files():
 def test_without_demonstrations_it_says_what_to_do():
     with one_sentence(ValueError, "remember"):
         BehaviourCloning(PENDULUM, seed=0).learn(1)
+
+
+@pytest.mark.parametrize("kind", [BehaviourCloning, DDPGfD])
+def test_more_than_the_memory_holds_is_refused_and_not_overwritten(kind, demos):
+    agent = kind(PENDULUM, seed=0, buffer_size=399, learning_starts=10)
+    with one_sentence(ValueError, "400 steps", "399", f"give {kind.__name__} a buffer_size"):
+        agent.remember(demos)
+    assert len(agent.buffer) == 0
+    assert pretrain(TD3(PENDULUM, buffer_size=399, learning_starts=10), demos, epochs=1)
+
+
+def test_what_no_file_of_demonstrations_gave_is_no_demonstration():
+    with one_sentence(TypeError, "load_demos", "dict"):
+        pretrain(TD3(PENDULUM), {"obs": np.zeros((4, 3))})
 
 
 def test_demonstrations_of_another_environment_are_refused(demos):

@@ -141,8 +141,9 @@ def test_a_function_without_environment_is_one_sentence():
 
 
 def test_what_is_no_policy_is_one_sentence():
-    with one_sentence(TypeError, "neither an agent nor a function", "3"):
-        evaluate(3, "CartPole-v1")
+    for wrong in (3, A2C):
+        with one_sentence(TypeError, "neither an agent nor a function", repr(wrong)):
+            evaluate(wrong, "CartPole-v1")
     with pytest.raises(TypeError):
         as_function("CartPole-v1")
 

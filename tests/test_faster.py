@@ -185,6 +185,15 @@ def test_a_wide_layer_of_doubles_is_as_exact_as_ever():
 
 
 @needs_onednn
+def test_a_wide_layer_is_exported_as_any_other():
+    wide, x = WideLinear(a_layer()), rows(FEW_ROWS, WIDE).detach()
+    batch = {"x": {0: torch.export.Dim("batch")}}
+    exported = torch.export.export(wide, (x,), dynamic_shapes=batch).module()
+    for n in (2, 100):
+        torch.testing.assert_close(exported(rows(n, WIDE)), wide.forward(rows(n, WIDE)))
+
+
+@needs_onednn
 def test_onednn_gets_many_rows_and_not_few(monkeypatch):
     """Else it would not be faster: preparing takes longer than a small product."""
     wide, prepared, to_mkldnn = WideLinear(a_layer()), [], torch.Tensor.to_mkldnn

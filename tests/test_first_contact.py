@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 from environments import TORQUE, Log, Probe, make
+from gymnasium.wrappers import NormalizeObservation, NormalizeReward
 from sentences import assert_one_sentence, one_sentence
 from torch import nn
 from wholes import everything
@@ -54,6 +55,26 @@ def test_a_list_of_settings_that_its_owner_changes_later_changes_no_file(tmp_pat
     agent.save(tmp_path / "a.pt")
     loaded = TD3.load(tmp_path / "a.pt").hyperparameters
     assert (loaded["hidden"], loaded["normalize"]) == ([8, 6], ["obs"])
+
+
+@pytest.mark.parametrize("name", ["actor", "critic"])
+def test_a_compiled_network_is_saved_under_the_names_that_load_knows(name, tmp_path):
+    agent, same = short(), short()
+    setattr(agent, name, torch.compile(getattr(agent, name), backend="eager"))
+    agent.learn(30)
+    agent.save(tmp_path / "a.pt", replay=True)
+    assert everything(TD3.load(tmp_path / "a.pt")) == everything(agent)
+    same.set_parameters(agent.get_parameters())
+    agent.set_parameters(same.get_parameters())
+
+
+def test_a_network_that_load_would_not_know_is_not_saved(tmp_path):
+    agent = short()
+    inside, agent.actor = agent.actor, nn.Sequential(agent.actor)
+    with one_sentence(ValueError, "agent.actor", "put back"):
+        agent.learn(25).save(tmp_path / "a.pt")
+    agent.actor = inside
+    agent.save(tmp_path / "a.pt")
 
 
 def test_a_history_of_ones_own_is_loaded_or_refused_at_once(tmp_path):
@@ -155,6 +176,13 @@ def test_an_evaluation_refuses_what_training_refuses(settings, words):
     agent = PPO(make(Strange), seed=0, n_envs=2, n_steps=4)
     with one_sentence(ValueError, match=words):
         evaluate(agent, make(Strange, **settings), episodes=2)
+
+
+def test_an_evaluation_refuses_a_wrapper_that_would_measure_anew():
+    for wrapper in (NormalizeObservation, NormalizeReward):
+        env = wrapper(gym.make("Pendulum-v1"))
+        with one_sentence(ValueError, wrapper.__name__, match="leave it out"):
+            evaluate(short(), env, episodes=1)
 
 
 def test_an_evaluation_never_steps_the_environment_that_is_trained_in():

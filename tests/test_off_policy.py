@@ -205,11 +205,16 @@ def test_what_is_no_step_is_not_stored():
         ((obs, [0.0, 1.0], 0.0, obs), r"an action of shape (1,)"),
         ((obs, [0.0], [0.0], obs), "one step at a time"),
         ((obs, [0.0], 0.0, np.zeros(4)), "shape (4,)"),
+        ((obs, [0.0], None, obs), "a reward that is a number"),
+        ((obs, [None], 0.0, obs), "an action of shape (1,)"),
         ((obs, [0.0], float("nan"), obs), "nan"),
         ((obs, [0.0], 0.0, obs + np.inf), "inf"),
     ]:
         with one_sentence(ValueError, told, match=r"store|environment returned"):
             agent.store(*args, False, False)
+    for ends in [(None, False), (False, np.nan), (0.7, False), ("False", False), (True, {})]:
+        with one_sentence(ValueError, "True or False for terminated and truncated", str(ends)):
+            agent.store(obs, [0.0], 0.0, obs, *ends)
     assert len(agent.buffer) == agent.steps == 0
     assert agent.normalizer.of_obs.count == 0
 

@@ -10,9 +10,10 @@ from sentences import assert_one_sentence, one_sentence
 from torch import nn
 from wholes import everything
 
-from helpers.agents import A2C, SAC, TD3
+from helpers.agents import A2C, PPO, SAC, TD3
 from helpers.agents.base import Agent, gradient_step
 from helpers.agents.networks import QNetwork, make_actor
+from helpers.agents.noise import OUNoise
 from helpers.agents.off_policy import OffPolicyAgent
 from helpers.agents.policies import log_prob, sample_actions
 from helpers.agents.returns import discounted_returns
@@ -135,6 +136,63 @@ def test_a_constructor_may_hand_on_what_has_no_name_as_well(tmp_path):
     assert Handing(env="Pendulum-v1", beta=2.0).beta == 2.0
 
 
+few = {"seed": 0, "learning_starts": 20, "batch_size": 8, "buffer_size": 200}
+
+
+class Decided(TD3):
+    """What its constructor decides, it takes from nobody."""
+
+    def __init__(self, env, **shared):
+        super().__init__(env, hidden=4, gamma=0.9, noise=OUNoise(0.3), **shared)
+
+
+class Preferred(TD3):
+    def __init__(self, env, **shared):
+        super().__init__(env, **{"hidden": 4, "gamma": 0.9, **shared})
+
+
+class Halved(TD3):
+    """Its `hidden` is not the one of the class above."""
+
+    def __init__(self, env, *, hidden=8, **shared):
+        super().__init__(env, hidden=hidden // 2, gamma=0.9, **shared)
+
+
+class Closed(PPO):
+    def __init__(self, env):
+        normalize = ("obs", "rewards")
+        super().__init__(env, seed=0, n_envs=3, n_steps=5, gamma=0.9, normalize=normalize)
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "remembered"),
+    [
+        (Decided, few, {"hidden": 4, "gamma": 0.9, "noise": OUNoise(0.3)}),
+        (Preferred, few, {"hidden": 4, "gamma": 0.9}),
+        (Halved, few, {"hidden": 8, "gamma": 0.9}),
+        (Closed, {}, {"seed": 0}),
+    ],
+)
+def test_what_a_constructor_decides_is_loaded_as_well(kind, settings, remembered, tmp_path):
+    agent = kind("Pendulum-v1", **settings).learn(30)
+    assert agent.hyperparameters | remembered == agent.hyperparameters
+    agent.save(tmp_path / "a.pt", replay=True)
+    loaded = kind.load(tmp_path / "a.pt")
+    assert everything(loaded.learn(20)) == everything(agent.learn(20))
+    if kind is Closed:
+        assert (loaded.normalizer.gamma, len(loaded.normalizer.returns)) == (0.9, 3)
+
+
+def test_what_a_constructor_decides_may_be_changed_later_if_others_may(tmp_path):
+    agent = Decided("Pendulum-v1", **few)
+    agent.gamma = 0.8
+    agent.save(tmp_path / "a.pt")
+    assert Decided.load(tmp_path / "a.pt").gamma == 0.8
+    assert Decided.load(tmp_path / "a.pt", gamma=0.7).gamma == 0.7
+    with one_sentence(ValueError, match="hidden counts when an agent is made"):
+        Decided.load(tmp_path / "a.pt", hidden=5)
+
+
 @pytest.mark.parametrize(
     ("args", "settings", "says"),
     [
@@ -224,3 +282,6 @@ def test_a_value_of_what_is_not_flat_is_one_sentence(kind, obs):
         agent.value(obs)
     assert_one_sentence(error.value, "agent.value(agent.flat(obs[None]))")
     assert agent.value(agent.flat(np.zeros((2, 3)))).shape == (2,)
+    for wrong in (np.zeros(3), 0.0, np.zeros((2, 2))):
+        with one_sentence(ValueError, "agent.flat(obs[None])", str(np.shape(wrong))):
+            agent.flat(wrong)

@@ -16,7 +16,7 @@ from torch import nn
 
 from helpers.agents import checkpoint, parameters, probabilities
 from helpers.agents.history import EPISODE, History, Last
-from helpers.agents.hyperparameters import MakesAgents, Remembering, change
+from helpers.agents.hyperparameters import MakesAgents, Remembering, change, note_decided
 from helpers.agents.limits import (
     as_device,
     as_numbers,
@@ -24,6 +24,7 @@ from helpers.agents.limits import (
     check_classes,
     check_environment,
     check_limits,
+    check_rows,
     number,
     says_stop,
     switch,
@@ -117,7 +118,8 @@ class Agent(metaclass=Remembering):
         self.rng, self.predict_rng = np.random.default_rng(self.seed).spawn(2)
         self.normalizer: Normalizer | None = None
         if normalize:
-            settings = self.remembered  # this class's own settings are not set yet
+            # This class's own settings are not set yet, and a class below may take none of them.
+            settings = self.remembered | vars(self).get("decided", {})
             sizes = self.obs_size, settings.get("n_envs", 1), settings["gamma"]
             self.normalizer = Normalizer(normalize, *sizes)
             # Of this agent, not of its class; gamma is the normaliser's too.
@@ -261,6 +263,8 @@ class Agent(metaclass=Remembering):
         A constructor begins with `self.check_settings(locals())`: all its arguments, by name.
         """
         check_limits(settings)
+        if not self.made:
+            note_decided(self, settings)
 
     def follow(self, name: str, rate: Rate, *optimizers: str) -> None:
         """Let optimisers, by the names of attributes, have the setting `name` as learning rate.
@@ -307,6 +311,7 @@ class Agent(metaclass=Remembering):
 
     def flat(self, obs: np.ndarray) -> torch.Tensor:
         """A batch of observations (B, *shape) as the networks take them: float32 (B, obs_size)."""
+        check_rows(self, obs)
         return self.normal(self.measured(obs))
 
     def measured(self, obs: np.ndarray) -> torch.Tensor:

@@ -15,16 +15,11 @@ from gymnasium import spaces
 
 from helpers import __version__
 from helpers.agents import distrust, earlier
-from helpers.agents.hyperparameters import (
-    as_plain,
-    as_remembered,
-    check_own,
-    same_kind,
-    settings_of,
-)
+from helpers.agents.hyperparameters import as_plain, check_own, made_from, same_kind, settings_of
 from helpers.agents.limits import LIMITS
 from helpers.agents.noise import Noise
 from helpers.agents.normalize import Normalizer
+from helpers.agents.parameters import part_of
 from helpers.demos.files import ENV_ID
 from helpers.envs.make import (
     EnvLike,
@@ -77,9 +72,10 @@ def contents(agent: Any, replay: bool) -> dict:
         "history": as_stored({name: list(values) for name, values in agent.history.items()}),
         "rng": agent.rng.bit_generator.state,
         "predict_rng": agent.predict_rng.bit_generator.state,
-        "state": {name: as_stored(getattr(agent, name).state_dict()) for name in agent.saved},
+        "state": {name: as_stored(part_of(agent, name).state_dict()) for name in agent.saved},
     }
     distrust.check_loadable(content)
+    distrust.check_names_of_weights(agent)
     distrust.warn_of_unsaved(agent)
     if replay:
         memories = {name: _memory(getattr(agent, name)) for name in agent.memories}
@@ -145,12 +141,12 @@ def shortly(words: str) -> str:
 def plain_hyperparameters(agent: Any) -> dict:
     """The agent's hyperparameters as a file holds them: which device is for the next machine."""
     acting = {name: each for name, each in vars(agent).items() if isinstance(each, Noise)}
-    settings = agent.hyperparameters
+    settings, taken = agent.hyperparameters, settings_of(type(agent))
     # Of a noise its parameters as they are now: `agent.noise.sigma = 0.2` is obeyed as well.
     return {
         name: as_plain(acting.get(name, value))
         for name, value in settings.items()
-        if name != "device"
+        if name != "device" and name in taken  # a class may decide its seed itself
     }
 
 
@@ -403,8 +399,7 @@ def agent_from(
     settings = content["hyperparameters"] | changes
     check_own(path, f"{kind.__name__}.load", settings)
     try:
-        make: Any = kind
-        agent = make(env, **{name: as_remembered(value) for name, value in settings.items()})
+        agent = made_from(kind, env, settings)
         here = agent.observation_space, agent.action_space
         if same_spaces := _are_those(content, *here):
             restore(agent, content, changes)

@@ -20,7 +20,7 @@ from helpers.agents.base import Agent, gradient_step
 from helpers.agents.limits import check_counts
 from helpers.agents.modes import train_mode
 from helpers.agents.networks import QNetwork
-from helpers.agents.off_policy import OffPolicyAgent, as_stored
+from helpers.agents.off_policy import OffPolicyAgent, as_rows, as_stored
 from helpers.agents.ppo import PPO
 from helpers.agents.threads import one_thread
 from helpers.demos.files import ARRAYS, Demos, check_spaces
@@ -163,6 +163,7 @@ def pretrain(
     check_counts(epochs=epochs, batch_size=batch_size, patience=patience)
     rng = np.random.default_rng(agent.seed if seed is None else seed)
     network, own_optimizer = _policy_of(agent)
+    check_spaces(demos, agent)
     rate = own_optimizer.param_groups[0]["lr"] if learning_rate is None else learning_rate
     optimizer = torch.optim.Adam(network.parameters(), rate)
     agent.measure(demos.obs)
@@ -219,7 +220,7 @@ def as_shown(agent: Agent, demos: Demos) -> tuple[torch.Tensor, torch.Tensor]:
     Raises `ValueError` unless the steps can have been taken in the agent's spaces.
     """
     if isinstance(agent, OffPolicyAgent):
-        obs, action, *_ = as_stored(agent, demos)
+        obs, action, *_ = as_rows(agent, demos)
         return agent.normal(torch.from_numpy(obs)), torch.from_numpy(action).to(agent.device)
     check_spaces(demos, agent)
     policy: Any = _policy_of(agent)[0]

@@ -16,6 +16,7 @@ import torch
 from torch import nn
 
 from helpers.agents.limits import LIMITS
+from helpers.agents.parameters import weight_names
 from helpers.envs.resumable import DIVERGED
 
 MAX_VALUES = 3_000_000  # lists and tables unfolded, or one for each byte of the file
@@ -151,6 +152,16 @@ def check_loadable(content: dict) -> None:
             f"Nothing was saved, since load would refuse it ({error}): history holds pairs of "
             "numbers, as agent.log(name=value) writes them, and all else tensors and plain values."
         ) from error
+
+
+def check_names_of_weights(agent: Any) -> None:
+    """Raise `ValueError` if a network was changed or wrapped so that `load` would not know it."""
+    made, now = vars(agent).get("weight_names", {}), weight_names(agent)
+    for name in (each for each in made if made[each] != now.get(each)):
+        raise ValueError(
+            f"Nothing was saved, since load would refuse it: agent.{name} was changed or wrapped "
+            "since it was made, and its weights have other names now, so put back what it was."
+        )
 
 
 def warn_of_unsaved(agent: Any) -> None:

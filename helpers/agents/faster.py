@@ -230,6 +230,7 @@ class WideLinear(nn.Linear):
         self.weight, self.bias = layer.weight, layer.bias
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        if x.dim() == 1 or len(x) < FEW_ROWS or x.dtype != torch.float32:
+        exported = torch.compiler.is_compiling()  # which cannot look into oneDNN's tensors
+        if exported or x.dim() == 1 or len(x) < FEW_ROWS or x.dtype != torch.float32:
             return super().forward(x)
         return nn.functional.linear(x.to_mkldnn(), self.weight, self.bias).to_dense()

@@ -18,6 +18,7 @@ from helpers.agents.modes import settle
 from helpers.agents.noise import KINDS as NOISES
 from helpers.agents.noise import Noise, as_noise
 from helpers.agents.normalize import watched
+from helpers.agents.parameters import weight_names
 from helpers.agents.schedules import KINDS as SCHEDULES
 from helpers.agents.schedules import as_rate
 from helpers.envs.resumable import Resumable
@@ -53,7 +54,8 @@ class Remembering(ABCMeta):
         with torch.inference_mode(False):  # what is made there could never learn
             agent.__init__(*args, **kwargs)
         settle(agent)
-        vars(agent)["made"] = True
+        vars(agent).pop("decided", None)
+        vars(agent).update(made=True, weight_names=weight_names(agent))
         return agent
 
     @property
@@ -151,6 +153,41 @@ def hyperparameters(kind: type, args: tuple, kwargs: dict[str, Any]) -> dict[str
         for name, value in remembered.items()
         if name not in ("self", "env")
     }
+
+
+def note_decided(agent: Any, settings: Mapping[str, Any]) -> None:
+    """Remember what a constructor was given: a class below may have decided that in its own.
+
+    What a class below takes under the same name stays as that class was given it.
+    """
+    vars(agent).setdefault("decided", {}).update(settings)
+    kinds = type(agent).__mro__
+    below = kinds[: kinds.index(settings.get("__class__", kinds[0]))]
+    own = [inspect.signature(vars(kind)["__init__"]) for kind in below if "__init__" in vars(kind)]
+    taken = {name for signature in own for name in signature.parameters}
+    for name in (agent.remembered.keys() & settings.keys()) - taken:
+        agent.remembered[name] = as_remembered(settings[name])
+
+
+def made_from(kind: Any, env: Any, settings: Mapping[str, Any]) -> Any:
+    """`kind(env, **settings)`; what its constructor decides itself is set afterwards if it differs.
+
+    `super().__init__(env, hidden=256, **shared)` takes no other hidden, which Python alone knows.
+    """
+    given, decided = {name: as_remembered(value) for name, value in settings.items()}, {}
+    while True:
+        try:
+            agent = kind(env, **given)
+            break
+        except TypeError as error:
+            twice = re.search(r"multiple values for keyword argument '(\w+)'", str(error))
+            if twice is None or twice[1] not in given:
+                raise
+            decided[twice[1]] = given.pop(twice[1])
+    for name, value in decided.items():
+        if agent.hyperparameters.get(name) != value:
+            setattr(agent, name, value)
+    return agent
 
 
 def settings_of(kind: type) -> list[str]:

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from gymnasium import spaces
 
 from helpers.agents.noise import as_noise
 from helpers.agents.normalize import PARTS
 from helpers.agents.schedules import as_rate
 from helpers.envs.make import check_action_space, is_image, observation_box, one_line
-from helpers.envs.units import check_bounded
+from helpers.envs.units import check_bounded, check_widths
 from helpers.names import called_here
 
 Limit = Callable[[str, Any], object]  # of a setting's name and value; raises `ValueError`
@@ -266,7 +267,7 @@ def _takes(function: Callable, *args: Any) -> bool:
 
 
 def says_stop(answer: object) -> bool:
-    """Whether a callback's answer ends training: False, also as comparing numpy's numbers gives it.
+    """Whether a callback's answer ends training: False, numpy's and torch's too.
 
     Any other answer, such as None or 0, lets it go on. Raises `TypeError` for a generator and
     what an `async` function gives: these have not run.
@@ -276,7 +277,9 @@ def says_stop(answer: object) -> bool:
             f"The callback gave a {type(answer).__name__}, so nothing in it ran: write a function "
             "without yield and async."
         )
-    return isinstance(answer, (bool, np.bool_)) and not answer
+    if getattr(answer, "ndim", None) == 0:  # one of numpy's, or a tensor
+        answer = answer.item()  # type: ignore[attr-defined]
+    return answer is False
 
 
 def as_array(asked: str, obs: Any) -> np.ndarray:
@@ -301,6 +304,16 @@ def as_numbers(asked: str, obs: Any) -> np.ndarray:
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise ValueError(f"{asked} got an observation with NaN or infinity: mend what it is from.")
     return array
+
+
+def check_rows(agent: Any, obs: Any) -> None:
+    """Raise `ValueError` unless these can be observations, one a row, for `agent.flat`."""
+    shape = np.shape(obs)
+    if math.prod(shape) != (*shape, 0)[0] * agent.obs_size:
+        raise ValueError(
+            f"flat takes a batch of observations, of {agent.obs_size} numbers each, got shape "
+            f"{shape}: for one observation, write agent.flat(obs[None])."
+        )
 
 
 def of_flat(value: Callable[[Any, Any], torch.Tensor]) -> Callable[[Any, Any], torch.Tensor]:
@@ -340,6 +353,8 @@ def check_environment(kind: Any, observation_space: Any, action_space: Any) -> N
     check_action_space(kind.__name__, action_space, kind.action_kinds)
     if kind.needs_bounds:
         check_bounded(kind.__name__, action_space)
+    elif isinstance(action_space, spaces.Box):
+        check_widths(kind.__name__, action_space)
     sees = hasattr(kind, "encoder_class") if kind.takes_images is None else kind.takes_images
     if is_image(box) and not sees:
         raise ValueError(

@@ -1,5 +1,6 @@
 """What DDPG and its successors share: act with noise, keep all transitions, learn from them."""
 
+import math
 from abc import abstractmethod
 from typing import Any
 
@@ -11,7 +12,7 @@ from helpers.agents.faster import fast_update
 from helpers.agents.limits import as_array
 from helpers.agents.noise import GaussianNoise, Noise, UniformNoise, as_noise
 from helpers.demos.files import Demos, check_spaces
-from helpers.envs.make import EnvLike, check_finite
+from helpers.envs.make import EnvLike, check_finite, one_line
 from helpers.envs.resumable import Resumable
 from helpers.memory.buffers import Batch, ReplayBuffer
 from helpers.memory.pictures import make_memory
@@ -138,11 +139,15 @@ def as_step(
     rows, units = [agent.as_batch("store", each) for each in (obs, next_obs)], agent.units
     action, reward = as_array("store", action), as_array("store", reward)
     shape = agent.action_space.shape
-    if action.shape != shape or reward.shape or not all(one for _, one in rows):
+    numbers = action.dtype.kind in "biuf" and reward.dtype.kind in "biuf"
+    flags = all(np.ndim(end) == 0 and end in (0, 1) for end in ends)
+    single = action.shape == shape and not reward.shape and all(one for _, one in rows)
+    if not (numbers and flags and single):
         raise ValueError(
-            f"store takes one step at a time: an action of shape {shape} and a reward that is a "
-            f"number, with the observations before and after; got {action.shape} and "
-            f"{reward.shape}."
+            f"store takes one step at a time: an action of shape {shape}, a reward that is a "
+            "number, True or False for terminated and truncated, and the observations before and "
+            f"after; got an action of shape {action.shape}, {one_line(reward):.20} and "
+            f"{one_line(ends):.40}."
         )
     obs, next_obs = (row[0] for row, _ in rows)
     check_finite(np.append(action, reward), np.array([obs, next_obs]), agent.steps)
@@ -155,8 +160,19 @@ def as_step(
 def as_stored(agent: OffPolicyAgent, demos: Demos) -> tuple[np.ndarray, ...]:
     """The six parts of the demonstrated transitions, one a row, as `agent` keeps its own.
 
-    Raises `ValueError` unless they can have been made in the agent's spaces.
+    Raises `ValueError` unless they can have been made in the agent's spaces, and fit its memory.
     """
+    rows, room = as_rows(agent, demos), getattr(agent.buffer, "capacity", math.inf)
+    if (steps := len(agent.buffer) + len(demos)) > room:
+        raise ValueError(
+            f"{steps:,} steps do not fit into a memory of {room:,}: give {type(agent).__name__} a "
+            f"buffer_size above {steps:,}."
+        )
+    return rows
+
+
+def as_rows(agent: OffPolicyAgent, demos: Demos) -> tuple[np.ndarray, ...]:
+    """The same for demonstrations that need not fit the memory."""
     check_spaces(demos, agent)
     n, units = len(demos), agent.units
     return (

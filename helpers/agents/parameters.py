@@ -11,9 +11,26 @@ from helpers.agents.faster import plain_shapes
 from helpers.agents.modes import TARGET
 
 
+def part_of(agent: Any, name: str) -> Any:
+    """A network or optimiser of the agent; of one that `torch.compile` has wrapped what is within:
+
+    there the weights have the names that those of a fresh agent have.
+    """
+    part = getattr(agent, name)
+    return getattr(part, "_orig_mod", part)
+
+
+def weight_names(agent: Any) -> dict[str, set[str]]:
+    """What the weights of its networks are called in its file, by the name of the network."""
+    parts = {name: part_of(agent, name) for name in agent.saved if hasattr(agent, name)}
+    return {
+        name: set(part.state_dict()) for name, part in parts.items() if isinstance(part, nn.Module)
+    }
+
+
 def get_parameters(agent: Any) -> dict[str, dict[str, Any]]:
     """A copy of the state of every network and optimiser of the agent, by its name."""
-    return {name: copy.deepcopy(getattr(agent, name).state_dict()) for name in agent.saved}
+    return {name: copy.deepcopy(part_of(agent, name).state_dict()) for name in agent.saved}
 
 
 def set_parameters(agent: Any, parameters: Mapping[str, Mapping], exact: bool) -> None:
@@ -38,9 +55,9 @@ def set_parameters(agent: Any, parameters: Mapping[str, Mapping], exact: bool) -
             "to leave that as it is."
         )
     for name, state in parameters.items():
-        _check_state(name, getattr(agent, name), state)
+        _check_state(name, part_of(agent, name), state)
     for name, state in parameters.items():
-        part = getattr(agent, name)
+        part = part_of(agent, name)
         new = copy.deepcopy(dict(state))
         if isinstance(part, torch.optim.Optimizer):
             new["param_groups"] = part.state_dict()["param_groups"]

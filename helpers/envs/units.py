@@ -116,3 +116,15 @@ def check_bounded(agent: str, space: gym.spaces.Box) -> None:
         )
     if not (space.low < space.high).all():
         raise ValueError(f"{agent} needs low < high for every action, got {one_line(space)}.")
+
+
+def check_widths(agent: str, space: gym.spaces.Box) -> None:
+    """Raise `ValueError` if finite bounds are so far apart that no width can be computed."""
+    finite = np.isfinite(space.low) & np.isfinite(space.high)
+    with np.errstate(over="ignore", invalid="ignore"):
+        width = (space.high - space.low).astype(np.float32)
+    if np.isinf(width[finite]).any():
+        raise ValueError(
+            f"{agent} cannot scale actions to bounds as far apart as those of {one_line(space)}: "
+            "write infinity where there is none, or give bounds such as -1 and 1."
+        )
