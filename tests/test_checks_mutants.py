@@ -27,6 +27,9 @@ def changed(text, likeliest=False):
         ("x.exp() - y", "(x - y).exp()"),
         ("torch.exp(x - y)", "torch.exp(x) - y"),
         ("x['a'] + y['b']", "x['b'] + y['b']"),
+        ("not x or y", "not (x or y)"),
+        ("not (x and y)", "not x and y"),
+        ("f(x, y, size=z)", "f(x, z, size=y)"),
         ("x is None", "x is not None"),
         ("x * 0.9", "x * z"),
     ],
@@ -45,7 +48,7 @@ def test_pairs_taken_apart_the_other_way_forgotten_sums_and_quotients():
 def test_of_the_arguments_the_one_that_is_meant_is_shown():
     node = ast.parse("def f(x, y, z):\n    return g(x, y, z, keep=True)").body[0]
     shown = [(m.kind, ast.unparse(m.part)) for m in mutants(node, words_of(node))]
-    assert [part for kind, part in shown if kind.startswith("swap {}")] == ["x", "y"]
+    assert [part for kind, part in shown if kind.startswith("swap {}")] == [*"xyz"]
     left_out = [part for kind, part in shown if kind.endswith("from the arguments")]
     assert left_out == ["keep=True", *"xyz"]
 

@@ -73,8 +73,10 @@ _HINTS = {  # a pattern in what an error says, and its line -> what that mostly 
     "(ndarray|Tensor)' object is not callable": "Round brackets call a function; entries are taken "
     "with square ones, `x[...]`.",
     r"append\(\) takes exactly one": "A pair needs brackets of its own: `append((a, b))`.",
-    "before Module.__init__": "`__init__` has to begin with `super().__init__()`.",
-    "of 'super' object needs an argument": "`super` has to be called: `super().__init__()`.",
+    "before Module.__init__": "`__init__` has to begin with `super().__init__()`, which makes the "
+    "place where torch keeps a module's layers.",
+    "of 'super' object needs an argument|type object 'super'": "`super` has to be called, with "
+    "brackets of its own, as in `super().__init__()`.",
     "is not a Module subclass": "`nn.Sequential` takes modules one by one: `nn.ReLU()` with its "
     "brackets, not the function `torch.relu`, and of a list its entries, with a star: `*layers`.",
     "same dtype, but got Long": "A layer computes with floats, but got integers, such as actions: "
@@ -109,6 +111,10 @@ _HINTS = {  # a pattern in what an error says, and its line -> what that mostly 
     "are arrays, write out the formula of the straight line.",
     "must be tuple of Tensors, not Tensor": "Pass the tensors in one list: `torch.cat([a, b])`, "
     "`torch.stack([a, b])`.",
+    "ndarray' object has no attribute 'append'": "An array keeps its length: write into a place of "
+    "it, `x[i] = y`.",
+    r"'tuple' object has no attribute.*\n.": "A tuple's parts have no names: take one by its "
+    "number, `x[0]`, or unpack all, `a, b = x`.",
     "'list' object has no attribute": "A list has hardly any of a tensor's or an array's methods: "
     "go through its entries, or convert it first (`torch.stack`, `np.array`).",
     "must have same number of dimensions": "What is joined needs the same number of axes (is each "
@@ -148,8 +154,10 @@ _HINTS = {  # a pattern in what an error says, and its line -> what that mostly 
     "'Batch' and|and 'Batch'": "You used a whole batch where one of its parts is needed, such as "
     "`batch.obs`.",
     "Generator' object|generator=Generator": "`rng` is one of numpy's generators: "
-    "`rng.standard_normal(shape)` or `rng.normal(mean, std, shape)` draws from it, and torch's "
-    "functions cannot.",
+    "`rng.standard_normal(shape)` or `rng.normal(mean, std, shape)` draws from it, "
+    "`rng.integers(n, size=shape)` whole numbers below n, and torch's functions cannot.",
+    "high <= 0|low >= high": "`integers` draws numbers below its upper bound, and here there are "
+    "none: did you subtract something from the bound?",
     r"normal\(\) got an unexpected keyword argument 'dtype'": "Of a generator's methods "
     "`standard_normal` and `random` can draw float32; convert what `normal` draws, "
     "`.astype(np.float32)`.",

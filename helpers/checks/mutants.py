@@ -328,11 +328,14 @@ def other_switches(node: ast.expr, words: Words) -> Iterator[ast.expr]:
 
 
 def exchanged_arguments(node: ast.expr, words: Words) -> Iterator[ast.expr]:
-    """Two neighbours in the other order."""
+    """Two neighbours in the other order, with or without their names."""
     if isinstance(node, ast.Call):
-        for i, (one, other) in enumerate(itertools.pairwise(node.args)):
-            swapped = [*node.args[:i], other, one, *node.args[i + 2 :]]
-            yield ast.Call(node.func, swapped, node.keywords)
+        named, n = node.keywords, len(node.args)
+        given = [*node.args, *(each.value for each in named)]
+        for i, (one, other) in enumerate(itertools.pairwise(given)):
+            new = [*given[:i], other, one, *given[i + 2 :]]
+            keywords = [ast.keyword(x.arg, y) for x, y in zip(named, new[n:], strict=True)]
+            yield ast.Call(node.func, new[:n], keywords if i + 2 > n else named)
 
 
 def fewer_arguments(node: ast.expr, words: Words) -> Iterator[ast.expr]:

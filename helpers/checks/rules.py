@@ -194,9 +194,9 @@ def _not_a_number(c: Context) -> Diagnosis | None:
     if c.first.kind != "nan":
         return None
     message = (
-        f"{_subject(c.first, 'contains')} NaN, not a number: look for 0 divided by 0 (as `.std()` "
-        "or `.var()` of one number is), 0 times infinity, the logarithm of a negative number, or "
-        "infinity minus or divided by infinity."
+        f"{_subject(c.first, 'contains')} NaN, not a number: look for 0 divided by 0 (as the mean "
+        "of nothing and `.std()` of one number are), 0 times infinity, the logarithm of a negative "
+        "number, or infinity minus or divided by infinity."
     )
     if "gradient" in c.first.where:
         message += " (`torch.where` computes the gradient of the unused branch, too.)"

@@ -1,6 +1,7 @@
 """Lesson 05's probe: exercise 5.4 `TwoStepProbe`, an environment of one's own."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from itertools import cycle
 from typing import Any
 
@@ -94,11 +95,24 @@ def probe_cases(rng: np.random.Generator) -> list[Case]:
         Case(("rs", (0.0,)), note="a reset and one step"),
         Case(("rss", (0.0,)), note="a whole episode"),
         Case(("rss", (4.0, -1.5)), note="a whole episode with other actions"),
-        Case(("rssrss", (0.0, 2.0)), note="two episodes"),
+        Case(("rssrss", (0.0, 2.0, 0.0, -9.0)), note="two episodes"),
         Case(("rsrss", (0.0,)), note="an episode that is broken off, and a whole one"),
         Case(("rssrssrss", (3.0, 0.5, 1.0)), note="three episodes"),
         Case(("rsRsSS", (0.0,)), note="two probes at once: R and S are of the second"),
     ]
 
 
-TWO_STEP_PROBE = exercise(__file__, "5.4", TwoStepProbe, probe_cases, observe_probe)
+def passes_the_seed_on(function, rng):
+    """Where `reset` fails, that says nothing of the seed."""
+    drawn = []
+    for probe in (function(), function()):
+        with suppress(Exception):
+            probe.reset(seed=3)
+            drawn.append(probe.np_random.random())
+    return len(set(drawn)) < 2
+
+
+TWO_STEP_PROBE = exercise(
+    __file__, "5.4", TwoStepProbe, probe_cases, observe_probe,
+    properties={"the seed is not passed on": passes_the_seed_on},
+)  # fmt: skip

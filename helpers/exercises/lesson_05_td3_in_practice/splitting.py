@@ -224,7 +224,7 @@ def as_recorded(function, rng):
 SPLIT_EPISODES = exercise(
     __file__, "5.6", split_episodes, split_cases, observe_split,
     properties={
-        "never asks rng": asks_rng,
+        "does not draw from rng": asks_rng,
         "takes any share": refuses([1, 2, 1], 0.0, 1.0, -0.5, 20.0),
         "takes a single episode": refuses([4], 0.5),
         "env_id and maker": env_and_maker_stay,
