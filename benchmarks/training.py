@@ -80,9 +80,8 @@ def off_policy(
         ]
         if i == 0:
             widths = "256x256" if peer == "SAC" else "400x300"
-            its_defaults = partial(prepare_library, SB3, peer, PENDULUM)
             name, bar = f"SB3, its defaults ({widths}, batch 256)", Bar(">=", as_it_comes)
-            contenders.append(against(name, its_defaults, bar=bar))
+            contenders.append(against(name, partial(prepare_library, SB3, peer, PENDULUM), bar=bar))
         if peer == "TD3":
             single_file = partial(prepare_single_file, setting, hidden, batch)
             contenders.append(against(f"a plain file, {size}", single_file))
