@@ -71,7 +71,7 @@ ORIGINALS = functions_of(
 # What was read when this was written, and the checksum of its text: an edit there must not be
 # passed over here. Where both agree again (`tests/test_written_out.py`), the new one goes here.
 SOURCES: tuple[Any, ...] = (ddpg, td3, sac, networks, gradient_step)
-READ = 67174746
+READ = 1296687092
 
 
 def checksum(sources: tuple[Any, ...] = SOURCES) -> int | None:
