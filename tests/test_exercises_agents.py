@@ -37,7 +37,13 @@ AGENTS = {
     "06_sac": (SAC, OFF_POLICY, (sac,), ("temperature", "entropy")),
     "07_ppo": (PPO, ON_POLICY, (ppo,), ("entropy", "approx_kl", "clip_fraction")),
 }
-UPDATES = {"03_td3": "3.7", "04_ddpgfd": "4.12", "06_sac": "6.7", "07_ppo": "7.8"}
+UPDATES = {
+    "02_ddpg": "2.10",
+    "03_td3": "3.7",
+    "04_ddpgfd": "4.12",
+    "06_sac": "6.7",
+    "07_ppo": "7.8",
+}
 CLASSES = {
     "DeterministicActor": "actor_class",
     "QNetwork": "critic_class",

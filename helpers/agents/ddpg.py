@@ -73,11 +73,16 @@ class DDPG(OffPolicyAgent):
     critic_class = QNetwork
 
     def update(self, batch: Batch) -> dict[str, torch.Tensor]:
-        """An update of the critic, one of the actor, a small one of both target networks."""
+        """An update of the critic, one of the actor, then a small move of both target networks."""
+        # 1. What the critic should say: a target from both target networks.
         target = td_target(batch, self.target_actor, self.target_critic, self.gamma)
+        # 2. An update of the critic towards it.
         q_loss = critic_loss(self.critic, batch, target)
         gradient_step(self.critic_optimizer, q_loss)
+        # 3. An update of the actor, uphill on what the critic says now.
         policy_loss = actor_loss(self.actor, self.critic, batch.obs)
         gradient_step(self.actor_optimizer, policy_loss)
+        # 4. A small move of all target weights.
         polyak_update(self.targets, self.online, self.tau)
+        # 5. Both losses, for the curves.
         return {"critic_loss": q_loss, "actor_loss": policy_loss}

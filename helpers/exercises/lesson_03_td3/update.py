@@ -1,9 +1,6 @@
 """Lesson 03's agent: exercise 3.7, the `update` of `TD3`.
 
-The agent is built on an environment that has nothing but spaces. Then its networks are replaced by
-small ones with given weights, and its optimisers by plain gradient descent, so that the numbers do
-not depend on the student's networks and can be worked out by hand. One case leaves the agent as it
-was built.
+It is tried as `updates` says; one case leaves the agent as it was built.
 
 Two right smoothings may draw different numbers. So there is no noise where weights are compared,
 and the agent's generator draws only zeros there. The noise is observed in a case of its own, in the
@@ -11,39 +8,22 @@ actions about which the target critic is asked.
 """
 
 import inspect
-import traceback
-from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
-from functools import lru_cache, partial
-from itertools import pairwise
-from math import prod
+from functools import partial
 
 import numpy as np
 import torch
 
-from helpers.agents.base import gradient_step
 from helpers.agents.td3 import TD3
 from helpers.checks.exercise import Case
 from helpers.exercises.lesson_03_td3.smoothing import shared, shared_streams
 from helpers.exercises.text import exercise
-from helpers.exercises.toys import (
-    Descent,
-    SmallActor,
-    SmallTwin,
-    Spaces,
-    batch_of,
-    drawn,
-    floats,
-    random_twin,
-)
+from helpers.exercises.toys import SmallActor, SmallTwin, batch_of, drawn, floats, random_twin
+from helpers.exercises.updates import Updates, bare, built, listed, observe_updates, with_networks
 from helpers.memory.buffers import Batch
 
 # --- What is looked at ----------------------------------------------------------------------------
 
-NETWORKS = ("critic", "actor", "target_critic", "target_actor")
-LOSSES = ("critic_loss", "actor_loss")
 ROWS = 4000  # enough to compare shares of the noise
-WARM_UP = 7  # steps; the first updates come right after it
 
 
 class ListeningTwin(SmallTwin):
@@ -71,12 +51,6 @@ class Still(np.random.Generator):
         return loc + 0 * super().normal(loc, scale, size)
 
 
-def built(function, obs_size: int, action_dim: int, **settings):
-    small = {"hidden": 8, "learning_starts": WARM_UP, "batch_size": 1, "buffer_size": 8}
-    settings |= {"reward_scale": 0.3}  # which an update must not use
-    return function(Spaces(obs_size, action_dim), seed=0, **small, **settings)
-
-
 def with_plain_twin(function):
     """The same class, with critics that `faster` does not rebuild."""
     twin = getattr(function, "critic_class", None)
@@ -85,112 +59,12 @@ def with_plain_twin(function):
     return type("TD3", (function,), {"critic_class": type("TwinQNetwork", (twin,), {})})
 
 
-def template(function):
-    """Built once for all classes that begin as the course's does: building takes longer than a few
-    updates, most parts are replaced anyway, and a check tries hundreds of versions of `update`.
-    """
-    alike = inspect.isclass(function) and function.__bases__ == TD3.__bases__
-    if not (alike and begins(function) == begins(TD3)):
-        return first_built(function)
-    agent = copy(first_built(TD3))
-    agent.__class__ = function
-    return agent
-
-
-@lru_cache(maxsize=2)
-def first_built(function):
-    return built(function, 1, 1)
-
-
-def begins(function) -> tuple:
-    """What `__init__` does, wherever it stands, and what networks are built."""
-    code, defaults = function.__init__.__code__, function.__init__.__kwdefaults__
-    twin = getattr(function, "critic_class", None)
-    return code.co_code, code.co_consts, code.co_names, defaults, getattr(twin, "__name__", None)
-
-
 def agent_with(function, networks: tuple, learning_rate: float, **settings):
-    """An agent with these networks: critic, actor, target critic, target actor."""
-    agent = copy(template(function))
+    agent = with_networks(bare(function, TD3), networks, learning_rate, **settings)
     bits = np.random.PCG64(0).spawn(2)
     kind = np.random.Generator if settings["target_noise"] else Still
     agent.rng, agent.predict_rng = map(kind, bits)
-    # Not one by one: an agent looks at each setting that is given to it, which takes time.
-    vars(agent).update(settings | dict(zip(NETWORKS, networks, strict=True)))
-    for name in ("actor", "critic"):
-        optimizer = Descent(getattr(agent, name).parameters(), learning_rate)
-        setattr(agent, f"{name}_optimizer", optimizer)
-    agent.online = [*agent.actor.parameters(), *agent.critic.parameters()]
-    agent.targets = [*agent.target_actor.parameters(), *agent.target_critic.parameters()]
     return agent
-
-
-class Updates:
-    """Updates of an agent with one batch, and what they change besides the weights."""
-
-    def __init__(self, agent, batch: Batch) -> None:
-        self.agent, self.batch = agent, batch
-        self.count = 0
-        self.settings: set[str] = set()
-        self.parts: set[str] = set()
-
-    def learn(self):
-        """One update, counted as by the agent itself; there are two for each environment step."""
-        self.agent.steps = WARM_UP + self.count // 2
-        self.agent.updates += 1
-        self.count += 1
-        before, batch = self.numbers(), Batch(*(part.clone() for part in self.batch))
-        try:
-            losses = self.agent.update(batch)
-        except RuntimeError as error:
-            add_evidence(error, self.agent)
-            raise
-        self.settings |= {
-            name for name, number in self.numbers().items() if number != before.get(name, number)
-        }
-        pairs = zip(Batch._fields, batch, self.batch, strict=True)
-        self.parts |= {name for name, part, before in pairs if not torch.equal(part, before)}
-        return losses
-
-    def numbers(self) -> dict[str, float]:
-        """The agent's settings and counts, which an update must not change."""
-        names = {"updates", "steps", *self.agent.hyperparameters}
-        entries = vars(self.agent).items()
-        return {k: v for k, v in entries if k in names and isinstance(v, int | float)}
-
-    def changes(self) -> dict[str, str]:
-        return {
-            "settings of the agent that were changed": listed(self.settings),
-            "parts of the batch that were changed": listed(self.parts),
-        }
-
-
-def listed(names: Iterable[str]) -> str:
-    return ", ".join(sorted(names)) or "none"
-
-
-def add_evidence(error: RuntimeError, agent) -> None:
-    """Note on an error of `gradient_step` whose step it was and what the loss depends on."""
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    step = next((f.f_locals for f in frames if f.f_code is gradient_step.__code__), None)
-    if step is None or not isinstance(step["loss"], torch.Tensor):
-        return
-    whose = [name for name, part in vars(agent).items() if part is step["optimizer"]]
-    leaves, networks = graph_leaves(step["loss"]), [n for n in NETWORKS if hasattr(agent, n)]
-    shares = {name: [p in leaves for p in getattr(agent, name).parameters()] for name in networks}
-    parts = [("all of " * all(x)) + name for name, x in shares.items() if any(x)]
-    error.add_note(f"{listed(whose)}: {listed(parts)}")
-
-
-def graph_leaves(loss: torch.Tensor) -> set[torch.Tensor]:
-    """The tensors that a gradient of the loss would reach."""
-    seen, left = set(), [loss.grad_fn]
-    while left:
-        node = left.pop()
-        if node is not None and node not in seen:
-            seen.add(node)
-            left += [following for following, _ in node.next_functions]
-    return {node.variable for node in seen if hasattr(node, "variable")}
 
 
 def observe_agent(
@@ -211,98 +85,12 @@ def observe_agent(
         networks = critic, actor, target_critic, target_actor
         agent = agent_with(function, networks, learning_rate, **settings)
     agent.updates = updates_before
-    trial = Updates(agent, batch)
     if target_noise:
+        trial = Updates(agent, batch)
         return what_arrives(trial, updates, noise_clip) | trial.changes()
-    states, returned = [weights(agent)], []
-    for _ in range(updates):
-        returned.append(trial.learn())
-        states.append(weights(agent))
-    if critic is None:
-        seen = {"networks that move at each update": [moved(*pair) for pair in pairwise(states)]}
-    else:
-        numbers = range(updates_before + 1, updates_before + updates + 1)
-        acting = [number % policy_delay == 0 for number in numbers]
-        seen = values_after("the update" if updates == 1 else "each update", states[1:])
-        seen |= what_is_returned("the update" if updates == 1 else "each update", returned, acting)
-    return seen | {"networks that can no longer be trained": frozen(agent)} | trial.changes()
-
-
-def values_after(each: str, states: list[dict]) -> dict:
-    return {
-        f"{name.replace('_', ' ')} after {each}": np.squeeze(
-            np.stack([state[name] for state in states]), axis=0 if len(states) == 1 else ()
-        )
-        for name in NETWORKS
-    }
-
-
-def what_is_returned(each: str, returned: list, acting: list[bool]) -> dict:
-    """The form of what each update returns, and its losses; `acting` says where the actor moves."""
-    with_actor = [losses for losses, is_acting in zip(returned, acting, strict=True) if is_acting]
-    return {
-        f"return value of {each}": [
-            described(losses, LOSSES[: 1 + is_acting])
-            for losses, is_acting in zip(returned, acting, strict=True)
-        ],
-        f"`critic_loss` of {each}": [loss_called("critic_loss", x) for x in returned],
-        "`actor_loss` at the actor's updates": [loss_called("actor_loss", x) for x in with_actor],
-    }
-
-
-def weights(agent) -> dict[str, np.ndarray]:
-    """The weights of every network; those of a small twin are two rows."""
-    parameters = {name: list(getattr(agent, name).parameters()) for name in NETWORKS}
-    return {
-        name: as_rows([p.detach().numpy() for p in parts]) for name, parts in parameters.items()
-    }
-
-
-def as_rows(parts: list[np.ndarray]) -> np.ndarray:
-    if len(parts) == 2 and parts[0].ndim == 1:
-        return np.stack(parts)
-    return np.concatenate([part.ravel() for part in parts])
-
-
-def frozen(agent) -> str:
-    names = [
-        name
-        for name in ("actor", "critic")
-        if not all(p.requires_grad for p in getattr(agent, name).parameters())
-    ]
-    return ", ".join(names) or "none"
-
-
-def moved(before: dict, after: dict) -> str:
-    alike = (name for name in before if np.allclose(before[name], after[name], 1e-6, 1e-9))
-    names = [name for name in before if name not in {*alike}]
-    return ", ".join(names).replace("_", " ") or "nothing"
-
-
-def described(losses, needed: Sequence[str]) -> str:
-    """ "a dict" where the agent and its curves find all that they need."""
-    if not isinstance(losses, Mapping):
-        return f"an object of type {type(losses).__name__}"
-    missing = [f"without {name}" for name in needed if name not in losses]
-    idle = ["with an actor_loss although the actor does not move"] * (
-        "actor_loss" in set(losses).difference(needed)
-    )
-    # The agent calls `.item()` of every loss, which works for a single number.
-    kinds = sorted({type(x).__name__ for x in losses.values() if not hasattr(x, "item")})
-    several = ["with several numbers in an entry"] * any(map(many, losses.values()))
-    unfit = [f"with an entry of type {kind}" for kind in kinds]
-    return ", ".join(["a dict", *missing, *idle, *unfit, *several])
-
-
-def many(loss) -> bool:
-    return prod(getattr(loss, "shape", ())) != 1
-
-
-def loss_called(name: str, losses) -> float | None:
-    found = losses.get(name) if isinstance(losses, Mapping) else None
-    if found is None or many(found):
-        return None
-    return float(found.item() if hasattr(found, "item") else found)
+    numbers = range(updates_before + 1, updates_before + updates + 1)
+    acting = [number % policy_delay == 0 for number in numbers]
+    return observe_updates(agent, batch, acting, own=critic is None)
 
 
 def what_arrives(trial: Updates, updates: int, noise_clip: float) -> dict:

@@ -1,8 +1,7 @@
 """Lesson 04's agent: exercise 4.12, the `update` of `DDPGfD`.
 
-As for lesson 03's agent: small networks with given weights and plain gradient descent take the
-place of the agent's own, so that the numbers can be worked out by hand. The memory has a few steps,
-all with priority 1, and the first of them are demonstrations.
+It is tried as `updates` says. The memory has a few steps, all with priority 1, and the first of
+them are demonstrations.
 """
 
 from collections.abc import Mapping
@@ -15,17 +14,17 @@ import torch
 
 from helpers.agents.ddpgfd import DDPGfD
 from helpers.checks.exercise import Case
-from helpers.exercises.lesson_03_td3.update import (
-    NETWORKS,
+from helpers.exercises.lesson_04_ddpgfd.losses import n_step_batch
+from helpers.exercises.text import exercise
+from helpers.exercises.toys import SmallActor, SmallCritic, Spaces, floats
+from helpers.exercises.updates import (
     add_evidence,
     frozen,
     loss_called,
     moved,
     weights,
+    with_networks,
 )
-from helpers.exercises.lesson_04_ddpgfd.losses import n_step_batch
-from helpers.exercises.text import exercise
-from helpers.exercises.toys import Descent, SmallActor, SmallCritic, Spaces, floats
 from helpers.memory.buffers import PrioritizedBatch, PrioritizedReplayBuffer
 
 # --- What is looked at ----------------------------------------------------------------------------
@@ -57,16 +56,8 @@ def filled(buffer):
 
 
 def agent_with(function, networks: tuple, learning_rate: float, weight_decay: float, **settings):
-    """An agent with these networks: critic, actor, target critic, target actor."""
     agent = copy(template(function))
-    # Beneath what an agent refuses to have changed, such as its memory's gamma.
-    vars(agent).update(settings | dict(zip(NETWORKS, networks, strict=True)))
-    for name in ("actor", "critic"):
-        parameters = getattr(agent, name).parameters()
-        optimizer = Descent(parameters, learning_rate, weight_decay)
-        setattr(agent, f"{name}_optimizer", optimizer)
-    agent.online = [*agent.actor.parameters(), *agent.critic.parameters()]
-    agent.targets = [*agent.target_actor.parameters(), *agent.target_critic.parameters()]
+    with_networks(agent, networks, learning_rate, weight_decay, **settings)
     agent.buffer = PrioritizedReplayBuffer(PLACES, (1,), (1,), 0, alpha=ALPHA)
     return agent
 

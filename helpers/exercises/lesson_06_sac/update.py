@@ -17,10 +17,10 @@ from torch import nn
 from helpers.agents.sac import SAC, Temperature
 from helpers.checks.exercise import Case
 from helpers.exercises.lesson_03_td3.smoothing import shared_streams
-from helpers.exercises.lesson_03_td3.update import Updates, described, loss_called
 from helpers.exercises.properties import drawn_from
 from helpers.exercises.text import exercise
-from helpers.exercises.toys import Descent, Small, SmallTwin, Spaces, batch_of, floats
+from helpers.exercises.toys import Descent, Small, SmallTwin, batch_of, floats
+from helpers.exercises.updates import Updates, built, described, loss_called
 
 NETWORKS = ("critic", "actor", "target_critic")
 RETURNED = ("critic_loss", "actor_loss", "temperature", "entropy")
@@ -53,8 +53,7 @@ class Repeating(np.random.Generator):
 @lru_cache(maxsize=1)
 def template(function):
     """Built once: building takes longer than a few updates, and most parts are replaced anyway."""
-    small = {"hidden": 8, "learning_starts": 7, "batch_size": 1, "buffer_size": 8}
-    return function(Spaces(1, 1), seed=0, reward_scale=0.3, **small)
+    return built(function, 1, 1)
 
 
 def agent_with(function, networks: tuple, temperature: float, rate: float, settings: dict) -> SAC:
