@@ -186,7 +186,11 @@ def made_from(kind: Any, env: Any, settings: Mapping[str, Any]) -> Any:
             decided[twice[1]] = given.pop(twice[1])
     for name, value in decided.items():
         if agent.hyperparameters.get(name) != value:
-            setattr(agent, name, value)
+            try:
+                setattr(agent, name, value)
+            except AttributeError as error:
+                words = f"{kind.__name__} decides its {name} itself: change it there"
+                raise ValueError(words) from error
     return agent
 
 
