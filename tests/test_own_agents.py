@@ -189,7 +189,7 @@ def test_what_a_constructor_decides_may_be_changed_later_if_others_may(tmp_path)
     agent.save(tmp_path / "a.pt")
     assert Decided.load(tmp_path / "a.pt").gamma == 0.8
     assert Decided.load(tmp_path / "a.pt", gamma=0.7).gamma == 0.7
-    with one_sentence(ValueError, match="hidden counts when an agent is made"):
+    with one_sentence(ValueError, match="Decided decides its hidden itself"):
         Decided.load(tmp_path / "a.pt", hidden=5)
 
 

@@ -1,5 +1,6 @@
 """Networks of one's own are what an agent learns with, or it says why not."""
 
+import copy
 from pathlib import Path
 
 import gymnasium as gym
@@ -101,6 +102,25 @@ def test_a_network_in_anothers_place_is_one_sentence():
     agent.critic.forward = lambda obs, action: agent.critic[0](obs, action)
     agent.learn(1)
     assert agent.updates == 4
+
+
+class Heads(DDPG):
+    """Networks in a list with an optimiser, a plain parameter with another, and a fixed network."""
+
+    def __init__(self, env, **shared):
+        super().__init__(env, **shared)
+        self.heads, self.scale = [nn.Linear(3, 1), nn.Linear(3, 1)], nn.Parameter(torch.zeros(1))
+        self.heads_optimizer = torch.optim.Adam([w for h in self.heads for w in h.parameters()])
+        self.scale_optimizer = torch.optim.Adam([self.scale])
+        self.fixed = nn.Linear(3, 4)
+
+
+def test_what_a_constructor_makes_apart_is_meant():
+    agent = Heads("Pendulum-v1", seed=0, learning_starts=1)
+    assert copy.deepcopy(agent.learn(2)).learn(1).updates == 3
+    agent.actor = nn.Sequential(nn.Linear(3, 1), nn.Tanh())
+    with one_sentence(ValueError, "actor_optimizer", "agent.actor.load_state_dict"):
+        agent.learn(1)
 
 
 class Column(nn.Module):

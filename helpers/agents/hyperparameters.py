@@ -18,7 +18,7 @@ from helpers.agents.modes import settle
 from helpers.agents.noise import KINDS as NOISES
 from helpers.agents.noise import Noise, as_noise
 from helpers.agents.normalize import watched
-from helpers.agents.parameters import weight_names
+from helpers.agents.parameters import apart, weight_names
 from helpers.agents.schedules import KINDS as SCHEDULES
 from helpers.agents.schedules import as_rate
 from helpers.envs.resumable import Resumable
@@ -55,7 +55,7 @@ class Remembering(ABCMeta):
             agent.__init__(*args, **kwargs)
         settle(agent)
         vars(agent).pop("decided", None)
-        vars(agent).update(made=True, weight_names=weight_names(agent))
+        vars(agent).update(made=True, weight_names=weight_names(agent), apart=apart(agent))
         return agent
 
     @property
@@ -186,7 +186,11 @@ def made_from(kind: Any, env: Any, settings: Mapping[str, Any]) -> Any:
             decided[twice[1]] = given.pop(twice[1])
     for name, value in decided.items():
         if agent.hyperparameters.get(name) != value:
-            setattr(agent, name, value)
+            try:
+                setattr(agent, name, value)
+            except AttributeError as error:
+                words = f"{kind.__name__} decides its {name} itself: change it there"
+                raise ValueError(words) from error
     return agent
 
 

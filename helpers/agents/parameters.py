@@ -64,8 +64,8 @@ def set_parameters(agent: Any, parameters: Mapping[str, Mapping], exact: bool) -
         part.load_state_dict(new)
 
 
-def check_trained(agent: Any) -> None:
-    """Raise `ValueError` if a network was put in another's place, whose optimiser trains on."""
+def apart(agent: Any) -> tuple[list[str], list[str]]:
+    """Optimisers of weights that no network of the agent has, and networks that none trains."""
     parts = vars(agent).items()
     weights = {
         name: set(map(id, part.parameters())) for name, part in parts if isinstance(part, nn.Module)
@@ -82,6 +82,17 @@ def check_trained(agent: Any) -> None:
         for name, own in weights.items()
         if own and not own & learning and not name.startswith(TARGET)
     ]
+    return left, idle
+
+
+def check_trained(agent: Any) -> None:
+    """Raise `ValueError` if a network was put in another's place, whose optimiser trains on.
+
+    What a constructor has made so, such as networks in a list and one that is fixed, is meant.
+    """
+    now, made = apart(agent), vars(agent).get("apart", ([], []))
+    pairs = zip(now, made, strict=True)
+    left, idle = ([name for name in names if name not in meant] for names, meant in pairs)
     if left and idle:
         raise ValueError(
             f"{left[0]} trains weights that no network of the agent has, and nothing trains "
