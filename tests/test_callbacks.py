@@ -213,10 +213,14 @@ def test_the_best_is_kept_in_memory_and_in_a_file(tmp_path):
     assert agent.predict(np.ones(1)) == pytest.approx(0.3)
 
 
-def test_evaluations_that_cannot_be_are_refused_at_once():
+def test_evaluations_that_cannot_be_are_refused_at_once(tmp_path):
     for settings in ({"every": 0}, {"every": 5, "episodes": 0}):
         with one_sentence(ValueError, match=f"^{[*settings][-1]} must be .*, got 0.$"):
             Evaluate(**settings)
+    with one_sentence(ValueError, "episodes must be a whole number", "'3'"):
+        Evaluate(5, "3")
+    with one_sentence(IsADirectoryError, "is a folder"):
+        Evaluate(5, path=tmp_path)
     agent = DDPG(Wants(Log()), seed=0, **tiny)  # was not made by gymnasium.make
     with one_sentence(ValueError, "cannot be copied"):
         agent.learn(100, Evaluate(50))

@@ -25,7 +25,7 @@ from helpers.agents import checkpoint
 from helpers.agents.base import Agent, Callback
 from helpers.agents.limits import check_callback, check_counts, number, says_stop
 from helpers.envs.make import EnvLike
-from helpers.evaluation import Evaluation, evaluate, fitting_env
+from helpers.evaluation import Evaluation, check_starts, evaluate, fitting_env
 from helpers.names import explained
 
 LOG_SECONDS = 5.0  # between two looks at the history
@@ -95,10 +95,9 @@ class Evaluate:
         seed: int = 10_000,
         path: str | os.PathLike | None = None,
     ) -> None:
-        if episodes < 1:
-            raise ValueError(f"episodes must be at least 1, got {episodes}.")
+        check_starts(episodes, seed)
         self.milestones, self.episodes = Milestones(every), episodes
-        self.env, self.seed, self.path = env, seed, path
+        self.env, self.seed, self.path = env, seed, path and checkpoint.file_path(path)
         self.curve: list[tuple[int, Evaluation]] = []
         self.best: tuple[int, Evaluation] | None = None
         self.best_contents: dict | None = None  # what `agent.save` would have written then
