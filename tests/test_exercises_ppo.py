@@ -61,6 +61,11 @@ def goes_through_a_layer(network, output_gain):
         torch.nn.init.orthogonal_(layer.weight, output_gain)
 
 
+def cuts_a_network(network, output_gain):
+    for layer in network[:-1]:
+        torch.nn.init.orthogonal_(layer.weight, output_gain)
+
+
 def assigns_weights(network, output_gain):
     for layer in network.modules():
         if isinstance(layer, torch.nn.Linear):
@@ -76,8 +81,9 @@ class LossAlone(PPO):
     ("exercise_id", "wrong", "says"),
     [
         ("7.3", cuts_equally, "`np.array_split` cuts any number"),
-        ("7.7", goes_through_a_layer, "or its layers, `.modules()`."),
-        ("7.7", assigns_weights, "Change a layer's weights in place"),
+        ("7.7", goes_through_a_layer, "take all its layers, `.modules()`"),
+        ("7.7", cuts_a_network, "take all its layers, `.modules()`"),
+        ("7.7", assigns_weights, "Change weights and biases in place"),
         ("7.8", LossAlone, "does what you call there return all that you need?"),
     ],
 )

@@ -106,6 +106,11 @@ def double_estimate(choosing, judging):
     return np.array([b[a.index(max(a))] for a, b in zip(choosing, judging, strict=True)])
 
 
+def clipped_double_q_target(batch, next_action, target_critic, gamma):
+    q1, q2 = target_critic(batch.next_obs, next_action)
+    return batch.reward + gamma * ~batch.terminated * torch.minimum(q1, q2)
+
+
 def twin_critic_loss(critic, batch, target):
     return ((critic(batch.obs, batch.action) - target) ** 2).mean()
 
@@ -124,6 +129,7 @@ class UpdatesNetworks(TD3):
     ("exercise_id", "wrong", "says"),
     [
         ("3.1", double_estimate, "`argmax()` gives the position of the largest entry."),
+        ("3.3", clipped_double_q_target, "these are numbers: subtract 0.0 and 1.0 from 1."),
         ("3.4", twin_critic_loss, "or two critics in one, unpack them"),
         ("3.6", actor_loss_by_q1, "A `SmallActor` is no tensor: did you mean what it returns?"),
         ("3.7", UpdatesNetworks, "`gradient_step` takes the optimiser first"),

@@ -96,8 +96,9 @@ _HINTS = {  # a pattern in what an error says, and its line -> what that mostly 
     "`math`, and `x.clamp(min=0)` compares a tensor with one.",
     r"arguments - got \((numpy\.ndarray|float|int|list)\b[\s\S]*\(Tensor input": "This function "
     "of torch takes tensors: for arrays use numpy's functions, for a plain number Python's.",
-    r"'(Small\w+|Linear)' object is not iterable": "A network cannot be gone through: call it, or "
-    "take its weights, `.parameters()`, or its layers, `.modules()`.",
+    r"'(Small\w+|Linear)' object is not (iterable|subscriptable)": "A network is no list (only "
+    "`nn.Sequential` is one, of its layers): call it, or take all its layers, `.modules()`, or its "
+    "weights, `.parameters()`.",
     r"'Small\w+' object has no attribute (?!'param_groups')": "The check gives your function a "
     "small stand-in for the network: use no more of it than the exercise names.",
     "must be Tensor, not list": "`torch.stack` turns a list of tensors into a tensor, "
@@ -171,8 +172,8 @@ _HINTS = {  # a pattern in what an error says, and its line -> what that mostly 
     "something else: a function that returns several parts returns them in that order.",
     "0-d tensor": "It is a single number, of which no parts can be taken: does what you call there "
     "return all that you need?",
-    r"cannot assign '[\w.]+' as parameter": "Change a layer's weights in place: by a function of "
-    "`nn.init`, whose name ends in `_`, or by `copy_` under `torch.no_grad()`.",
+    r"cannot assign '[\w.]+' as parameter": "Change weights and biases in place: by a function "
+    "of `nn.init`, whose name ends in `_`, or by `copy_` under `torch.no_grad()`.",
     r"(ndarray|Tensor)' object has no attribute 'index'": "`index` is a method of lists: of "
     "an array or a tensor `argmax()` gives the position of the largest entry.",
     "equal division": "`np.split` cuts into equal parts only. `np.array_split` cuts any number: "
