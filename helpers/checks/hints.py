@@ -57,9 +57,9 @@ _HINTS = {  # a pattern in what an error says, and its line -> what that mostly 
     "another function? If not, add a condition that stops it, or write a loop.",
     "return_types": "With a `dim`, torch's `min`, `max` and `median` return values and their "
     "positions: take `.values`.",
-    "can't multiply sequence by non-int|must be Tensor, not tuple": "You have a list or a tuple "
-    "instead of a tensor: if a function returns several, such as torch's `max` with a `dim`, or "
-    "two critics in one, unpack them (`a, b = ...`) or take the one you need.",
+    "can't multiply sequence by non-int|must be Tensor, not tuple|operand.*'tuple'": "You have a "
+    "list or a tuple instead of a tensor: if a function returns several, such as torch's `max` "
+    "with a `dim`, or two critics in one, unpack them (`a, b = ...`) or take the one you need.",
     "can only concatenate tuple": "What stands before the `+` is a tuple: `np.where` and `nonzero` "
     "return one, with an array for each axis. Take the array out, `[0]`.",
     "no attribute 'read'": "`load` reads from a file; `json.loads` turns JSON text into a dict.",
@@ -96,15 +96,18 @@ _HINTS = {  # a pattern in what an error says, and its line -> what that mostly 
     "`math`, and `x.clamp(min=0)` compares a tensor with one.",
     r"arguments - got \((numpy\.ndarray|float|int|list)\b[\s\S]*\(Tensor input": "This function "
     "of torch takes tensors: for arrays use numpy's functions, for a plain number Python's.",
-    r"'Small\w+' object is not iterable": "A network cannot be gone through: call it, or "
-    "take its weights, `.parameters()`.",
-    r"'Small\w+' object has no attribute": "The check gives your function a small stand-in for the "
-    "network: use no more of it than the exercise names.",
+    r"'(Small\w+|Linear)' object is not (iterable|subscriptable)": "A network is no list (only "
+    "`nn.Sequential` is one, of its layers): call it, or take all its layers, `.modules()`, or its "
+    "weights, `.parameters()`.",
+    r"'Small\w+' object has no attribute (?!'param_groups')": "The check gives your function a "
+    "small stand-in for the network: use no more of it than the exercise names.",
     "must be Tensor, not list": "`torch.stack` turns a list of tensors into a tensor, "
     "`torch.tensor` a list of numbers.",
     "must be Tensor, not numpy": "`torch.as_tensor` turns an array into a tensor.",
-    "expected Tensor as element": "torch joins tensors; for arrays numpy has `np.concatenate` and "
-    "`np.stack`.",
+    r"expected Tensor as element.*got (?!None)([A-Z]\w+)": "A `{0}` is no tensor: did you "
+    "mean what it returns?",
+    "expected Tensor as element.*got [a-z]": "torch joins tensors; for arrays numpy has "
+    "`np.concatenate` and `np.stack`.",
     "found invalid values": "What describes the distribution is NaN, infinite or out of its range: "
     "`exp` of a large number is infinite, and a standard deviation is above 0.",
     "object too deep": "`np.interp` takes one row of numbers as its table: where bounds "
@@ -167,6 +170,14 @@ _HINTS = {  # a pattern in what an error says, and its line -> what that mostly 
     "is `nn.functional`.",
     "Expected output to be a torch.Tensor": "A gradient is taken of a tensor, and this is "
     "something else: a function that returns several parts returns them in that order.",
+    "0-d tensor": "It is a single number, of which no parts can be taken: does what you call there "
+    "return all that you need?",
+    r"cannot assign '[\w.]+' as parameter": "Change weights and biases in place: by a function "
+    "of `nn.init`, whose name ends in `_`, or by `copy_` under `torch.no_grad()`.",
+    r"(ndarray|Tensor)' object has no attribute 'index'": "`index` is a method of lists: of "
+    "an array or a tensor `argmax()` gives the position of the largest entry.",
+    "equal division": "`np.split` cuts into equal parts only. `np.array_split` cuts any number: "
+    "sizes then differ by one at most.",
     "no attribute 'param_groups'": "Something else was passed where an optimiser is "
     "needed: `gradient_step` takes the optimiser first, then the loss.",
 }
