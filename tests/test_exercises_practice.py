@@ -70,6 +70,7 @@ SLIPS = [
     ("5.4", "super().reset(seed=seed)", "super.reset(seed=seed)", "`super` has to be called"),
     ("5.4", "super().reset(seed=seed)", "super().reset()", NOT_PASSED_ON),
     ("5.4", "super().reset(seed=seed)", "pass", NOT_PASSED_ON),
+    ("5.6", "rng.permutation", "np.random.default_rng(42).permutation", "You never draw from"),
     ("5.5", "(*layers)", "(layers)", "with a star: `*layers`"),
     ("5.5", "nn.ReLU()", "nn.ReLU", "`nn.ReLU()` with its brackets"),
 ]

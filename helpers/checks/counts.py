@@ -124,3 +124,12 @@ def _axes(name: str, shape: tuple[int, ...]) -> Iterator[tuple[str, int]]:
         yield f"columns of `{name}`", shape[1]
     if len(shape) > 1:
         yield f"entries of `{name}`", int(np.prod(shape))
+
+
+def sums(want: np.ndarray, have: np.ndarray) -> list[str]:
+    """A sum that should be 1 and is not."""
+    if want.dtype.kind not in "iuf" or want.size < 2 or not np.allclose(want.sum(axis=-1), 1):
+        return []
+    yours = np.ravel(have.sum(axis=-1))
+    off = yours[~np.isclose(yours, 1, atol=1e-3)]
+    return [f"The sum should be 1, but yours is {off[0]:.4g}."] if off.size else []

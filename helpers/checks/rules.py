@@ -22,7 +22,7 @@ from helpers.checks.compare import (
     leaves,
     snapshot,
 )
-from helpers.checks.counts import of_another_length, off_by_a_length
+from helpers.checks.counts import of_another_length, off_by_a_length, sums
 from helpers.checks.display import short
 from helpers.checks.edits import source_of_reference
 from helpers.checks.exercise import Case, Exercise
@@ -310,6 +310,13 @@ def _part(seen: Snapshot | Raised, where: str) -> Snapshot | Raised | None:
     return next(inside, None)
 
 
+def _draws_elsewhere(c: Context) -> Diagnosis | None:
+    """Its random numbers are others: a change of a line that hides this is no explanation."""
+    broken = {name for name, error in c.got.broken.items() if error is None}
+    said = (x for x in c.exercise.properties if x.name in broken and "not draw from" in x.name)
+    return next((Diagnosis(x.name, x.message) for x in said), None)
+
+
 def _explained(c: Context) -> Diagnosis | None:
     """Two mistakes at once, or one line to look at, beside what any function can have."""
     found = explain(c.exercise, c.function, c.got, c.failing)
@@ -404,12 +411,12 @@ def _by_hand(exercise: Exercise, case: Case, wanted: object) -> bool:
 
 def _whatever_the_values(c: Context) -> list[str]:
     """What holds of the right output and not of this one, whatever the numbers are."""
-    at_all = ("changes from call", "changes its inputs", "changes the tree", "does not draw from")
+    at_all = ("changes from call", "changes its inputs", "changes the tree")
     broken = [name for name, e in c.got.broken.items() if e is None and name.startswith(at_all)]
     said = [each.message for each in c.exercise.properties if each.name in broken]
     want, have = c.first.expected, c.first.got
     if _is_numeric(want) and _is_numeric(have) and want.value.shape == have.value.shape:
-        said += _signs(c, want.value, have.value) + _sums(want.value, have.value)
+        said += _signs(c, want.value, have.value) + sums(want.value, have.value)
     if isinstance(have, Leaf) and have.kind == "text":
         said += on_types(str(have.value))
     wrong = {d.where for _, d in c.all_differences()}
@@ -435,14 +442,6 @@ def _signs(c: Context, want: np.ndarray, have: np.ndarray) -> list[str]:
     ]
 
 
-def _sums(want: np.ndarray, have: np.ndarray) -> list[str]:
-    if want.dtype.kind not in "iuf" or want.size < 2 or not np.allclose(want.sum(axis=-1), 1):
-        return []
-    yours = np.ravel(have.sum(axis=-1))
-    off = yours[~np.isclose(yours, 1, atol=1e-3)]
-    return [f"The sum should be 1, but yours is {off[0]:.4g}."] if off.size else []
-
-
 _OF_VALUES = (_not_a_number, _shape, _whole_numbers, _factor, _length)
 RULES = (
     _other_arguments,
@@ -451,6 +450,7 @@ RULES = (
     _error,
     _another_at_each_call,
     _kind_of_output,
+    _draws_elsewhere,
     _explained,
     _differs,
 )
