@@ -47,7 +47,11 @@ def grafted(function):
     parts = {name: part for kind in reversed(own) for name, part in vars(kind).items()}
     for name in ("__dict__", "__weakref__"):  # every class makes its own
         parts.pop(name, None)
-    return type(function.__name__, (base,), parts)
+    networks = {name: parts.pop(name) for name in ("actor_class", "critic_class") if name in parts}
+    kind = type(function.__name__, (base,), parts)
+    for name, network in networks.items():  # a function may make them, which a body may not name
+        setattr(kind, name, network)
+    return kind
 
 
 def by_hand() -> tuple:
