@@ -1,4 +1,11 @@
-"""Lesson 02's agent: exercise 2.10, the `update` of `DDPG`. It is tried as `updates` says."""
+"""Lesson 02's agent: exercise 2.10, the `update` of `DDPG`.
+
+It is tried as `updates` says, in the course's `OffPolicyAgent`: the one that stands in the notebook
+is given, and consists of other given parts.
+"""
+
+import inspect
+from itertools import takewhile
 
 import numpy as np
 import torch
@@ -18,13 +25,33 @@ def observe_agent(
 
     Without networks the agent keeps its own, and only which of them move is observed.
     """
-    settings = {"gamma": gamma, "tau": tau}
+    function, settings = grafted(function), {"gamma": gamma, "tau": tau}
     if critic is None:
         agent = built(function, batch.obs.shape[1], batch.action.shape[1], **settings)
     else:
         networks = critic, actor, target_critic, target_actor
         agent = with_networks(bare(function, DDPG), networks, rate, **settings)
     return observe_updates(agent, batch, [True] * updates, own=critic is None)
+
+
+def grafted(function):
+    """The class of an answer, with the course's own base class beneath it.
+
+    An autograder loads the course anew for each check: what the notebook's agent is made of may
+    then come from several loads, and an agent refuses the noise of another.
+    """
+    if not inspect.isclass(function):
+        return function
+    base = DDPG.__bases__[0]
+    own = [*takewhile(lambda kind: kind.__name__ != base.__name__, function.__mro__)]
+    parts = {name: part for kind in reversed(own) for name, part in vars(kind).items()}
+    for name in ("__dict__", "__weakref__"):  # every class makes its own
+        parts.pop(name, None)
+    networks = {name: parts.pop(name) for name in ("actor_class", "critic_class") if name in parts}
+    kind = type(function.__name__, (base,), parts)
+    for name, network in networks.items():  # a function may make them, which a body may not name
+        setattr(kind, name, network)
+    return kind
 
 
 def by_hand() -> tuple:
