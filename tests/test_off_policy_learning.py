@@ -148,7 +148,7 @@ def test_an_environment_that_reuses_its_arrays_does_no_harm():
 def test_episodes_start_elsewhere_and_with_the_same_seed_at_the_same_places():
     starts = {}
     for seed in (0, 0, 1):
-        agent = Recorder("Pendulum-v1", seed=seed).learn(1000)
+        agent = Recorder("Pendulum-v1", seed=seed, learning_starts=1000).learn(1000)
         rows = np.array([row[0] for row in stored(agent)])[::200]
         assert len({tuple(row) for row in rows}) == 5
         if seed in starts:
