@@ -46,16 +46,26 @@ def pytest_xdist_make_scheduler(config, log):
     return FilesAndGroups(config, log) if config.getvalue("dist") == "loadgroup" else None
 
 
+def group_of(item: pytest.Item) -> str:
+    """What runs on one worker together: its file, or the group that its mark names."""
+    mark = item.get_closest_marker("xdist_group")
+    return mark.args[0] if mark else item.nodeid.split("::")[0]
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Long groups first: solved editions between nbval's notebooks, then files, the longest first.
 
     A worker always holds one group more than it runs, so what trains for long must not come last.
+    Exercise editions that run packed as well (`tests/test_pack.py`) are not run a second time.
     """
     groups: dict[str, list[pytest.Item]] = {}
     for item in items:
-        mark = item.get_closest_marker("xdist_group")
-        groups.setdefault(mark.args[0] if mark else item.nodeid.split("::")[0], []).append(item)
+        groups.setdefault(group_of(item), []).append(item)
+    if config.getoption("--all"):
+        for name in [name for name in groups if name.startswith("packed ")]:
+            lesson = name.removeprefix("packed ")
+            groups.pop(f"notebooks/exercises/{lesson}.ipynb", None)
     names = sorted(groups, key=lambda name: -len(groups[name]))
     notebooks = [name for name in names if name.endswith(".ipynb")]
     files = [name for name in names if name.endswith(".py")]

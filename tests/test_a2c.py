@@ -5,12 +5,11 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from environments import AnySpace, Constant, Counting, Guess, Log, make
+from environments import AnySpace, Constant, Counting, Log, make
 from gymnasium import spaces
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.distributions import Categorical, Independent, Normal
-from trials import learned
 
 from helpers.agents import A2C, PPO, A2CByTheBook
 from helpers.agents.a2c import actor_loss, critic_loss, gae
@@ -18,9 +17,7 @@ from helpers.agents.a2c_by_the_book import bootstrapped_returns
 from helpers.agents.adam import LeanAdam
 from helpers.agents.base import gradient_step
 from helpers.agents.networks import make_critic
-from helpers.agents.on_policy import learnable_rows
 from helpers.agents.policies import CategoricalPolicy, GaussianPolicy
-from helpers.envs.make import make_vector_env
 
 COUNTS = spaces.Box(-np.inf, np.inf, (3,), np.float64)
 quick = settings(deadline=None, max_examples=60, derandomize=True)
@@ -72,34 +69,6 @@ def test_gae_is_its_definition(experience, gamma, lam):
         np.testing.assert_array_equal(array, kept)
 
 
-@quick
-@given(experiences(), unit)
-def test_gae_with_lambda_0_is_the_td_error(experience, gamma):
-    rewards, values, terminated, truncated = experience
-    advantages = gae(rewards, values, terminated, truncated, gamma, lam=0.0)
-    targets = rewards + gamma * np.where(terminated, 0.0, values[1:])
-    np.testing.assert_allclose(advantages, targets - values[:-1], rtol=1e-4, atol=1e-4)
-
-
-@quick
-@given(experiences(), unit)
-def test_gae_with_lambda_1_is_the_bootstrapped_return_minus_the_value(experience, gamma):
-    rewards, values, terminated, truncated = experience
-    advantages = gae(rewards, values, terminated, truncated, gamma, lam=1.0)
-    steps, n_envs = rewards.shape
-    for env in range(n_envs):
-        ends = np.flatnonzero(terminated[:, env] | truncated[:, env]) + 1
-        for piece in np.split(np.arange(steps), ends):
-            if len(piece) == 0:
-                continue
-            last = piece[-1]
-            final_value = 0.0 if terminated[last, env] else values[last + 1, env]
-            returns = bootstrapped_returns(rewards[piece, env], final_value, gamma)
-            np.testing.assert_allclose(
-                advantages[piece, env], returns - values[piece, env], rtol=1e-4, atol=1e-4
-            )
-
-
 @pytest.mark.parametrize("kind", [int, np.float32, float])
 def test_gae_of_whole_numbers_is_not_rounded(kind):
     rewards, never = np.ones((3, 1), int), np.zeros((3, 1), bool)
@@ -125,38 +94,6 @@ def test_bootstrapped_returns_are_their_definition(rewards, final_value, gamma):
 
 def counted(row):
     return tuple(map(int, row))
-
-
-@pytest.mark.parametrize(("n_envs", "n_steps"), [(1, 1), (1, 7), (4, 3)])
-def test_learnable_rows_are_the_steps_that_really_happened(n_envs, n_steps):
-    """Against a real vector environment, in several rollouts on end."""
-    log, kept = Log(), []
-    envs = make_vector_env(make(Counting, transitions=log), n_envs)
-    obs, _ = envs.reset(seed=0)
-    done = np.zeros(n_envs, bool)
-    fillers = 0
-    for _ in range(60 // n_steps):
-        done_before, rows, dones = done, [], []
-        for _ in range(n_steps):
-            next_obs, reward, terminated, truncated, _ = envs.step(np.zeros(n_envs, int))
-            done = terminated | truncated
-            rows.append((obs, reward, next_obs, terminated, truncated))
-            dones.append(done)
-            obs = next_obs
-        learnable = learnable_rows(np.array(dones), done_before)
-        assert learnable.shape == (n_steps, n_envs)
-        assert learnable.dtype == bool
-        for t, env in np.argwhere(learnable):
-            before, reward, after, terminated, truncated = (each[env] for each in rows[t])
-            kept.append(
-                (counted(before), 0, reward, counted(after), bool(terminated), bool(truncated))
-            )
-        fillers += (~learnable).sum()
-    assert sorted(kept) == sorted(log)  # all, each once, and nothing else
-    assert fillers > 10
-    assert all(
-        after[:2] == before[:2] and after[2] == before[2] + 1 for before, _, _, after, *_ in kept
-    )
 
 
 @pytest.mark.parametrize(("n_envs", "n_steps"), [(1, 2), (4, 3), (3, 16)])
@@ -358,35 +295,6 @@ def test_an_update_by_the_book_does_what_the_formulas_say(ending):
     assert [value for _, value in agent.history["return"]] == [12.0] * 3  # not scaled
 
 
-@pytest.mark.parametrize("kind", [A2C, A2CByTheBook])
-def test_each_network_learns_from_its_own_loss(kind, monkeypatch):
-    """The actor's loss leaves the critic alone, the critic's loss the policy."""
-    agent = kind("CartPole-v1", hidden=8, seed=0).learn(1)
-    policy = agent.policy if kind is A2C else agent.actor
-    module = f"helpers.agents.{'a2c' if kind is A2C else 'a2c_by_the_book'}.gradient_step"
-    steps = []
-
-    def watch(optimizer, loss, *args):
-        own = policy if len(steps) == 0 else agent.critic
-        other = agent.critic if len(steps) == 0 else policy
-        assert {*map(id, optimizer.param_groups[0]["params"])} == {*map(id, own.parameters())}
-        grads = torch.autograd.grad(
-            loss, [*own.parameters(), *other.parameters()], retain_graph=True, allow_unused=True
-        )
-        n_own = len(list(own.parameters()))
-        assert all(grad is not None for grad in grads[:n_own])
-        assert all(grad is None for grad in grads[n_own:])
-        before = [p.detach().clone() for p in own.parameters()]
-        gradient_step(optimizer, loss, *args)
-        after = own.parameters()
-        assert any(not torch.equal(a, b) for a, b in zip(before, after, strict=True))
-        steps.append(optimizer)
-
-    monkeypatch.setattr(module, watch)
-    agent.train_step()
-    assert len(steps) == (5 if kind is A2C else 2)
-
-
 # ---- rollouts of hardly any steps ----------------------------------------------------------------
 
 
@@ -397,12 +305,3 @@ def test_rollouts_of_filler_rows_or_of_one_step_do_no_harm(n_envs, n_steps):
     for parameter in [*agent.policy.parameters(), *agent.critic.parameters()]:
         assert torch.isfinite(parameter).all()
     assert len(agent.history["actor_loss"]) > 5
-
-
-def test_the_entropy_bonus_keeps_a_policy_open():
-    env = make(Guess, action_space=spaces.Discrete(2), wanted={-1: 0, 1: 1})
-    entropies = [
-        learned(A2C, env, 1500, entropy_coef=coef).history["entropy"][-1][1] for coef in (0.0, 3.0)
-    ]
-    assert entropies[0] < 0.1
-    assert entropies[1] > 0.6  # at most log 2, 0.69

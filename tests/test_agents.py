@@ -297,13 +297,6 @@ def test_learn_counts_steps_and_tells_the_callback(new):
 
 
 @EVERY
-@pytest.mark.parametrize("steps", [0, -5])
-def test_learning_for_no_steps_is_one_sentence(new, steps):
-    with one_sentence(ValueError, "total_steps", str(steps)):
-        new(seed=0).learn(steps)
-
-
-@EVERY
 def test_a_callback_may_end_the_training_and_need_not_have_hooks(new):
     watcher = Watcher(at=2, then=lambda: False)
     agent = new(seed=0).learn(10_000, watcher)

@@ -12,11 +12,10 @@ import torch
 from environments import AnySpace, Constant, Guess, make, some
 from gymnasium import spaces
 from sentences import one_sentence
-from test_agents import AGENTS, EVERY, weights
+from test_agents import EVERY, weights
 
 from helpers import __version__
 from helpers.agents import A2C, DDPG, TD3
-from helpers.agents.off_policy import OffPolicyAgent
 
 # ---- copying, saving and loading -----------------------------------------------------------------
 
@@ -56,21 +55,6 @@ def test_what_is_saved_is_loaded(new, tmp_path):
     loaded.learn(30)
     assert loaded.steps >= stopped + 30
     assert loaded.history["return"][: len(agent.history["return"])] == agent.history["return"]
-
-
-@pytest.mark.parametrize("name", [name for name in AGENTS if name != "book"])
-def test_a_loaded_agent_learns_on_as_the_saved_one(name, tmp_path):
-    agent = AGENTS[name](seed=0).learn(150)
-    replays = isinstance(agent, OffPolicyAgent)
-    seen = [agent.buffer.sample(8) if replays else agent.collect() for _ in range(3)]
-    agent.save(tmp_path / "agent.pt")
-    loaded = type(agent).load(str(tmp_path / "agent.pt"))
-    for batch in seen:
-        for each in (agent, loaded):
-            if replays:
-                each.updates += 1
-            each.update(batch)
-    assert weights(agent) == weights(loaded)
 
 
 def test_loading_takes_another_environment_with_the_same_spaces(tmp_path):
@@ -161,7 +145,6 @@ UNUSED = {("spaces", "nonsense"), ("env_id", "nonsense"), ("env_id", "None")}
 
 @pytest.mark.parametrize("value", [..., "nonsense", None, 1.5, {"a": 1}], ids=str)
 @pytest.mark.parametrize("name", ENTRIES)
-@SAVED_KINDS
 def test_entries_that_are_missing_or_wrong_are_one_sentence(path, kind, name, value):
     assert set(torch.load(path)) == {*ENTRIES, "course"}
     changed(path, **{name: value})

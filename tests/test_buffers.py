@@ -73,12 +73,6 @@ def test_rows_of_a_batch_are_drawn_one_by_one():
     assert abs(np.corrcoef(drawn[1:], drawn[:-1])[0, 1]) < 0.15
 
 
-def test_terminated_and_truncated_are_kept_apart():
-    batch = filled(8, capacity=8).sample(200)
-    ends = set(zip(batch.terminated.tolist(), batch.truncated.tolist(), strict=True))
-    assert ends == {(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)}
-
-
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.uint8, bool, list])
 def test_observations_and_actions_may_be_of_any_numbers(dtype):
     obs, action, next_obs = np.array([[1, 0]]), np.array([1, 1]), np.array([[0, 0]])

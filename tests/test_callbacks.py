@@ -265,12 +265,6 @@ def test_a_checkpoint_without_replay_is_a_plain_file(tmp_path):
     assert "under_way" not in checkpoint.read(tmp_path / "a.pt")
 
 
-def test_going_on_from_a_checkpoint_is_never_having_stopped(tmp_path):
-    new = AGENTS["td3-ou"]
-    new().learn(17, Checkpoint(tmp_path / "a.pt", steps=100))
-    assert everything(TD3.load(tmp_path / "a.pt").learn(20)) == everything(new().learn(37))
-
-
 @pytest.mark.parametrize(
     "settings",
     [{}, {"steps": 5, "minutes": 1}, {"steps": 0}, {"minutes": 0}, {"minutes": -1}],

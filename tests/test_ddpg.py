@@ -2,7 +2,6 @@
 
 import copy
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -12,7 +11,6 @@ from torch.nn.functional import linear
 from trials import a_batch, an_agent, moved, networks, parameters, quick, snapshot, strong
 
 from helpers.agents import DDPG
-from helpers.agents.base import gradient_step
 from helpers.agents.ddpg import actor_loss, critic_loss, polyak_update, td_target
 from helpers.agents.networks import DeterministicActor, QNetwork
 
@@ -77,16 +75,6 @@ def test_td_target_is_its_definition(n, obs_size, action_size, gamma, seed):
         assert target[row].item() == pytest.approx(expected, rel=1e-4, abs=1e-4)
 
 
-def test_a_truncation_bootstraps_and_a_termination_does_not():
-    batch, (actor, critic) = a_batch(4), networks()
-    with torch.no_grad():
-        future = critic(batch.next_obs, actor(batch.next_obs))
-    ends = torch.tensor([[0.0, 0, 1, 1], [0, 1, 0, 1]])
-    batch = batch._replace(terminated=ends[0], truncated=ends[1])
-    bootstrapped = (td_target(batch, actor, critic, 0.9) - batch.reward) / future
-    torch.testing.assert_close(bootstrapped, torch.tensor([0.9, 0.9, 0, 0]), atol=1e-4, rtol=1e-4)
-
-
 def test_td_target_has_no_gradient_and_changes_nothing():
     batch, (actor, critic) = a_batch(), networks()
     before = [part.clone() for part in batch]
@@ -100,20 +88,6 @@ def test_td_target_has_no_gradient_and_changes_nothing():
 # ---- losses --------------------------------------------------------------------------------------
 
 
-def test_critic_loss_is_the_mean_squared_error_of_the_actions_taken():
-    batch, (_, critic) = a_batch(), networks()
-    target = torch.randn(6, generator=torch.Generator().manual_seed(0))
-    loss = critic_loss(critic, batch, target)
-    assert loss.shape == ()
-    errors = [
-        critic(obs, action).item() - y.item()
-        for obs, action, y in zip(batch.obs, batch.action, target, strict=True)
-    ]
-    assert loss.item() == pytest.approx(np.mean(np.square(errors)), rel=1e-4)
-    loss.backward()
-    assert all(p.grad.abs().sum() > 0 for p in critic.parameters())
-
-
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("n", [1, 2, 7])
 def test_losses_of_any_batch_are_scalars(n):
@@ -121,46 +95,6 @@ def test_losses_of_any_batch_are_scalars(n):
     target = td_target(batch, actor, critic, 0.9)
     assert critic_loss(critic, batch, target).shape == ()
     assert actor_loss(actor, critic, batch.obs).shape == ()
-
-
-def test_actor_loss_is_minus_the_mean_value_of_the_actors_own_actions():
-    batch, (actor, critic) = a_batch(), networks()
-    values = [critic(obs, actor(obs)).item() for obs in batch.obs]
-    loss = actor_loss(actor, critic, batch.obs)
-    assert loss.shape == ()
-    assert loss.item() == pytest.approx(-np.mean(values), rel=1e-4)
-
-
-def test_the_actors_gradient_is_the_chain_rule():
-    """Lillicrap et al. 2016, equation 6: the mean of grad_a Q times grad_theta mu, downwards."""
-    batch, (actor, critic) = a_batch(), networks()
-    gradients = torch.autograd.grad(actor_loss(actor, critic, batch.obs), parameters(actor))
-    expected = [torch.zeros_like(gradient) for gradient in gradients]
-    for obs in batch.obs:
-        action = actor(obs)
-        (uphill,) = torch.autograd.grad(critic(obs, action), action, retain_graph=True)
-        for slope, one in zip(uphill, action, strict=True):
-            for total, part in zip(
-                expected,
-                torch.autograd.grad(one, parameters(actor), retain_graph=True),
-                strict=True,
-            ):
-                total -= slope * part / len(batch.obs)
-    for gradient, other in zip(gradients, expected, strict=True):
-        torch.testing.assert_close(gradient, other, rtol=1e-3, atol=1e-6)
-
-
-def test_a_step_of_the_actor_raises_the_value_of_its_actions():
-    batch, (actor, critic) = a_batch(), networks()
-    optimizer = torch.optim.SGD(actor.parameters(), lr=0.01)
-    losses = []
-    for _ in range(20):
-        loss = actor_loss(actor, critic, batch.obs)
-        gradient_step(optimizer, loss)
-        losses.append(loss.item())
-    assert losses == sorted(losses, reverse=True)
-    assert losses[-1] < losses[0] - 0.01
-    assert all(p.grad is None for p in critic.parameters())
 
 
 # ---- polyak_update -------------------------------------------------------------------------------
@@ -187,22 +121,6 @@ def test_polyak_update_is_its_definition_in_place(tau, shapes, seed):
         assert target.requires_grad
         assert target.grad is None
     assert all(torch.equal(a, b) for a, b in zip(online, kept, strict=True))
-
-
-def test_after_a_whole_step_the_two_are_equal_and_still_apart():
-    target, online = nn.Parameter(torch.zeros(3)), nn.Parameter(torch.ones(3))
-    polyak_update([target], [online], 1.0)
-    assert torch.equal(target, online)
-    with torch.no_grad():
-        online.add_(5)
-    assert target.tolist() == [1, 1, 1]
-
-
-def test_after_one_over_tau_updates_63_percent_are_covered():
-    target, online = torch.zeros(1), torch.ones(1)
-    for _ in range(200):
-        polyak_update([target], [online], 0.005)
-    assert target.item() == pytest.approx(1 - 1 / np.e, abs=0.002)
 
 
 def test_lists_that_do_not_match_are_refused():

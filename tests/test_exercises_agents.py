@@ -63,7 +63,6 @@ EVERY_ANSWER = [
     for answer in exercise.right
     if exercise.name in CLASSES or places(exercise)  # others are no part of the agent
 ]
-PIECES = [param for param in EVERY_ANSWER if param.values[0].lesson in UPDATES]
 
 
 def made_with(exercise, version, monkeypatch):
@@ -82,7 +81,10 @@ def made_with(exercise, version, monkeypatch):
 
 @pytest.mark.parametrize(("exercise", "answer"), EVERY_ANSWER)
 def test_an_agent_learns_with_whatever_passes(exercise, answer, monkeypatch):
-    """Some updates, after which every weight has moved."""
+    """Some updates, after which every weight has moved; and the check of the update is content.
+
+    As in a notebook, where the class calls what the student wrote.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         version = judge(exercise, answer.function).version
@@ -106,11 +108,6 @@ def test_an_agent_learns_with_whatever_passes(exercise, answer, monkeypatch):
     for old, parameter in zip(before, parameters, strict=True):
         assert torch.isfinite(parameter).all()
         assert not torch.equal(old, parameter)
-
-
-@pytest.mark.parametrize(("exercise", "answer"), PIECES)
-def test_an_update_is_right_whatever_its_pieces(exercise, answer, monkeypatch):
-    """As in a notebook, where the class calls what the student wrote."""
-    kind = made_with(exercise, judge(exercise, answer.function).version, monkeypatch)
-    result = judge(find(UPDATES[exercise.lesson]), kind)
-    assert result.passed, str(result)
+    if exercise.lesson in UPDATES:
+        result = judge(find(UPDATES[exercise.lesson]), kind)
+        assert result.passed, str(result)

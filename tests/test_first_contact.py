@@ -17,7 +17,7 @@ from environments import TORQUE, Log, Probe, make
 from gymnasium.wrappers import NormalizeObservation, NormalizeReward
 from sentences import assert_one_sentence, one_sentence
 from torch import nn
-from wholes import everything
+from wholes import AGENTS, everything
 
 from helpers.agents import PPO, TD3
 from helpers.agents.ddpgfd import DDPGfD
@@ -233,10 +233,10 @@ def test_where_it_stopped_is_said_of_the_present_agent():
 # ---- other processes -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("agent", [short, lambda: PPO("CartPole-v1", seed=0)], ids=["TD3", "PPO"])
-def test_an_agent_that_is_sent_to_a_process_is_a_copy(agent):
+@pytest.mark.parametrize("name", ["a2c", "ddpg", "ppo", "sac", "td3"])
+def test_an_agent_that_is_sent_to_a_process_is_a_copy(name):
     """As `multiprocessing` sends it; torch would let both processes share its weights."""
-    agent = agent().learn(30)
+    agent = AGENTS[name]().learn(30)
     sent = pickle.loads(ForkingPickler.dumps(agent))
     assert not agent.critic.state_dict().popitem()[1].is_shared()
     before = everything(agent)

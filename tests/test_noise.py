@@ -110,10 +110,6 @@ def test_samples_have_the_shape_asked_for_and_come_from_the_generator_given(nois
 
 # ---- the Ornstein-Uhlenbeck process --------------------------------------------------------------
 
-OU = pytest.mark.parametrize(
-    ("sigma", "theta", "dt"), [(0.2, 0.15, 1.0), (0.5, 0.6, 0.5), (1.0, 2.0, 0.05), (0.3, 1.5, 1.0)]
-)
-
 
 @quick
 @given(positive, positive, positive, st.integers(1, 3), st.integers(0, 2**32))
@@ -129,53 +125,11 @@ def test_ou_is_its_definition(sigma, theta, dt, size, seed):
         np.testing.assert_allclose(noise.sample((size,), rng), x, rtol=1e-9)
 
 
-@OU
-def test_ou_is_correlated_over_time_as_theta_says(sigma, theta, dt):
-    noise, rng = OUNoise(sigma, theta, dt), np.random.default_rng(0)
-    start = long_after_a_reset(noise, rng)
-    for lag in (1, 2, 3):
-        correlation = np.corrcoef(start, noise.sample((N,), rng))[0, 1]
-        assert correlation == pytest.approx((1 - theta * dt) ** lag, abs=0.015)
-
-
-@OU
-def test_ou_is_pushed_by_gaussian_draws_that_know_nothing_of_the_past(sigma, theta, dt):
-    noise, rng = OUNoise(sigma, theta, dt), np.random.default_rng(0)
-    x = long_after_a_reset(noise, rng, steps=20)
-    pushes = []
-    for _ in range(2):
-        after = noise.sample((N,), rng)
-        pushes.append(after - (1 - theta * dt) * x)
-        mean, std, skewness, kurtosis = moments(pushes[-1])
-        assert abs(mean) < 4 * std / np.sqrt(N)
-        assert std == pytest.approx(sigma * np.sqrt(dt), rel=0.01)
-        assert abs(skewness) < 0.03
-        assert kurtosis == pytest.approx(3, abs=0.06)
-        assert (pushes[-1] < 0).mean() == pytest.approx(0.5, abs=0.01)
-        assert abs(np.corrcoef(pushes[-1], x)[0, 1]) < 0.015
-        x = after
-    assert abs(np.corrcoef(*pushes)[0, 1]) < 0.015
-
-
-def test_ou_looked_at_more_often_is_the_same_process():
-    """Over the same time the same spread and the same correlation, whatever the step."""
-    for dt in (0.1, 0.05, 0.025):
-        noise, rng = OUNoise(sigma=0.4, theta=0.5, dt=dt), np.random.default_rng(0)
-        start = long_after_a_reset(noise, rng, steps=round(12 / dt))
-        later = long_after_a_reset(noise, rng, steps=round(2 / dt))
-        assert start.std() == pytest.approx(0.4 / np.sqrt(2 * 0.5), rel=0.03)
-        assert np.corrcoef(start, later)[0, 1] == pytest.approx(np.exp(-0.5 * 2), abs=0.03)
-
-
-def test_a_reset_forgets_and_allows_another_shape():
-    noise, rng = OUNoise(sigma=0.1, theta=0.01), np.random.default_rng(0)
-    for _ in range(500):
-        noise.sample((N,), rng)
-    assert noise.sample((N,), rng).std() > 0.5
+def test_a_reset_allows_another_shape():
+    noise, rng = OUNoise(), np.random.default_rng(0)
+    noise.sample((5,), rng)
     noise.reset()
     assert noise.sample((2, 3), rng).shape == (2, 3)
-    noise.reset()
-    assert noise.sample((N,), rng).std() == pytest.approx(0.1, rel=0.01)
 
 
 def test_what_was_returned_stays_as_it_was():

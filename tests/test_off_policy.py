@@ -15,7 +15,7 @@ from environments import BOXES, LOPSIDED, TORQUE, AnySpace, Counting, Log, make,
 from gymnasium import spaces
 from sentences import assert_one_sentence, one_sentence
 from torch import nn
-from trials import Says, a_batch, an_agent, moved, parameters, snapshot, strong
+from trials import Says, an_agent, moved, parameters, snapshot
 
 from helpers.agents import DDPG, SAC, TD3
 from helpers.agents.networks import QNetwork
@@ -256,15 +256,6 @@ def test_an_exploring_prediction_varies_as_the_noise_does_in_the_long_run(noise)
         assert agent.noise.value == 0  # that is training's
 
 
-def test_predictions_stay_within_the_bounds():
-    env = make(AnySpace, action_space=LOPSIDED)
-    agent = Recorder(env, says=0.25, seed=0, noise=GaussianNoise(5.0))
-    explored = agent.predict(np.zeros((500, 1), np.float32), deterministic=False)
-    assert explored.min(axis=0).tolist() == LOPSIDED.low.tolist()
-    assert explored.max(axis=0).tolist() == LOPSIDED.high.tolist()
-    assert agent.predict(np.zeros(1, np.float32)).tolist() == [1.5, 16.25]
-
-
 ACTIONS = {
     "number": spaces.Box(-3, 1, ()),
     "sides": spaces.Box(np.float32([-1, 2, 100]), np.float32([0.1, 3, 300])),
@@ -273,15 +264,14 @@ ACTIONS = {
 }
 
 
-@KINDS
 @pytest.mark.parametrize("actions", ACTIONS)
 @pytest.mark.parametrize("observations", BOXES)
-def test_any_box_of_observations_and_bounded_actions(observations, actions, kind):
+def test_any_box_of_observations_and_bounded_actions(observations, actions):
     """Loud noise, so that the bounds are reached: the environment itself refuses wrong actions."""
     obs_space, action_space, taken = BOXES[observations], ACTIONS[actions], Log()
     env = make(AnySpace, observation_space=obs_space, action_space=action_space, actions=taken)
     noise = GaussianNoise(2.0)
-    agent = kind(env, seed=0, noise=noise, learning_starts=5, batch_size=4, hidden=8).learn(40)
+    agent = TD3(env, seed=0, noise=noise, learning_starts=5, batch_size=4, hidden=8).learn(40)
     assert all(np.shape(action) == action_space.shape for action in taken)
     assert {action.dtype for action in taken} == {action_space.dtype}
     at_bounds = [(action == action_space.low) | (action == action_space.high) for action in taken]
@@ -336,21 +326,6 @@ def test_each_optimizer_owns_its_network_and_its_learning_rate(kind):
         (group,) = optimizer.param_groups
         assert list(map(id, group["params"])) == list(map(id, network.parameters()))
         assert group["lr"] == rate
-
-
-@KINDS
-def test_a_loaded_agents_targets_follow_its_networks(kind, tmp_path):
-    """The lists that the update goes through are those of the loaded weights."""
-    agent = strong(an_agent(kind))
-    agent.save(tmp_path / "agent.pt")
-    loaded = kind.load(tmp_path / "agent.pt", env=agent.env_source)
-    for each in (agent, loaded):
-        for i in range(4):
-            each.updates += 1
-            each.update(a_batch(obs_size=1, seed=i))
-    for name in kind.saved[:4]:
-        before = snapshot(getattr(agent, name))
-        assert not any(moved(getattr(loaded, name), before)), name
 
 
 @KINDS
@@ -474,7 +449,7 @@ def test_other_bounds_are_no_warning(settings):
 
 @pytest.mark.parametrize("key", [key for key in SETTINGS if "Pixel" not in key[1]], ids="-".join)
 def test_the_lessons_own_trainings_have_bounds_that_say_something(key):
-    agent = SETTINGS[key].make(0)
+    agent = SETTINGS[key].make(0, **({"pretraining": 1} if key[0] == "ddpgfd" else {}))
     if not isinstance(agent, OffPolicyAgent):
         pytest.skip("It keeps observations as they are.")
     with warnings.catch_warnings():

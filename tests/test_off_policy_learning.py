@@ -1,7 +1,5 @@
 """The loop that DDPG and its successors share, on environments where every number is known."""
 
-import copy
-
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -12,7 +10,6 @@ from sentences import one_sentence
 from test_off_policy import Recorder, counting, numbers, stored
 
 from helpers.agents import DDPG
-from helpers.agents.noise import OUNoise, UniformNoise
 from helpers.envs.make import make_env
 from helpers.envs.units import to_env_units
 from helpers.evaluation import evaluate
@@ -69,42 +66,6 @@ def test_history_has_episodes_when_they_end_and_a_loss_now_and_then():
     expected = [(10 + -(-update // 2), update / 2) for update in every]
     assert agent.history["half_loss"] == expected
     assert agent.history.keys() == {"return", "length", "half_loss"}
-
-
-def test_learning_in_many_parts_is_learning_at_once():
-    whole, parts = (
-        DDPG("Pendulum-v1", seed=0, noise=OUNoise(), learning_starts=20, train_freq=3,
-             gradient_steps=2, batch_size=8, hidden=8, buffer_size=30)
-        for _ in range(2)
-    )  # fmt: skip
-    whole.learn(230)
-    for n in (1, 1, 17, 1, 1, 1, 50, 128, 30):
-        parts.learn(n)
-    assert parts.steps == 230
-    for one, other in zip(whole.actor.parameters(), parts.actor.parameters(), strict=True):
-        assert torch.equal(one, other)
-    assert stored(whole)[-1][0].tolist() == stored(parts)[-1][0].tolist()
-    assert whole.history == parts.history
-
-
-def test_a_loaded_agent_explores_with_its_actor_and_waits_for_its_memory(tmp_path):
-    """The file holds no memory: it fills up again, but not with random actions."""
-    env, log = counting(TORQUE)
-    new = {"learning_starts": 12, "noise": None, "warm_up_noise": UniformNoise(1.0)}
-    agent = DDPG(env, seed=0, batch_size=4, hidden=4, **new).learn(30)
-    agent.save(tmp_path / "agent.pt")
-    loaded = DDPG.load(tmp_path / "agent.pt", env=env)
-    before = copy.deepcopy(loaded.actor.state_dict())
-    log.clear()
-    loaded.learn(11)
-    assert len(loaded.buffer) == 11
-    assert loaded.buffer.rng is loaded.rng  # whose state the file holds
-    assert all(torch.equal(w, before[name]) for name, w in loaded.actor.state_dict().items())
-    for obs, action, *_ in log:
-        assert action == pytest.approx(agent.predict(np.array(obs)).tolist(), abs=1e-6)
-    loaded.learn(1)
-    assert loaded.steps == 42
-    assert any(not torch.equal(w, before[n]) for n, w in loaded.actor.state_dict().items())
 
 
 # ---- what lands in the buffer --------------------------------------------------------------------
@@ -187,7 +148,7 @@ def test_an_environment_that_reuses_its_arrays_does_no_harm():
 def test_episodes_start_elsewhere_and_with_the_same_seed_at_the_same_places():
     starts = {}
     for seed in (0, 0, 1):
-        agent = Recorder("Pendulum-v1", seed=seed).learn(1000)
+        agent = Recorder("Pendulum-v1", seed=seed, learning_starts=1000).learn(1000)
         rows = np.array([row[0] for row in stored(agent)])[::200]
         assert len({tuple(row) for row in rows}) == 5
         if seed in starts:

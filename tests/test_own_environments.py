@@ -378,23 +378,6 @@ def test_a_diverged_agent_does_not_replace_a_good_file(tmp_path):
 # ---- agents travel -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("kind", "settings"), [(TD3, TINY), (SAC, TINY), (DDPG, TINY), (PPO, ROLLOUTS), (A2C, ROLLOUTS)]
-)
-def test_a_pickled_agent_goes_on_and_is_saved(kind, settings, tmp_path):
-    """As a pool of processes sends it back."""
-    agent = kind("Pendulum-v1", seed=0, **settings).learn(64)
-    again = pickle.loads(pickle.dumps(agent))
-    for each in (agent, again):
-        each.learn(64)
-    again.save(tmp_path / "agent.pt")
-    loaded = kind.load(tmp_path / "agent.pt")
-    for name, state in agent.get_parameters().items():
-        if "optimizer" not in name:
-            for key, value in state.items():
-                assert torch.equal(value, loaded.get_parameters()[name][key])
-
-
 def test_the_training_environment_keeps_what_is_given_to_it():
     env = Same()
     assert make_training_env(env).env is env

@@ -183,14 +183,6 @@ def test_an_epoch_has_every_row_once_in_parts_of_nearly_equal_size(n_rows, batch
     assert len(parts) == max(1, n_rows // batch_size)
 
 
-def test_every_epoch_is_shuffled_anew_by_the_generator():
-    rng = np.random.default_rng(0)
-    one, other = (torch.cat(minibatches(50, 10, rng)).tolist() for _ in range(2))
-    again = torch.cat(minibatches(50, 10, np.random.default_rng(0))).tolist()
-    assert one == again != other
-    assert one != sorted(one)
-
-
 # ---- first weights -------------------------------------------------------------------------------
 
 
@@ -288,14 +280,6 @@ def test_old_probabilities_are_those_the_rollout_was_played_with(action_space, m
 
 def updates_of(agent):
     return agent.optimizer.state_dict()["state"].get(0, {"step": torch.zeros(())})["step"].item()
-
-
-def test_a_rollout_is_learned_from_n_epochs_times():
-    agent = an_agent(spaces.Discrete(2), n_epochs=5, batch_size=6)
-    rows = agent.collect().learnable.sum()
-    agent = an_agent(spaces.Discrete(2), n_epochs=5, batch_size=6)
-    agent.train_step()
-    assert updates_of(agent) == 5 * (rows // 6)
 
 
 def test_a_target_divergence_stops_the_epochs_before_the_step_that_comes_too_late():

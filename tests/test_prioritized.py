@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from sentences import assert_one_sentence
+from sentences import one_sentence
 from test_buffers import bytes_of, quick
 
 from helpers.memory.buffers import (
@@ -252,13 +252,6 @@ def test_beta_grows_in_a_straight_line_with_the_batches_and_with_nothing_else():
     np.testing.assert_allclose(betas, [0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1, 1], rtol=1e-5)
 
 
-def test_beta_can_be_1_from_the_beginning():
-    buffer = filled(3, 3, beta=1.0)
-    assert buffer.beta == 1
-    buffer.sample(1)
-    assert buffer.beta == 1
-
-
 # ---- demonstrations ------------------------------------------------------------------------------
 
 
@@ -273,21 +266,6 @@ def test_demonstrations_are_never_overwritten():
     batch = draw(buffer)
     assert set(batch.is_demo.tolist()) == {0.0, 1.0}
     np.testing.assert_array_equal(batch.is_demo == 1, batch.indices < 3)
-
-
-def test_without_demonstrations_none_is_flagged():
-    assert not draw(filled(20, 8)).is_demo.any()
-
-
-def test_with_nothing_but_demonstrations_all_are_flagged():
-    assert draw(filled(5, 8, demos=5)).is_demo.all()
-
-
-def test_the_smallest_room_for_other_steps():
-    buffer = filled(20, 4, demos=3, n_steps=3)
-    assert set(draw(buffer).reward.tolist()) == {0, 1, 2, 19}
-    n_reward, _, discount = buffer.look_ahead(np.array([3]))
-    assert (n_reward.tolist(), discount.tolist()) == ([19], [0.99])
 
 
 def test_many_demonstrations_at_once_are_the_same_as_one_by_one():
@@ -317,9 +295,8 @@ def test_demonstrations_after_other_steps_are_one_sentence():
         lambda: buffer.add_demonstration(*step(3)),
         lambda: buffer.add_demonstrations(*(np.array([part]) for part in step(3))),
     ):
-        with pytest.raises(ValueError, match="first") as error:
+        with one_sentence(ValueError, "first", "Demonstrations"):
             add()
-        assert_one_sentence(error.value, "Demonstrations")
     assert bytes_of(buffer.tensors) == before
     assert (buffer.demos, len(buffer)) == (2, 3)
 
@@ -327,9 +304,8 @@ def test_demonstrations_after_other_steps_are_one_sentence():
 def test_too_many_demonstrations_are_one_sentence_and_none_is_stored():
     buffer = filled(2, 4, demos=2)
     two = [np.array(part) for part in zip(step(2), step(3), strict=True)]
-    with pytest.raises(ValueError, match="no room") as error:
+    with one_sentence(ValueError, "no room", "4 demonstrations", "buffer of 4"):
         buffer.add_demonstrations(*two)
-    assert_one_sentence(error.value, "4 demonstrations", "buffer of 4")
     assert (buffer.demos, len(buffer)) == (2, 2)
     buffer.add_demonstration(*step(2))
     with pytest.raises(ValueError, match="no room"):
@@ -340,7 +316,6 @@ def test_too_many_demonstrations_are_one_sentence_and_none_is_stored():
 def test_demonstrations_of_unequal_parts_are_one_sentence():
     obs, *others = (np.array([part, part]) for part in step(0))
     buffer = filled(0, 9)
-    with pytest.raises(ValueError, match="as long as each other") as error:
+    with one_sentence(ValueError, "as long as each other", "[1, 2, 2, 2, 2, 2]"):
         buffer.add_demonstrations(obs[:1], *others)
-    assert_one_sentence(error.value, "[1, 2, 2, 2, 2, 2]")
     assert len(buffer) == 0

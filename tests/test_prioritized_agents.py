@@ -10,7 +10,7 @@ import torch
 from gymnasium import spaces
 from hypothesis import example, given
 from hypothesis import strategies as st
-from sentences import assert_one_sentence
+from sentences import assert_one_sentence, one_sentence
 from stable_baselines3.common.buffers import NStepReplayBuffer
 from test_buffers import bytes_of, quick, shapes
 from test_prioritized import draw, filled, step
@@ -70,55 +70,12 @@ def test_every_step_looks_ahead_as_far_as_its_own_episode_reaches(ends, demos, o
     for row, at in enumerate(batch.indices.tolist()):
         total, final, discount = plain_look_ahead(steps, where, numbers[at], n, gamma)
         assert batch.reward[row] == steps[numbers[at]][2]
+        assert batch.terminated[row] == steps[numbers[at]][4]
         np.testing.assert_array_equal(batch.obs[row], np.float32(steps[numbers[at]][0]))
         np.testing.assert_array_equal(batch.n_next_obs[row], np.float32(steps[final][3]))
         assert batch.n_terminated[row] == steps[final][4]
         assert batch.n_reward[row].item() == pytest.approx(total, rel=1e-6)
         assert batch.n_discount[row].item() == pytest.approx(discount, rel=1e-6)
-
-
-def test_one_step_ahead_is_the_step_itself():
-    buffer = filled(20, 8, n_steps=1, gamma=0.9)
-    batch = buffer.sample(50)
-    for n_part, part in (("n_reward", "reward"), ("n_next_obs", "next_obs")):
-        torch.testing.assert_close(getattr(batch, n_part), getattr(batch, part), rtol=0, atol=0)
-    assert set(batch.n_discount.tolist()) == {np.float32(0.9)}
-    batch.n_reward.add_(1)  # a tensor of its own
-    assert not torch.equal(batch.n_reward, batch.reward)
-
-
-def test_terminated_and_truncated_end_a_return_in_their_own_way():
-    """By hand: rewards 0, 1, 2 and an end; three steps ahead of the first of them, and five."""
-    for flags, terminated in (((True, False), 1.0), ((False, True), 0.0), ((True, True), 1.0)):
-        for n in (3, 5):
-            buffer = PrioritizedReplayBuffer(9, (2,), (1,), 0, n_steps=n, gamma=0.5)
-            for i in range(2):
-                buffer.add(*step(i))
-            buffer.add(*step(2, terminated=flags[0], truncated=flags[1]))
-            buffer.add(*step(3))
-            batch = draw(buffer, 1)
-            first = (batch.indices == 0).nonzero()[0]
-            assert batch.n_reward[first] == 0 + 0.5 + 0.25 * 2
-            assert batch.n_discount[first] == 0.5**3
-            assert batch.n_terminated[first] == terminated
-            assert batch.n_next_obs[first, 0] == 3
-            assert batch.terminated[first] == 0  # one step ahead nothing has ended
-            assert batch.next_obs[first, 0] == 1
-
-
-def test_a_return_grows_as_steps_follow():
-    buffer = PrioritizedReplayBuffer(9, (2,), (1,), 0, n_steps=3, gamma=1.0)
-    seen = []
-    for i in range(1, 6):
-        buffer.add(*step(i))
-        seen.append(buffer.look_ahead(np.array([0]))[0].item())
-    assert seen == [1, 3, 6, 6, 6]
-
-
-def test_an_agent_does_not_go_on_where_a_demonstration_stopped():
-    """Not even if it begins at the very observation to which the demonstration led."""
-    buffer = filled(6, 9, demos=3, n_steps=4, gamma=1.0)
-    assert buffer.look_ahead(np.arange(6))[0].tolist() == [3, 3, 2, 12, 9, 5]
 
 
 def test_a_step_that_was_refused_leaves_no_trace():
@@ -233,17 +190,15 @@ def test_a_copy_goes_on_by_itself(copied):
     ],
 )  # fmt: skip
 def test_a_number_out_of_its_range_is_one_sentence(name, wrong):
-    with pytest.raises(ValueError, match=f"^{name} must be") as error:
+    with one_sentence(ValueError, f"got {wrong}", match=f"^{name} must be"):
         PrioritizedReplayBuffer(5, (2,), (1,), **{name: wrong})
-    assert_one_sentence(error.value, f"got {wrong}")
 
 
 @pytest.mark.parametrize("wrong", [0, -2])
 def test_a_batch_has_steps(wrong):
     buffer = filled(3, 5)
-    with pytest.raises(ValueError, match="batch_size") as error:
+    with one_sentence(ValueError, "batch_size", str(wrong)):
         buffer.sample(wrong)
-    assert_one_sentence(error.value, str(wrong))
     assert buffer.samples == 0
 
 

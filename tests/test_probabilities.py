@@ -117,23 +117,6 @@ def test_the_log_of_no_action_is_one_sentence():
         agent.action_probability(obs, log=True)
 
 
-def test_the_density_integrates_to_one_over_actions_in_the_environments_units():
-    """Over all actions, though the bounds are at 2 and 8: what lies beyond is clipped to them."""
-    agent, obs = trained(A2C, ACTIONS["number"]), some(BOX, 1)[0]
-    actions, width = np.linspace(-60, 70, 26_001, retstep=True)
-    batch = np.repeat(obs[None], len(actions), axis=0)
-    density = agent.action_probability(batch, actions).astype(float)
-    assert density.sum() * width == pytest.approx(1, abs=1e-3)
-    # Within the bounds it is the density of what the environment gets; at them it gets the rest.
-    drawn = agent.predict(np.repeat(obs[None], 40_000, axis=0), deterministic=False)
-    middle = (actions > 3.5) & (actions < 6.5)
-    share = ((drawn > 3.5) & (drawn < 6.5)).mean()
-    assert density[middle].sum() * width == pytest.approx(share, abs=0.015)
-    assert density[actions <= 2].sum() * width == pytest.approx((drawn == 2).mean(), abs=0.015)
-    assert density[actions >= 8].sum() * width == pytest.approx((drawn == 8).mean(), abs=0.015)
-    assert (drawn == 2).mean() + (drawn == 8).mean() > 0.02
-
-
 # ---- what leaves no trace ------------------------------------------------------------------------
 
 

@@ -101,13 +101,6 @@ def test_a_callback_may_change_the_environment_in_mid_training():
 
 
 @EVERY
-def test_the_same_environment_once_more_is_a_new_episode(new):
-    agent = new().learn(20)
-    agent.set_env(agent.env_source).learn(30)
-    assert np.isfinite(agent.predict(agent.observation_space.sample())).all()
-
-
-@EVERY
 def test_a_file_written_after_it_goes_on_bit_for_bit(new, tmp_path):
     """Before the first step in the new environment, and in the middle of an episode there."""
     for more in (0, 4):

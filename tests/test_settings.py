@@ -6,7 +6,7 @@ import gymnasium as gym
 import pytest
 from sentences import assert_one_sentence
 
-from helpers.agents.noise import GaussianNoise, Noise, OUNoise
+from helpers.agents.noise import GaussianNoise, OUNoise
 from helpers.training.settings import SETTINGS, Setting, get_setting
 
 EVERY = pytest.mark.parametrize("setting", SETTINGS.values(), ids=lambda s: " ".join(name(s)))
@@ -66,14 +66,6 @@ def test_make_gives_the_untrained_agent_with_the_settings_parameters(setting):
     assert setting.params.items() <= plain.items()
     assert plain["gamma"] == setting.params.get("gamma", 0.99)
     assert agent.hyperparameters == plain | {"gamma": 0.5}
-
-
-@EVERY
-def test_agents_of_a_setting_share_no_noise_with_it_or_with_each_other(setting):
-    noises = [value for value in setting.params.values() if isinstance(value, Noise)]
-    for agent in (setting.make(0), setting.make(1)):
-        noises += [part for part in vars(agent).values() if isinstance(part, Noise)]
-    assert len({*map(id, noises)}) == len(noises)
 
 
 def test_a_setting_says_what_it_trains_and_with_what():

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trials import (
     PlainTD3,
-    Says,
     a_batch,
     an_agent,
     assert_close,
@@ -80,71 +79,7 @@ def test_a_smoothed_action_is_its_definition(n, obs_size, action_size, width, cl
     assert torch.equal(obs, kept)
 
 
-def smoothed(says, n, width, clip, rng=None):
-    rng = rng or np.random.default_rng(0)
-    return smoothed_target_action(Says(says), torch.zeros(n, 3), width, clip, rng).numpy()
-
-
-def test_the_noise_has_the_width_that_it_is_told_and_is_drawn_for_each_row_and_dimension():
-    noise = smoothed([0.0, 0.0], 5000, 0.2, 10.0)
-    np.testing.assert_allclose(noise.mean(axis=0), 0, atol=0.01)
-    np.testing.assert_allclose(noise.std(axis=0), 0.2, rtol=0.03)
-    assert abs(np.corrcoef(noise.T)[0, 1]) < 0.04
-    assert abs(np.corrcoef(noise[1:, 0], noise[:-1, 0])[0, 1]) < 0.04
-    assert len(np.unique(noise)) > 9900
-
-
-def test_noise_is_cut_off_at_the_clip_on_both_sides():
-    """5 % of a normal distribution is further out than 1.96 standard deviations."""
-    noise = smoothed([0.0, 0.0], 5000, 0.2, 0.2 * 1.96)
-    for bound in (noise.min(), noise.max()):
-        assert abs(bound) == pytest.approx(0.392)
-        assert (noise == bound).mean() == pytest.approx(0.025, abs=0.005)
-
-
-def test_the_sum_stays_a_possible_action():
-    for says, side in ((1.0, 1), (-1.0, -1)):
-        action = smoothed([says], 2000, 0.2, 0.5)
-        assert np.abs(action).max() == 1
-        assert (action == side).mean() == pytest.approx(0.5, abs=0.05)
-        assert (side * action).min() == pytest.approx(0.5, abs=0.05)
-
-
-@pytest.mark.parametrize(("width", "clip"), [(0.0, 0.5), (0.2, 0.0)])
-def test_without_noise_or_with_all_of_it_cut_off_the_action_is_the_target_actors(width, clip):
-    assert smoothed([0.25, -0.5], 7, width, clip).tolist() == [[0.25, -0.5]] * 7
-
-
-def test_the_noise_comes_from_the_generator_alone():
-    before = torch.get_rng_state()
-    rng = np.random.default_rng(5)
-    first, second = (smoothed([0.0], 9, 0.2, 0.5, rng) for _ in range(2))
-    assert not np.array_equal(first, second)
-    np.testing.assert_array_equal(first, smoothed([0.0], 9, 0.2, 0.5, np.random.default_rng(5)))
-    assert torch.equal(torch.get_rng_state(), before)
-
-
 # ---- clipped_double_q_target ---------------------------------------------------------------------
-
-
-def test_the_target_by_hand():
-    """Each critic is the lower one in some row, and an end that is a truncation is none."""
-    batch = a_batch(5)._replace(
-        reward=torch.tensor([1.0, 1.0, -2.0, 3.0, 4.0]),
-        terminated=torch.tensor([0.0, 0.0, 0.0, 1.0, 1.0]),
-        truncated=torch.tensor([0.0, 0.0, 1.0, 0.0, 1.0]),
-    )
-    asked, action = [], torch.zeros(5, 2)
-
-    def critic(obs, action):
-        asked.append((obs, action))
-        return torch.tensor([10.0, 30, -5, 7, 7]), torch.tensor([20.0, -10, -4, 8, 6])
-
-    target = clipped_double_q_target(batch, action, critic, 0.5)
-    assert target.tolist() == [1 + 5, 1 - 5, -2 - 2.5, 3, 4]
-    ((obs, acted),) = asked
-    assert obs is batch.next_obs
-    assert acted is action
 
 
 @quick

@@ -28,15 +28,17 @@ def written_in_a_notebook():
 NOTEBOOK = written_in_a_notebook()
 WAYS = pytest.mark.parametrize(
     ("writer", "reader"),
-    [(NOTEBOOK, LIBRARY), (LIBRARY, NOTEBOOK), (NOTEBOOK, NOTEBOOK), (LIBRARY, LIBRARY)],
-    ids=["to the library", "from the library", "within a notebook", "within the library"],
+    [(NOTEBOOK, LIBRARY), (LIBRARY, NOTEBOOK), (NOTEBOOK, NOTEBOOK)],
+    ids=["to the library", "from the library", "within a notebook"],
 )
 ENVS = pytest.mark.parametrize("env", ["Short-v0", "ShortPixels-v0"])
 
 
 @WAYS
-@ENVS
-@pytest.mark.parametrize("hidden", [1, 8, NARROW, WIDE])
+@pytest.mark.parametrize(
+    ("env", "hidden"),
+    [("ShortPixels-v0", 8), *(("Short-v0", width) for width in (1, 8, NARROW, WIDE))],
+)
 def test_a_file_of_one_is_read_by_the_other(writer, reader, env, hidden, tmp_path):
     agent = writer(env, seed=0, **tiny | {"hidden": hidden}).learn(20)
     assert isinstance(stacked(agent), StackedTwin) == (writer is LIBRARY and hidden <= NARROW)
