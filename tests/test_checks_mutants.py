@@ -49,6 +49,9 @@ def test_of_the_arguments_the_one_that_is_meant_is_shown():
     node = ast.parse("def f(x, y, z):\n    return g(x, y, z, keep=True)").body[0]
     shown = [(m.kind, ast.unparse(m.part)) for m in mutants(node, words_of(node))]
     assert [part for kind, part in shown if kind.startswith("swap {}")] == [*"xyz"]
+    node = ast.parse("def f(x):\n    return g(low=x, size=3)").body[0]
+    exchanged = [m for m in mutants(node, words_of(node)) if m.kind.startswith("swap {}")]
+    assert [ast.unparse(each.part) for each in exchanged] == ["x"]
     left_out = [part for kind, part in shown if kind.endswith("from the arguments")]
     assert left_out == ["keep=True", *"xyz"]
 

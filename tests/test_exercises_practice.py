@@ -71,6 +71,8 @@ SLIPS = [
     ("5.4", "super().reset(seed=seed)", "super().reset()", NOT_PASSED_ON),
     ("5.4", "super().reset(seed=seed)", "pass", NOT_PASSED_ON),
     ("5.6", "rng.permutation", "np.random.default_rng(42).permutation", "You never draw from"),
+    ("5.2", "range(cut, n - cut)", "slice(cut, n - cut)", "such as a `range`"),
+    ("5.5", "nn.LayerNorm(size)", "nn.LayerNorm(sizes)", "use something else instead of `sizes`"),
     ("5.5", "(*layers)", "(layers)", "with a star: `*layers`"),
     ("5.5", "nn.ReLU()", "nn.ReLU", "`nn.ReLU()` with its brackets"),
 ]
@@ -83,6 +85,14 @@ def test_a_slip_that_no_entry_has_is_named_by_a_rule(exercise_id, right, wrong, 
     assert right in source
     answer = compiled(exercise.reference, source.replace(right, wrong), "a slip")
     assert says in judge(exercise, answer).message
+
+
+def test_who_has_a_zip_is_not_told_to_zip():
+    def unpacks_too_much(targets, online, tau):
+        for (_, target), source in zip(targets, online, strict=True):
+            target.lerp_(source, tau)
+
+    assert "`zip` them" not in judge(find("2.8"), unpacks_too_much).message
 
 
 @pytest.mark.parametrize("answer", right_answers("5.2"))

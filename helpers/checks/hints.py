@@ -69,6 +69,8 @@ _HINTS = {  # a pattern in what an error says, and its line -> what that mostly 
     "`> 0` turns the numbers 0.0 and 1.0 into a mask.",
     r"'(float|[\w.]*float64)' object cannot be": _WHOLE,
     "are valid indices": f"Is it a float, or a pair that is not unpacked? {_WHOLE}",
+    "not 'slice'": "A slice stands in square brackets; `np.take` takes positions, such as a "
+    "`range`.",
     "'list' object cannot be": "`range` takes a number, such as the list's `len`.",
     "(ndarray|Tensor)' object is not callable": "Round brackets call a function; entries are taken "
     "with square ones, `x[...]`.",
@@ -131,7 +133,7 @@ _HINTS = {  # a pattern in what an error says, and its line -> what that mostly 
     "use `np.take_along_axis`, or an index with the row numbers.",
     r"zero-dimensional[\s\S]*\.squeeze\(\)": "`squeeze()` without an axis drops every axis of "
     "length 1, also that of the rows in a batch of one. Name the axis you mean: `squeeze(-1)`.",
-    r"values to unpack.*\nfor ": "To go through two lists side by side, `zip` them.",
+    r"values to unpack.*\nfor (?!.*zip\()": "To go through two lists side by side, `zip` them.",
     r"values to unpack.*\n[\w\s,]+=.*\b(max|min)\(": "numpy's `max` and `min` return the values "
     "only; `argmax` and `argmin` return their positions. (For a tensor, with a `dim`, `max` and "
     "`min` return both.)",

@@ -334,8 +334,9 @@ def exchanged_arguments(node: ast.expr, words: Words) -> Iterator[ast.expr]:
         given = [*node.args, *(each.value for each in named)]
         for i, (one, other) in enumerate(itertools.pairwise(given)):
             new = [*given[:i], other, one, *given[i + 2 :]]
-            keywords = [ast.keyword(x.arg, y) for x, y in zip(named, new[n:], strict=True)]
-            yield ast.Call(node.func, new[:n], keywords if i + 2 > n else named)
+            pairs = zip(named, new[n:], strict=True)
+            keywords = [x if x.value is y else ast.keyword(x.arg, y) for x, y in pairs]
+            yield ast.Call(node.func, new[:n], keywords)
 
 
 def fewer_arguments(node: ast.expr, words: Words) -> Iterator[ast.expr]:

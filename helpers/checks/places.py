@@ -123,7 +123,9 @@ def _is_long(node: ast.expr) -> bool:
 def argument(call: Any, changed: Any) -> Any:
     """The first argument of a call that is not in its place in the changed one."""
     before, after = ([*c.args, *c.keywords] for c in (call, changed))
-    return next(x for x, y in itertools.zip_longest(before, after) if x is not y)
+    meant = next(x for x, y in itertools.zip_longest(before, after) if x is not y)
+    exchanged = len(before) == len(after) and isinstance(meant, ast.keyword)
+    return meant.value if exchanged else meant  # the name stays where it is
 
 
 _SIGN = "change the sign before {}"

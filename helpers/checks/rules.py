@@ -131,15 +131,14 @@ def _error(c: Context) -> Diagnosis | None:
         return None
     error: Raised = c.first.got
     said = hints(error) + hints_on_names(error, c.function, c.exercise.reference)
+    name, start = "error", f"Your function stopped with {tell(error)}."
     if error.line is None:
         said = said or returned(error, c.exercise.reference) or what_it_needs(error)
-        unusable = f"The result of {c.name} could not be used: {tell(error)}."
-        return Diagnosis("unusable output", " ".join([unusable, *said]))
-    stopped = [f"Your function stopped with {tell(error)}.", *said]
-    if len(stopped) == 1 and error.type is not NameError:  # which says all that there is to say
+        name, start = "unusable output", f"The result of {c.name} could not be used: {tell(error)}."
+    if not said and error.type is not NameError:  # which says all that there is to say
         found = explain(c.exercise, c.function, c.got, c.failing)
-        stopped += [found[1]] if found and found[0] == ONE else what_it_needs(error)
-    return Diagnosis("error", " ".join(stopped))
+        said = [found[1]] if found and found[0] == ONE else what_it_needs(error)
+    return Diagnosis(name, " ".join([start, *said]))
 
 
 def _another_at_each_call(c: Context) -> Diagnosis | None:
