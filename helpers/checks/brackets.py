@@ -11,10 +11,10 @@ Put = Callable[[ast.expr], ast.expr]
 def regrouped(node: ast.expr, words: object) -> Iterator[ast.expr]:
     """`(x - y) / z` for `x - y / z`, `not (x or y)` for `not x or y`, and the other way round."""
     match node:
-        case ast.BoolOp(op, [ast.UnaryOp(ast.Not(), first), *others]):
-            yield ast.UnaryOp(ast.Not(), ast.BoolOp(op, [first, *others]))
-        case ast.UnaryOp(ast.Not(), ast.BoolOp(op, [first, *others])):
-            yield ast.BoolOp(op, [ast.UnaryOp(ast.Not(), first), *others])
+        case ast.BoolOp(word, [ast.UnaryOp(ast.Not(), first), *others]):
+            yield ast.UnaryOp(ast.Not(), ast.BoolOp(word, [first, *others]))
+        case ast.UnaryOp(ast.Not(), ast.BoolOp(word, [first, *others])):
+            yield ast.BoolOp(word, [ast.UnaryOp(ast.Not(), first), *others])
     if not isinstance(node, ast.BinOp):
         return
     left, op, right = node.left, node.op, node.right

@@ -177,7 +177,7 @@ def values_after(each: str, states: list[dict]) -> dict:
     }
 
 
-def what_is_returned(each: str, returned: list, acting: list[bool]) -> dict:
+def what_is_returned(each: str, returned: list, acting: Sequence[bool]) -> dict:
     """The form of what each update returns, and its losses; `acting` says where the actor moves."""
     with_actor = [losses for losses, is_acting in zip(returned, acting, strict=True) if is_acting]
     return {
