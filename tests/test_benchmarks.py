@@ -199,7 +199,8 @@ def test_every_benchmark_runs_at_a_tiny_size(name, capsys, tmp_path):
     assert set(record["versions"]) == {"python", "torch", "numpy", "gymnasium", *installed()}
     ours = {row["name"] for row in record["results"] if row["against"] is None}
     assert record["results"][0]["name"] in ours
-    assert {row["against"] for row in record["results"]} == {None, *ours}
+    compared = {row["against"] for row in record["results"]} - {None}
+    assert compared == (set() if name == "drawing" else ours)  # which compares within one process
     shown = [line.strip() for line in lines]
     for row in record["results"]:
         assert any(line.startswith(row["name"]) for line in shown)
