@@ -193,9 +193,8 @@ def test_every_benchmark_runs_at_a_tiny_size(name, capsys, tmp_path):
     assert max(map(len, [title, head, *lines])) <= 110
 
     record = json.loads(out.read_text(encoding="utf-8"))
-    assert (
-        record["command"] == f"python course.py bench {name} --rounds 1 --steps 20 --json FILE.json"
-    )
+    command = f"python course.py bench {name} --rounds 1 --steps 20 --json FILE.json"
+    assert record["command"] == command
     assert set(record["versions"]) == {"python", "torch", "numpy", "gymnasium", *installed()}
     ours = {row["name"] for row in record["results"] if row["against"] is None}
     assert record["results"][0]["name"] in ours
