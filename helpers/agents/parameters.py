@@ -12,9 +12,9 @@ from helpers.agents.modes import TARGET
 
 
 def part_of(agent: Any, name: str) -> Any:
-    """A network or optimiser of the agent; of one that `torch.compile` has wrapped what is within:
+    """A network or optimiser of the agent; where `torch.compile` has wrapped it, what is within.
 
-    there the weights have the names that those of a fresh agent have.
+    There the weights have the names that those of a fresh agent have.
     """
     part = getattr(agent, name)
     return getattr(part, "_orig_mod", part)

@@ -22,6 +22,7 @@ from helpers.exercises.updates import (
     frozen,
     loss_called,
     moved,
+    networks_by_hand,
     weights,
     with_networks,
 )
@@ -162,17 +163,11 @@ def described(values) -> str:
 
 def by_hand(is_demo: float) -> tuple:
     """Q is 2.75; the target is 2 one step ahead and 4 two steps ahead; the slope is 1."""
-    networks = (
-        SmallCritic([2.0, 2.0]),
-        SmallActor([[0.5]]),
-        SmallCritic([1.0, 0.0]),
-        SmallActor([[0.0]]),
-    )
     now, later = (floats([[1.0]]), floats([[0.5]])), (floats([1.0]), floats([[2.0]]))
     window = floats([3.0]), floats([[4.0]]), torch.zeros(1), floats([0.25])
     drawn = floats([0.6]), floats([is_demo]), torch.tensor([2 if is_demo else 8])
     flags = torch.zeros(1), torch.zeros(1)
-    return *networks, PrioritizedBatch(*now, *later, *flags, *window, *drawn), 1, 0.1, 0.0
+    return *networks_by_hand(), PrioritizedBatch(*now, *later, *flags, *window, *drawn), 1, 0.1, 0.0
 
 
 def large_weights() -> tuple:
