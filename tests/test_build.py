@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tools.build import main
 from tools.editions import editions
-from tools.sources import BuildError, blank, definition, giveaways, leak
+from tools.sources import BuildError, blank, definition, giveaways, leak, shuffled
 
 AGENT = '''\
 """Small functions to include."""
@@ -318,6 +318,18 @@ def test_a_definition_without_a_body_is_no_exercise(source):
 def test_a_body_beside_its_signature_is_refused(source):
     with pytest.raises(BuildError, match="give it a line"):
         blank(source, "1.1")
+
+
+def test_the_lines_of_a_solution_come_in_another_order_and_whole():
+    source = (
+        "def f(x, y):\n    \"\"\"Text.\"\"\"\n    # 1. step\n    a = x\n    for b in x:\n        c = [\n"
+        "            b,  # each\n        ]\n        d = c\n    e = d\n    return e"
+    )
+    lines = shuffled(source, "4.1").split("\n")
+    right = ["a = x", "for b in x:", "c = [ b,  # each ]", "d = c", "e = d", "return e"]
+    assert sorted(lines) == sorted(right) != lines
+    assert shuffled(source, "4.1") == "\n".join(lines)  # the same in every build
+    assert shuffled("def f(x):\n    return x", "4.1") == ""
 
 
 # Leaks ------------------------------------------------------------------------------------------

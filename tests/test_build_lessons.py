@@ -9,7 +9,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from test_build import LESSON, advantage_exercise, by_id, course, ids  # noqa: F401
 
-from tools.editions import FOLDED_CELL, read_lesson
+from tools.editions import FOLDED_CELL, editions, read_lesson
 from tools.outputs import MAX_BYTES, WIDGET, keep_outputs, problems, still, too_long
 from tools.sources import blank, definition
 
@@ -61,10 +61,25 @@ def test_around_a_blank_stand_card_check_and_folded_solution(course):
     assert check.cell_type == "code"
     assert check.source == 'gae = check("1.1", gae)'
     folds = hints.source.split("\n\n</details>")
-    assert [fold.strip().split("\n\n")[0] for fold in folds[:3]] == [
-        f"<details>\n<summary>{name}</summary>" for name in ("Hint 1", "Hint 2", "Solution")
+    names = ("Hint 1", "Hint 2", "The solution's lines, in another order", "Solution")
+    assert [fold.strip().split("\n\n")[0] for fold in folds[:4]] == [
+        f"<details>\n<summary>{name}</summary>" for name in names
     ]
-    assert f"```python\n{lesson.cells[3].source}\n```" in folds[2]
+    assert f"```python\n{lesson.cells[3].source}\n```" in folds[3]
+
+
+def test_from_lesson_03_on_the_steps_stand_in_a_hint(course):
+    course.exercises = advantage_exercise(lesson="03_one")
+    (course.root / "lessons" / "01_one.md").rename(course.root / "lessons" / "03_one.md")
+    lesson, exercise = editions(course.root, "03_one", course.exercises)
+    full, blanks = by_id(lesson), by_id(exercise)
+    gae = "03-the-advantage-lambda-2"
+    assert "# 1." in full[gae]
+    assert "# 1." not in blanks[gae]
+    assert "def gae(" in blanks[gae]
+    hint = blanks["03-ex-1-1-hints"].split("</details>")[0]
+    assert "Hint 0: the steps" in hint
+    assert f"```python\n{blank(full[gae], '1.1')}\n```" in hint
 
 
 def test_links_fit_the_edition(course):
@@ -191,6 +206,8 @@ def test_live_halves_go_where_there_is_a_picture():
         "data": {"image/png": "AAAA", "text/plain": "v"},
         "metadata": {"image/png": {"width": 4}},
     }
+    asked = new_output("display_data", data={"text/html": "<b>bar</b>", WIDGET: {"model_id": "1"}})
+    assert still(asked).data == {"text/html": "<b>bar</b>"}
     alone = new_output("display_data", data={"text/html": "<b>bar</b>"})
     assert still(alone).data == {"text/html": "<b>bar</b>"}
 

@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from tools.project import project
-from tools.sources import BuildError, blank, definition, giveaways, leak
+from tools.sources import BuildError, blank, definition, giveaways, leak, shuffled
 
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -189,19 +189,31 @@ def _registered(key: str, spec: str, name: str, exercises: Mapping[str, Any]) ->
 
 
 def _around(cell: NotebookNode, key: str, exercise: Any, number: str) -> list[NotebookNode]:
-    """Card, blank, check, and the folded hints with the solution."""
+    """Card, blank, check, and the folded hints with the solution.
+
+    From lesson 03 on the numbered steps stand in a hint of their own, not in the blank.
+    """
     dots = "●" * exercise.card.difficulty + "○" * (5 - exercise.card.difficulty)
     fence = "````" if "```" in cell.source else "```"
-    folds = [FOLDED.format(f"Hint {i}", hint) for i, hint in enumerate(exercise.hints, start=1)]
-    folds.append(FOLDED.format("Solution", f"{fence}python\n{cell.source}\n{fence}"))
-    cell.source = blank(cell.source, key)
+    guided, solution = number < "03", cell.source
+    code = {
+        "Hint 0: the steps": "" if guided else blank(solution, key),
+        "The solution's lines, in another order": shuffled(solution, key),
+        "Solution": solution,
+    }
+    steps, lines, whole = (
+        [FOLDED.format(name, f"{fence}python\n{text}\n{fence}")] if text else []
+        for name, text in code.items()
+    )
+    hints = [FOLDED.format(f"Hint {i}", hint) for i, hint in enumerate(exercise.hints, start=1)]
+    cell.source = blank(solution, key, steps=guided)
     stem = f"{number}-ex-{key.replace('.', '-')}"
     check = f'{exercise.name} = check("{key}", {exercise.name})'
     return [
         new_markdown_cell(CARD.format(id=key, card=exercise.card, dots=dots), id=f"{stem}-card"),
         cell,
         new_code_cell(check, id=f"{stem}-check"),
-        new_markdown_cell("\n\n".join(folds), id=f"{stem}-hints"),
+        new_markdown_cell("\n\n".join(steps + hints + lines + whole), id=f"{stem}-hints"),
     ]
 
 

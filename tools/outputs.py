@@ -59,12 +59,13 @@ def execute(root: Path, name: str, notebook: NotebookNode) -> None:
 
 
 def still(output: NotebookNode) -> NotebookNode:
-    """An output as it is committed: where there is a picture, the live half goes."""
+    """An output as it is committed: where there is a picture or a page, the live half goes."""
     output.pop("transient", None)
-    if "image/png" in output.get("data", {}):
-        for mime in (WIDGET, "text/html"):
-            output.data.pop(mime, None)
-            output.metadata.pop(mime, None)
+    data = output.get("data", {})
+    live = (WIDGET, "text/html") if "image/png" in data else (WIDGET,) * ("text/html" in data)
+    for mime in live:
+        data.pop(mime, None)
+        output.metadata.pop(mime, None)
     return output
 
 

@@ -6,7 +6,9 @@ a notebook shows exactly what stands in `helpers/`.
 
 import ast
 import io
+import random
 import re
+import textwrap
 import tokenize
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,13 +49,13 @@ def definition(root: Path, spec: str) -> str:
     return "\n".join(line.removeprefix(" " * node.col_offset) for line in lines)
 
 
-def blank(source: str, exercise: str) -> str:
+def blank(source: str, exercise: str, steps: bool = True) -> str:
     """Cut the bodies out of a function's or class's source; what stays is the scaffold.
 
     In a class where some bodies have numbered comments only those are cut. Signature, docstring
-    and numbered comments (with the comment lines that continue them) stay; each run of code becomes
-    one `...`; a raised NotImplementedError ends every cut body. All that stays moves to the body's
-    own indentation: valid Python, however deep a step stood.
+    and, with `steps`, numbered comments (and the comment lines that continue them) stay; each run
+    of code becomes one `...`; a raised NotImplementedError ends every cut body. All that stays
+    moves to the body's own indentation: valid Python, however deep a step stood.
     """
     lines = source.split("\n")
     comments = _comment_rows(source)
@@ -68,7 +70,7 @@ def blank(source: str, exercise: str) -> str:
         for row in range(first, last + 1):
             text = lines[row - 1].strip()
             if row in comments:
-                in_step = in_step or bool(_STEP.match(text))
+                in_step = steps and (in_step or bool(_STEP.match(text)))
                 scaffold += [pad + text] if in_step else []
             else:
                 in_step = False
@@ -79,6 +81,33 @@ def blank(source: str, exercise: str) -> str:
     result = "\n".join(lines)
     ast.parse(result)
     return result
+
+
+def shuffled(source: str, exercise: str) -> str:
+    """The lines of the cut bodies in a random order, always the same one, without indentation.
+
+    A statement over several lines is one line here. Nothing where there are fewer than five.
+    """
+    whole = source.split("\n")
+    found = []
+    for function in _blanks(source):
+        first, last = _body_rows(function, whole, _comment_rows(source))
+        body = textwrap.dedent("\n".join(whole[first - 1 : last])) + "\n"
+        found += [" ".join(line) for line in _logical_lines(body)]
+    if len(found) < 5:
+        return ""
+    random.Random(exercise).shuffle(found)
+    return "\n".join(found)
+
+
+def _logical_lines(body: str) -> Iterator[list[str]]:
+    """The statements of a body, each as its stripped physical lines, without comments."""
+    rows, ended = body.split("\n"), 0
+    for token in tokenize.generate_tokens(io.StringIO(body).readline):
+        if token.type == tokenize.NEWLINE:
+            lines = rows[ended : token.end[0]]
+            yield [line.strip() for line in lines if line.strip() and line.strip()[0] != "#"]
+            ended = token.end[0]
 
 
 def giveaways(source: str) -> dict[str, str]:
