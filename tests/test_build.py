@@ -322,7 +322,7 @@ def test_a_body_beside_its_signature_is_refused(source):
 
 def test_the_lines_of_a_solution_come_in_another_order_and_whole():
     source = (
-        "def f(x, y):\n    \"\"\"Text.\"\"\"\n    # 1. step\n    a = x\n    for b in x:\n        c = [\n"
+        "def f(x):\n    # 1. step\n    a = x\n    for b in x:\n        c = [\n"
         "            b,  # each\n        ]\n        d = c\n    e = d\n    return e"
     )
     lines = shuffled(source, "4.1").split("\n")

@@ -10,7 +10,7 @@ import pytest
 from helpers.labs.variants import load_lab
 from helpers.show.figures.ddpgfd_cost import fitted_log, plot_cost
 from helpers.show.figures.practice_side_by_side import plot_side_by_side
-from helpers.show.figures.results import plot_comparison, plot_results, results_table
+from helpers.show.figures.results import effects_table, plot_comparison, plot_results, results_table
 from helpers.show.figures.td3_overestimation import plot_overestimation
 from helpers.training.results import load_results
 from helpers.training.statistics import interquartile_mean, permutation_test
@@ -351,3 +351,25 @@ def test_costs_take_rows_in_any_order_and_refuse_what_is_no_curve():
     for rows in ([], ROWS[:5], [row | {"name": str(i)} for i, row in enumerate(ROWS)]):
         with pytest.raises(ValueError, match="1 to 6 names at 2 or more sizes"):
             plot_cost(rows)
+
+
+def test_a_table_of_effects_counts_its_tests():
+    rng = np.random.default_rng(0)
+
+    def runs(shift, seeds=8):
+        returns = rng.normal(shift, 1, (seeds, 25))
+        return {"steps": range(25), "returns": returns, "evaluations": returns[:, -1], "bar": 0}
+
+    results = {"as taught": runs(10), "same": runs(10), "bad": runs(0), "made by": "nobody"}
+    table = effects_table(results, bias=lambda each: -np.mean(each["returns"], axis=1))
+    assert [row[-1] for row in table.rows] == [
+        "", "not shown", "worse in training, worse at the end, higher bias",
+    ]  # fmt: skip
+    assert table.marked == {(2, 2), (2, 3), (2, 4)}
+    assert "8 seeds each. Bold: p < 0.05 / 6" in table.caption
+    assert table._repr_html_().count("<b>") == 3
+    assert str(table).splitlines()[-1] == table.caption
+    four = {name: runs(shift, seeds=4) for name, shift in {"as taught": 10, "bad": 0}.items()}
+    four |= {str(n): runs(10, seeds=4) for n in range(9)}
+    # Four seeds against four: the smallest p there is, 2 of 70, is no evidence among 20 tests.
+    assert {row[-1] for row in effects_table(four).rows[1:]} == {"not shown"}

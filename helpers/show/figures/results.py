@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from helpers.show.figures.drawing import bar_line, header, limit_to_middle
 from helpers.show.figures.explore import Choice, explore
 from helpers.show.plotting import BLUE, COLOURS, INK, VERMILLION, band, label, margins, new_figure
+from helpers.show.table import Table
 from helpers.training.statistics import LEVEL, interquartile_mean, permutation_test
 
 NO_DIFFERENCE = "no difference shown"
@@ -136,6 +137,45 @@ def _measured(runs: Mapping[str, Any], against: Mapping[str, Any]) -> list[str]:
         *(f"{number:.1f}" for number in (scores.mean(), scores.min(), training.mean())),
         *("" if runs is against else f"{each:.2g}" for each in p),
     ]
+
+
+def effects_table(
+    results: Mapping[str, Mapping[str, Any]], **more: Callable[[Mapping[str, Any]], ArrayLike]
+) -> Table:
+    """What each variant changes, beside the first one: better, worse, or no difference shown.
+
+    "training" is the mean of the learning curves, "at the end" the mean of the evaluations; each
+    is tested by a permutation test over seeds. A difference counts below 0.05 divided by the
+    number of tests in the table (Bonferroni), and is set in bold.
+
+    Args:
+        results: as in `plot_results`, each with its "bar".
+        more: further measures, tested as well: head -> one number for each seed of a variant.
+    """
+    runs = _runs(results)
+    measures: dict[str, Callable[[Mapping[str, Any]], ArrayLike]] = {
+        "training": lambda each: np.mean(each["returns"], axis=1),
+        "at the end": lambda each: each["evaluations"],
+        **more,
+    }
+    words = dict.fromkeys(measures, ("higher {}", "lower {}"))
+    words |= {"training": ("better in training", "worse in training")}
+    words |= {"at the end": ("better at the end", "worse at the end")}
+    first, *others = runs
+    tests = len(others) * len(measures)
+    rows, marked = [], set()
+    for row, (name, each) in enumerate(runs.items()):
+        scores = np.asarray(each["evaluations"])
+        cells, effects = [f"{np.sum(scores >= each['bar'])} of {len(scores)}"], []
+        for column, (what, measure) in enumerate(measures.items(), start=2):
+            mine, base = np.asarray(measure(each)), np.asarray(measure(runs[first]))
+            cells.append(f"{mine.mean():.3g}")
+            if name != first and permutation_test(mine, base) * tests < LEVEL:
+                marked.add((row, column))
+                effects.append(words[what][int(mine.mean() < base.mean())].format(what))
+        rows.append([name, *cells, "" if name == first else ", ".join(effects) or "not shown"])
+    said = f"{len(scores)} seeds each. Bold: p < 0.05 / {tests}, a permutation test over seeds."
+    return Table(["", "at the threshold", *measures, "effect"], rows, said, marked)
 
 
 def plot_comparison(
