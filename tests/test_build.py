@@ -115,7 +115,7 @@ def advantage_exercise(**changes):
     )
     reference = SimpleNamespace(__module__="helpers.agents.agent", __qualname__="gae")
     fields = {"id": "1.1", "lesson": "01_one", "name": "gae", "reference": reference}
-    fields |= {"card": card, "hints": ("Think backwards.", "Multiply."), **changes}
+    fields |= {"card": card, "hints": ("Think backwards.", "Multiply."), "bug": "", **changes}
     return {fields["id"]: SimpleNamespace(**fields)}
 
 

@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from tools.project import project
-from tools.sources import BuildError, blank, definition, giveaways, leak, shuffled
+from tools.sources import BuildError, blank, definition, giveaways, leak, shuffled, without_steps
 
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -67,6 +67,10 @@ def editions(
                 exercise = _registered(key, options["include"], name, exercises)
                 placed[key] = giveaways(cell.source)
                 blanks += _around(cell, key, exercise, name.split("_")[0])
+                if exercise.bug:  # the other lines are there to be read
+                    placed[key] = {
+                        k: v for k, v in placed[key].items() if not leak({k: v}, cell.source)
+                    }
         else:
             blanks.append(cell)
     if lost := [k for k, e in exercises.items() if e.lesson == name and k not in placed]:
@@ -189,32 +193,38 @@ def _registered(key: str, spec: str, name: str, exercises: Mapping[str, Any]) ->
 
 
 def _around(cell: NotebookNode, key: str, exercise: Any, number: str) -> list[NotebookNode]:
-    """Card, blank, check, and the folded hints with the solution.
-
-    From lesson 03 on the numbered steps stand in a hint of their own, not in the blank.
-    """
+    """Card, blank or bug, check, and the folded hints with the solution."""
     dots = "●" * exercise.card.difficulty + "○" * (5 - exercise.card.difficulty)
-    fence = "````" if "```" in cell.source else "```"
-    guided, solution = number < "03", cell.source
-    code = {
-        "Hint 0: the steps": "" if guided else blank(solution, key),
-        "The solution's lines, in another order": shuffled(solution, key),
-        "Solution": solution,
-    }
-    steps, lines, whole = (
-        [FOLDED.format(name, f"{fence}python\n{text}\n{fence}")] if text else []
-        for name, text in code.items()
-    )
-    hints = [FOLDED.format(f"Hint {i}", hint) for i, hint in enumerate(exercise.hints, start=1)]
-    cell.source = blank(solution, key, steps=guided)
+    solution, hints = cell.source, enumerate(exercise.hints, start=1)
+    folds = {f"Hint {i}": hint for i, hint in hints}
+    if exercise.bug:
+        cell.source = without_steps(exercise.broken).strip()
+    else:
+        # From lesson 03 on the steps stand in a hint of their own.
+        guided = number < "03"
+        cell.source = blank(solution, key, steps=guided)
+        lines = shuffled(solution, key)
+        folds = (
+            ({} if guided else {"Hint 0: the steps": _python(blank(solution, key))})
+            | folds
+            | ({"The solution's lines, in another order": _python(lines)} if lines else {})
+        )
+    folds["Solution"] = _python(solution)
     stem = f"{number}-ex-{key.replace('.', '-')}"
     check = f'{exercise.name} = check("{key}", {exercise.name})'
     return [
         new_markdown_cell(CARD.format(id=key, card=exercise.card, dots=dots), id=f"{stem}-card"),
         cell,
         new_code_cell(check, id=f"{stem}-check"),
-        new_markdown_cell("\n\n".join(steps + hints + lines + whole), id=f"{stem}-hints"),
+        new_markdown_cell(
+            "\n\n".join(FOLDED.format(*fold) for fold in folds.items()), id=f"{stem}-hints"
+        ),
     ]
+
+
+def _python(code: str) -> str:
+    fence = "````" if "```" in code else "```"
+    return f"{fence}python\n{code}\n{fence}"
 
 
 def _check_leaks(

@@ -83,6 +83,15 @@ def blank(source: str, exercise: str, steps: bool = True) -> str:
     return result
 
 
+def without_steps(source: str) -> str:
+    """The source without its numbered comments, and the comment lines that continue them."""
+    kept, in_step, comments = [], False, _comment_rows(source)
+    for row, line in enumerate(source.split("\n"), start=1):
+        in_step = row in comments and (in_step or bool(_STEP.match(line.strip())))
+        kept += [] if in_step else [line]
+    return "\n".join(kept)
+
+
 def shuffled(source: str, exercise: str) -> str:
     """The lines of the cut bodies in a random order, always the same one, without indentation.
 

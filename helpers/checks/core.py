@@ -169,6 +169,8 @@ def judge(exercise: Exercise, candidate: Callable) -> Result:
     problem = diagnose(exercise, candidate, got)
     if problem is None:
         return _passed(exercise, candidate, got)
+    if problem.name is not None and problem.name == exercise.bug:
+        return replace(_failed(exercise, problem.name, problem.message), status="not started")
     shown = None
     if problem.case is not None:
         found = unlike(exercise, expected(exercise), got)[problem.case]

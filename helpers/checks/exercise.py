@@ -11,7 +11,7 @@ from zlib import crc32
 import numpy as np
 
 from helpers.checks.compare import ATOL, RTOL
-from helpers.checks.edits import Code, Diff, Edit, edited
+from helpers.checks.edits import Code, Diff, Edit, apply, edited, source_of_reference
 
 
 def call(function: Callable, *args: Any, **kwargs: Any) -> Any:
@@ -100,6 +100,7 @@ class Exercise:
             in that order: right values in another type (lists) are then made those of the
             reference (arrays) for later cells.
         rtol, atol: see `helpers.checks.compare`.
+        bug: the mistake that the student is to find: the cell holds it, in place of a blank.
     """
 
     id: str
@@ -115,6 +116,13 @@ class Exercise:
     properties: Sequence[Property] = ()
     rtol: float = RTOL
     atol: float = ATOL
+    bug: str = ""
+
+    @property
+    def broken(self) -> str:
+        """The reference's source with the bug in it."""
+        mistake = next(each for each in self.mistakes if each.name == self.bug)
+        return apply(source_of_reference(self.reference), mistake.spellings[0])
 
     @property
     def name(self) -> str:

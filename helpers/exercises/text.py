@@ -2,6 +2,7 @@
 
 # 2.4 Uphill on Q
 difficulty 2, 6 minutes
+bug: no minus             only where the student gets a mistake to find, in place of a blank
 ## What
 ## Why
 ## Hint 1
@@ -31,6 +32,7 @@ _PAIR = re.compile(r"`([^`]+)` -> (?:`([^`]*)`|nothing)")
 _EDIT_LINE = re.compile(r"^(also )?(?:([\w ]+): )?(?=`[^`]+` -> (?:`|nothing))")
 _NO_EDIT = re.compile(r"^(?:also )?(?:[\w ]+: )?`[^`]+` ?(?:->|=>|→)")  # meant for an edit
 _FENCE = re.compile(r"^(also )?```(diff|python)$")
+_TITLE = r"# ([\d.]+) (.+)\n+difficulty (\d), (\d+) minutes(?:\nbug: (.+))?"
 HEADINGS = ("What", "Why", "Hint 1", "Hint 2")
 _SHARED = Path(__file__).with_name("messages.md")
 
@@ -65,6 +67,7 @@ def exercise(
         right=text.right,
         observe=observe,
         properties=[Property(name, tests[name], said) for name, said in text.properties.items()],
+        bug=text.bug,
         **how,
     )
 
@@ -87,6 +90,7 @@ class Text:
     mistakes: list[Mistake]
     right: list[Mistake]
     properties: dict[str, str]
+    bug: str
 
 
 def read(path: Path, reference: Callable, tested: Collection[str] = ()) -> Text:
@@ -104,7 +108,7 @@ def read(path: Path, reference: Callable, tested: Collection[str] = ()) -> Text:
 
 def _read(text: str, reference: Callable, tested: Collection[str]) -> Text:
     head, sections = split(text, "## ")
-    title = re.match(r"# ([\d.]+) (.+)\n+difficulty (\d), (\d+) minutes", head)
+    title = re.match(_TITLE, head)
     if not title:
         raise EditError("The first lines are `# 1.2 Title` and `difficulty 2, 6 minutes`.")
     for heading in (*HEADINGS, "Mistakes", "Right answers"):
@@ -117,13 +121,17 @@ def _read(text: str, reference: Callable, tested: Collection[str]) -> Text:
     said |= own
     if wrong := (set(tested) - said.keys()) | (own.keys() - set(tested)):
         raise EditError(f"Each property has a test and a message: {', '.join(sorted(wrong))}.")
+    mistakes, bug = _entries(sections["Mistakes"], reference, messages), title[5] or ""
+    if bug and bug not in {mistake.name for mistake in mistakes}:
+        raise EditError(f"The bug is a mistake of its list, and {bug!r} is none.")
     return Text(
         title[1],
         Card(title[2], what, why, int(title[3]), int(title[4])),
         (hints[0], hints[1]),
-        _entries(sections["Mistakes"], reference, messages),
+        mistakes,
         _entries(sections["Right answers"], reference, messages),
         {name: _filled(_flowing(said[name]), messages) for name in tested},
+        bug,
     )
 
 

@@ -1,0 +1,97 @@
+"""Diagrams of boxes and arrows: agent and environment, actor and critic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch
+
+from helpers.show.figures.drawing import place_panel, round_box, say, tint
+from helpers.show.plotting import BLUE, GREEN, GREY, INK, VERMILLION, new_figure
+
+Place = tuple[float, float]
+# A name, what stands below it, its middle in inches, its size, its colour.
+Box = tuple[str, str, Place, tuple[float, float], str]
+# What flows, where its words stand, and the corners of its way; an arrowhead at the last one.
+Flow = tuple[str, Place, Sequence[Place]]
+
+
+def plot_agent_environment() -> Figure:
+    """The loop of agent and environment, and what flows in one step of it."""
+    boxes: Sequence[Box] = (
+        ("agent", "policy π(a | s)", (1.2, 1.1), (1.7, 0.8), BLUE),
+        ("environment", "dynamics p(s′ | s, a)", (5.8, 1.1), (1.9, 0.8), GREEN),
+    )
+    flows: Sequence[Flow] = (
+        ("action  aₜ", (3.5, 1.98), ((1.2, 1.5), (1.2, 1.8), (5.8, 1.8), (5.8, 1.5))),
+        (
+            "reward  rₜ,  next observation  sₜ₊₁,  terminated?  truncated?", (3.5, 0.2),
+            ((5.8, 0.7), (5.8, 0.4), (1.2, 0.4), (1.2, 0.7)),
+        ),
+    )  # fmt: skip
+    return _diagram(boxes, flows, (7.0, 2.2))
+
+
+def plot_actor_critic(critic: str = "V(s)", learns_from: str = "") -> Figure:
+    """Actor, critic and environment: what each gets, and what each learns from.
+
+    `critic`: "V(s)", which judges states, or "Q(s, a)", which judges actions.
+    """
+    judges_actions = critic.startswith("Q")
+    to_actor = (
+        "which way is up: ∇ₐ Q(s, a)" if judges_actions else "advantage: better than expected?"
+    )
+    boxes: Sequence[Box] = (
+        (
+            "actor",
+            "acts: " + ("a = μ(s)" if judges_actions else "a ~ π(a | s)"),
+            (1.3, 2.0),
+            (1.8, 0.8),
+            BLUE,
+        ),
+        ("critic", f"judges: {critic}", (1.3, 0.6), (1.8, 0.8), VERMILLION),
+        ("environment", "", (5.9, 2.0), (1.6, 0.8), GREEN),
+        (learns_from or "transitions", "s, a, r, s′", (5.9, 0.6), (1.6, 0.8), GREY),
+    )
+    flows: Sequence[Flow] = (
+        ("action a", (3.7, 2.18), ((2.2, 2.0), (5.1, 2.0))),
+        (to_actor, (1.45, 1.3), ((1.3, 1.0), (1.3, 1.6))),
+        ("each step", (6.0, 1.3), ((5.9, 1.6), (5.9, 1.0))),
+        (
+            "TD target: r + γ " + ("Q(s′, μ(s′))" if judges_actions else "V(s′)"),
+            (3.7, 0.78),
+            ((5.1, 0.6), (2.2, 0.6)),
+        ),
+    )
+    fig = _diagram(boxes, flows, (7.0, 2.6), beside=("which way", "advantage", "each step"))
+    return fig
+
+
+def _diagram(
+    boxes: Sequence[Box], flows: Sequence[Flow], size: Place, beside: Sequence[str] = ()
+) -> Figure:
+    """`beside`: beginnings of flows' words that stand to the right of their place."""
+    fig, ax = new_figure(width=size[0], height=size[1], layout=None)
+    place_panel(ax, 0, 0, *size)
+    ax.set(xlim=(0, size[0]), ylim=(0, size[1]))
+    ax.axis("off")
+    for words, place, way in flows:
+        _arrow(ax, way)
+        say(ax, *place, words, 9.5, INK, ha="left" if words.startswith(tuple(beside)) else "center")
+    for name, below, (x, y), (wide, high), colour in boxes:
+        box = round_box(x, y, wide, high)
+        ax.add_patch(PathPatch(box, facecolor=tint(colour, 0.12), edgecolor=colour))
+        say(ax, x, y + (0.14 if below else 0), name, 11, colour)
+        say(ax, x, y - 0.17, below, 9, INK)
+    return fig
+
+
+def _arrow(ax: Axes, way: Sequence[Place]) -> None:
+    style: Any = {"color": GREY, "lw": 1.3}
+    ax.plot(*zip(*way[:-1], strict=True), **style)
+    ax.annotate(
+        "", way[-1], way[-2], arrowprops={"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 1, **style}
+    )
