@@ -60,7 +60,7 @@ def test_the_other_edition_and_colab_are_not_named(monkeypatch):
         monkeypatch.setattr("tools.editions.project", lambda root, r=repository: (r, "0.1.0"))
         first = assignment.assignment(assignment.ROOT, "00_start_here", ALL).cells[0].source
         assert first.startswith("# 00 · ")
-        assert "**Graded: 1 exercise, 1 point.**" in first
+        assert "**Graded: 2 exercises, 3 points.**" in first
         assert not re.search("Exercise edition|Lesson edition|colab", first)
 
 
@@ -140,13 +140,15 @@ def test_the_solutions_pass_and_experiments_are_not_run(folder, tmp_path, monkey
     notebook = nbformat.read(path, as_version=4)
     assert not run(notebook, tmp_path, monkeypatch)
     ran = {cell.id for cell in notebook.cells if cell.get("execution_count")}
-    assert ran == {"00-setup", "00-imports", "00-return-and-the-discount-3", "00-ex-0-1-check"}
+    answers = {cell.id for cell in notebook.cells if marks(cell).get("solution")}
+    checks = {f"00-ex-{each.id.replace('.', '-')}-check" for each in exercises("00_start_here")}
+    assert ran == {"00-setup", "00-imports", *answers, *checks}
 
 
 def test_a_check_does_not_ask_the_modules_in_memory(folder, tmp_path, monkeypatch):
     path = folder / "source" / "00_start_here" / "00_start_here.ipynb"
     notebook = nbformat.read(path, as_version=4)
-    [answer] = [cell for cell in notebook.cells if marks(cell).get("solution")]
+    answer, _ = (cell for cell in notebook.cells if marks(cell).get("solution"))
     answer.source = FREE_FOR_ALL
     assert run(notebook, tmp_path, monkeypatch) == [("00-ex-0-1-check", "CheckFailed")]
 

@@ -3,8 +3,8 @@
 import pytest
 from fakes import page  # noqa: F401  (a fixture)
 
-from helpers.checks import predict as predicting
-from helpers.checks.predict import predict, predictions, questions
+from helpers.checks import predicting
+from helpers.checks.predicting import predict, predictions, questions
 
 TEXT = """# 9.a
 How much is `2 + 2`?

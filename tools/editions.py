@@ -65,12 +65,8 @@ def editions(
                 if key in placed:
                     raise BuildError(f"exercise {key} already has a cell above.")
                 exercise = _registered(key, options["include"], name, exercises)
-                placed[key] = giveaways(cell.source)
+                placed[key] = _secrets(cell.source, exercise)
                 blanks += _around(cell, key, exercise, name.split("_")[0])
-                if exercise.bug:  # the other lines are there to be read
-                    placed[key] = {
-                        k: v for k, v in placed[key].items() if not leak({k: v}, cell.source)
-                    }
         else:
             blanks.append(cell)
     if lost := [k for k, e in exercises.items() if e.lesson == name and k not in placed]:
@@ -220,6 +216,14 @@ def _around(cell: NotebookNode, key: str, exercise: Any, number: str) -> list[No
             "\n\n".join(FOLDED.format(*fold) for fold in folds.items()), id=f"{stem}-hints"
         ),
     ]
+
+
+def _secrets(solution: str, exercise: Any) -> dict[str, str]:
+    """What would give the solution away; around a bug the other lines are there to be read."""
+    secrets = giveaways(solution)
+    if exercise.bug:
+        return {k: v for k, v in secrets.items() if not leak({k: v}, exercise.broken)}
+    return secrets
 
 
 def _python(code: str) -> str:

@@ -13,5 +13,16 @@ exercise's own, then by `rules` for any function, last by `repair`; `display` sh
 
 from helpers.checks.core import CheckFailed, Result, check, checker, grade
 from helpers.checks.exercise import exercises, find
+from helpers.checks.predicting import predict, predictions
 
-__all__ = ["CheckFailed", "Result", "check", "checker", "exercises", "find", "grade"]
+__all__ = [
+    "CheckFailed",
+    "Result",
+    "check",
+    "checker",
+    "exercises",
+    "find",
+    "grade",
+    "predict",
+    "predictions",
+]

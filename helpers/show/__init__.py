@@ -1,0 +1,12 @@
+"""What appears on a notebook's page: curves, figures, videos, tables, and what moves by hand."""
+
+from helpers.show import figures
+from helpers.show.driving import drive
+from helpers.show.plotting import LiveCurves, band, label, new_figure, progress, show
+from helpers.show.table import Table
+from helpers.show.video import Video, record, side_by_side
+
+__all__ = [
+    "LiveCurves", "Table", "Video", "band", "drive", "figures", "label", "new_figure", "progress",
+    "record", "show", "side_by_side",
+]  # fmt: skip

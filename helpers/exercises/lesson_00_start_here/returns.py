@@ -1,4 +1,4 @@
-"""Lesson 00, Start here: one exercise to warm up, `discounted_returns`."""
+"""Lesson 00, Start here: the first exercise, `discounted_returns`."""
 
 import numpy as np
 
