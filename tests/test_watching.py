@@ -90,7 +90,7 @@ def test_an_interrupted_cell_gives_back_its_agent():
     """In a kernel: the stop button of the front end, in the middle of a training."""
     manager, client = start_new_kernel()
     try:
-        client.execute(
+        sent = client.execute(
             "import dataclasses\n"
             "from helpers.algorithms import ddpg\n"
             "from helpers.show.watching import live\n"
@@ -98,14 +98,15 @@ def test_an_interrupted_cell_gives_back_its_agent():
             "watch = live(every=300, then=lambda *_: print('going'))\n"
             "agent = ddpg.train(long, watch=watch)\n"
         )
-        shown = []
-        while not shown or shown[-1]["msg_type"] != "stream":
-            shown.append(client.get_iopub_msg(timeout=120))
+        while client.get_iopub_msg(timeout=120)["msg_type"] != "stream":
+            pass
         manager.interrupt_kernel()
-        assert client.get_shell_msg(timeout=60)["content"]["status"] == "ok"
-        client.execute("pass", user_expressions={"episodes": "len(agent.history['return'])"})
-        said = client.get_shell_msg(timeout=60)["content"]["user_expressions"]["episodes"]
-        assert said["status"] == "ok" and int(said["data"]["text/plain"]) >= 1
+        while (reply := client.get_shell_msg(timeout=60))["parent_header"]["msg_id"] != sent:
+            pass
+        assert reply["content"]["status"] == "ok"
+        asked = {"episodes": "len(agent.history['return'])"}
+        reply = client.execute("pass", user_expressions=asked, reply=True, timeout=60)
+        assert int(reply["content"]["user_expressions"]["episodes"]["data"]["text/plain"]) >= 1
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
