@@ -8,7 +8,7 @@ import torch
 from test_checks import DOUBLE, LOSS, double, double_cases, exercise_of
 from torch import nn
 
-from helpers.agents.networks import QNetwork
+from helpers.algorithms.ddpg import QNetwork
 from helpers.checks import grade
 from helpers.checks.core import judge
 

@@ -11,8 +11,14 @@ from torch.nn.functional import linear
 from trials import a_batch, an_agent, moved, networks, parameters, quick, snapshot, strong
 
 from helpers.agents import DDPG
-from helpers.agents.ddpg import actor_loss, critic_loss, polyak_update, td_target
-from helpers.agents.networks import DeterministicActor, QNetwork
+from helpers.algorithms.ddpg import (
+    DeterministicActor,
+    QNetwork,
+    actor_loss,
+    critic_loss,
+    polyak_update,
+    td_target,
+)
 
 sizes = st.integers(1, 4)
 

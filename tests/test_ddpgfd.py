@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from helpers.agents import ddpgfd
-from helpers.agents.ddpgfd import DDPGfD, n_step_target, priorities, weighted_critic_loss
+from helpers.agents.ddpgfd import DDPGfD
+from helpers.algorithms.ddpgfd import n_step_target, priorities, weighted_critic_loss
 from helpers.demos.files import load_demos
 from helpers.memory.buffers import PrioritizedReplayBuffer
 

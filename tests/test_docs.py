@@ -108,6 +108,7 @@ ROOMS = {
     "show",
     "training",
     "agents",
+    "algorithms",
     "demos",
     "memory",
     "envs",

@@ -7,8 +7,8 @@ from torch import nn
 
 from helpers.agents import off_policy
 from helpers.agents.ddpg import DDPG
-from helpers.agents.networks import QNetwork
 from helpers.agents.noise import OUNoise
+from helpers.algorithms.ddpg import QNetwork
 from helpers.checks import grade
 from helpers.exercises.observing import linear_layers
 from helpers.memory.buffers import ReplayBuffer

@@ -14,8 +14,8 @@ from helpers.agents import DDPG, TD3
 from helpers.agents.adam import LeanAdam
 from helpers.agents.base import gradient_step
 from helpers.agents.faster import FEW_ROWS, NARROW, WIDE, StackedTwin, WideLinear, faster
-from helpers.agents.networks import DeterministicActor, QNetwork, TwinQNetwork
-from helpers.agents.td3 import actor_loss_by_q1, twin_critic_loss
+from helpers.algorithms.ddpg import DeterministicActor, QNetwork
+from helpers.algorithms.td3 import TwinQNetwork, actor_loss_by_q1, twin_critic_loss
 
 sizes = st.integers(1, 5)
 needs_onednn = pytest.mark.skipif(

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from helpers.agents import DDPG
-from helpers.agents.ddpg import polyak_update
 from helpers.agents.noise import OUNoise
+from helpers.algorithms.ddpg import polyak_update
 from helpers.show.figures.ddpg_critic import critic_at, plot_q
 from helpers.show.figures.ddpg_noise import carried, plot_ou, pushed
 from helpers.show.figures.ddpg_target_network import TAUS, follow, half_life, passes, plot_tau

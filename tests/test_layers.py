@@ -6,7 +6,8 @@ from torch import nn
 
 from helpers.agents import DDPG, SAC, TD3
 from helpers.agents.layers import DeepActor, DeepQNetwork, DeepTwinQNetwork, hidden_layers
-from helpers.agents.networks import DeterministicActor, QNetwork, TwinQNetwork
+from helpers.algorithms.ddpg import DeterministicActor, QNetwork
+from helpers.algorithms.td3 import TwinQNetwork
 
 SHORT = {"learning_starts": 50, "batch_size": 8}
 

@@ -12,7 +12,7 @@ from wholes import AGENTS, everything, tiny
 
 from helpers.agents import DDPG, PPO, SAC, TD3
 from helpers.agents.cloning import pretrain
-from helpers.agents.networks import DeterministicActor, QNetwork
+from helpers.algorithms.ddpg import DeterministicActor, QNetwork
 from helpers.demos.files import load_demos
 from helpers.evaluation import evaluate
 from helpers.training.callbacks import Evaluate

@@ -18,9 +18,9 @@ from torch import nn
 from trials import Says, an_agent, moved, parameters, snapshot
 
 from helpers.agents import DDPG, SAC, TD3
-from helpers.agents.networks import QNetwork
 from helpers.agents.noise import GaussianNoise, Noise, OUNoise, UniformNoise
 from helpers.agents.off_policy import OffPolicyAgent
+from helpers.algorithms.ddpg import QNetwork
 from helpers.envs.units import to_env_units
 from helpers.training.settings import SETTINGS
 

@@ -14,7 +14,8 @@ from wholes import everything, tiny
 
 from helpers.agents import A2C, DDPG, TD3, A2CByTheBook
 from helpers.agents.layers import DeepTwinQNetwork, Encoder, NatureEncoder
-from helpers.agents.networks import DeterministicActor, TwinQNetwork
+from helpers.algorithms.ddpg import DeterministicActor
+from helpers.algorithms.td3 import TwinQNetwork
 
 
 class Smooth(nn.Module):

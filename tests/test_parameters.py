@@ -8,8 +8,8 @@ from sentences import one_sentence
 from wholes import AGENTS, everything, tiny
 
 from helpers.agents import A2C, DDPG, TD3
-from helpers.agents.networks import DeterministicActor
 from helpers.agents.off_policy import OffPolicyAgent
+from helpers.algorithms.ddpg import DeterministicActor
 
 EVERY = pytest.mark.parametrize("new", AGENTS.values(), ids=AGENTS.keys())
 STEPS = 30

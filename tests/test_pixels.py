@@ -24,7 +24,7 @@ from helpers.agents.cloning import BehaviourCloning
 from helpers.agents.ddpgfd import DDPGfD
 from helpers.agents.faster import StackedTwin
 from helpers.agents.layers import Encoder
-from helpers.agents.td3 import actor_loss_by_q1, twin_critic_loss
+from helpers.algorithms.td3 import actor_loss_by_q1, twin_critic_loss
 from helpers.envs.make import env_id, is_image, make_env
 from helpers.envs.pixels import Pixels, small_grey
 from helpers.evaluation import evaluate

@@ -29,9 +29,9 @@ from trials import (
 
 from helpers.agents import SAC, sac
 from helpers.agents.layers import DeepSquashedGaussianActor
-from helpers.agents.networks import SquashedGaussianActor, TwinQNetwork
 from helpers.agents.noise import GaussianNoise
-from helpers.agents.sac import (
+from helpers.algorithms.sac import (
+    SquashedGaussianActor,
     Temperature,
     log_tanh_slope,
     sac_actor_loss,
@@ -39,7 +39,7 @@ from helpers.agents.sac import (
     squashed_sample,
     temperature_loss,
 )
-from helpers.agents.td3 import clipped_double_q_target, twin_critic_loss
+from helpers.algorithms.td3 import TwinQNetwork, clipped_double_q_target, twin_critic_loss
 from helpers.envs.units import to_env_units
 
 sizes = st.integers(1, 5)

@@ -22,9 +22,9 @@ from trials import (
 )
 
 from helpers.agents import TD3
-from helpers.agents.ddpg import actor_loss, critic_loss
-from helpers.agents.networks import TwinQNetwork
-from helpers.agents.td3 import (
+from helpers.algorithms.ddpg import actor_loss, critic_loss
+from helpers.algorithms.td3 import (
+    TwinQNetwork,
     actor_loss_by_q1,
     clipped_double_q_target,
     smoothed_target_action,

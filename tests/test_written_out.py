@@ -21,10 +21,11 @@ from helpers.agents.base import gradient_step
 from helpers.agents.ddpgfd import DDPGfD
 from helpers.agents.faster import NARROW, UPDATES, faster, plain_updates
 from helpers.agents.layers import DeepActor, DeepQNetwork, DeepTwinQNetwork
-from helpers.agents.networks import DeterministicActor, QNetwork, TwinQNetwork
 from helpers.agents.schedules import LinearSchedule
 from helpers.agents.threads import one_thread
 from helpers.agents.written_out import Network
+from helpers.algorithms.ddpg import DeterministicActor, QNetwork
+from helpers.algorithms.td3 import TwinQNetwork
 from helpers.labs.variants import variants
 
 AGENTS = pytest.mark.parametrize("kind", [DDPG, TD3, SAC], ids=lambda kind: kind.__name__)
@@ -368,7 +369,7 @@ def test_what_is_written_out_is_what_stands_in_the_agents_files():
 
 
 EDITS = [
-    ("td3.py", "1 - batch.terminated", "1", "A2C PPO"),
+    ("td3.py", "self.updates %", "1 +", "A2C PPO"),
     ("ppo.py", "ratios * weights", "weights", "DDPG SAC TD3"),
     ("networks.py", "nn.ReLU", "nn.Tanh", ""),
     ("td3.py", "\n\n\n", "  # a comment\n\n\n# another\n", "A2C DDPG PPO SAC TD3"),

@@ -8,8 +8,9 @@ from torch import nn
 
 from helpers.agents import A2C, PPO, SAC, TD3, A2CByTheBook
 from helpers.agents.faster import plain_updates
-from helpers.agents.networks import DeterministicActor, QNetwork, TwinQNetwork
 from helpers.agents.noise import UniformNoise
+from helpers.algorithms.ddpg import DeterministicActor, QNetwork
+from helpers.algorithms.td3 import TwinQNetwork
 from helpers.memory.buffers import Batch
 
 COOL = {"temperature": 0.01, "learn_temperature": False, "noise": None}  # SAC without its entropy

@@ -3,65 +3,13 @@
 Source: Lillicrap et al. 2016, "Continuous control with deep reinforcement learning", Algorithm 1.
 """
 
-from collections.abc import Iterable
-
 import torch
-from torch import nn
 
 from helpers.agents.base import gradient_step
 from helpers.agents.networks import QNetwork
 from helpers.agents.off_policy import OffPolicyAgent
+from helpers.algorithms.ddpg import actor_loss, critic_loss, polyak_update, td_target
 from helpers.memory.buffers import Batch
-
-
-@torch.no_grad()
-def td_target(
-    batch: Batch, target_actor: nn.Module, target_critic: nn.Module, gamma: float
-) -> torch.Tensor:
-    """What Q(s, a) should be, (B,): y = r + gamma (1 - terminated) Q'(s', mu'(s')). No gradient.
-
-    Q' and mu' are the target networks. Source: Lillicrap et al. 2016, Algorithm 1, which says
-    nothing of ends.
-    """
-    # 1. The action that the target actor would take next.
-    next_action = target_actor(batch.next_obs)
-    # 2. What the target critic thinks of it.
-    next_q = target_critic(batch.next_obs, next_action)
-    # 3. The reward plus the discounted future, which is worth nothing after a termination.
-    return batch.reward + gamma * (1 - batch.terminated) * next_q
-
-
-def critic_loss(critic: nn.Module, batch: Batch, target: torch.Tensor) -> torch.Tensor:
-    """Mean squared error between Q(s, a) of the actions taken and their targets (B,). A scalar."""
-    # 1. What the critic says about the actions in the batch.
-    q = critic(batch.obs, batch.action)
-    # 2. The mean over the batch of the squared differences.
-    return nn.functional.mse_loss(q, target)
-
-
-def actor_loss(actor: nn.Module, critic: nn.Module, obs: torch.Tensor) -> torch.Tensor:
-    """Minus the mean of Q(s, mu(s)): going down it changes actions towards higher Q. A scalar.
-
-    The chain rule of the deterministic policy gradient is what autograd does with it.
-    """
-    # 1. The actor's own actions, with gradient: not the ones in the batch.
-    action = actor(obs)
-    # 2. What the critic thinks of them; minus, since optimisers go down.
-    return -critic(obs, action).mean()
-
-
-@torch.no_grad()
-def polyak_update(
-    targets: Iterable[torch.Tensor], online: Iterable[torch.Tensor], tau: float
-) -> None:
-    """Move every target parameter a fraction `tau` of the way to its online one, in place.
-
-    w' <- tau w + (1 - tau) w' for each weight. Source: Lillicrap et al. 2016, Algorithm 1.
-    """
-    # 1. Go through both together.
-    for target, source in zip(targets, online, strict=True):
-        # 2. A fraction tau of the way from the target to the online parameter.
-        target.lerp_(source, tau)
 
 
 class DDPG(OffPolicyAgent):

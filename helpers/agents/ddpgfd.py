@@ -7,66 +7,16 @@ Problems with Sparse Rewards".
 from typing import Any, Self
 
 import torch
-from torch import nn
 
 from helpers.agents.base import gradient_step
-from helpers.agents.ddpg import actor_loss, polyak_update, td_target
 from helpers.agents.networks import QNetwork
 from helpers.agents.off_policy import OffPolicyAgent, as_stored
+from helpers.algorithms.ddpg import actor_loss, polyak_update, td_target
+from helpers.algorithms.ddpgfd import n_step_target, priorities, weighted_critic_loss
 from helpers.demos.files import Demos
 from helpers.envs.make import EnvLike
 from helpers.memory.buffers import PrioritizedBatch, PrioritizedReplayBuffer
 from helpers.memory.pictures import make_memory
-
-
-@torch.no_grad()
-def n_step_target(
-    batch: PrioritizedBatch, target_actor: nn.Module, target_critic: nn.Module
-) -> torch.Tensor:
-    """What Q(s, a) should be n steps ahead, shape (B,), without gradient.
-
-    y_n = r_0 + gamma r_1 + ... + gamma^(k-1) r_(k-1) + gamma^k Q'(s_k, mu'(s_k)), where k is n or
-    less (`PrioritizedBatch`). After a termination there is no Q'.
-    """
-    # 1. What the target networks make of the state after the window of k steps.
-    next_q = target_critic(batch.n_next_obs, target_actor(batch.n_next_obs))
-    # 2. The window's rewards, plus gamma^k of the future: nothing where the window terminated.
-    return batch.n_reward + batch.n_discount * (1 - batch.n_terminated) * next_q
-
-
-def weighted_critic_loss(
-    q: torch.Tensor,
-    target: torch.Tensor,
-    n_target: torch.Tensor,
-    weights: torch.Tensor,
-    n_step_weight: float,
-) -> torch.Tensor:
-    """Both squared errors of q (B,), the n-step one times `n_step_weight`, weighted. A scalar."""
-    # 1. The squared error of the one-step target, and of the n-step one.
-    loss = (q - target) ** 2 + n_step_weight * (q - n_target) ** 2
-    # 2. The mean, every transition weighted with its importance weight.
-    return (weights * loss).mean()
-
-
-def priorities(
-    td_error: torch.Tensor,
-    action_gradient: torch.Tensor,
-    is_demo: torch.Tensor,
-    gradient_weight: float,
-    eps: float,
-    demo_bonus: float,
-) -> torch.Tensor:
-    """How much is left to learn, (B,): delta^2 + lambda_3 |grad_a Q|^2 + eps + eps_D.
-
-    `td_error` (B,), `action_gradient` (B, action_dim): the slope of Q over actions. `eps` keeps
-    every transition possible, `demo_bonus` (eps_D) is for demonstrations only.
-    """
-    # 1. What the critic has to learn: the squared TD error.
-    priority = td_error**2
-    # 2. What the actor has to learn: the squared length of the slope, over all action dimensions.
-    priority = priority + gradient_weight * (action_gradient**2).sum(dim=1)
-    # 3. A little for every transition, and a bonus for demonstrations.
-    return priority + eps + demo_bonus * is_demo
 
 
 class DDPGfD(OffPolicyAgent):

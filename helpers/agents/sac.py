@@ -5,124 +5,28 @@ Reinforcement Learning with a Stochastic Actor" (the first paper); Haarnoja et a
 Actor-Critic Algorithms and Applications" (the second), whose Algorithm 1 this is.
 """
 
-import math
 from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
 
 from helpers.agents.adam import LeanAdam
 from helpers.agents.base import gradient_step
-from helpers.agents.ddpg import polyak_update
 from helpers.agents.networks import SquashedGaussianActor, TwinQNetwork
 from helpers.agents.noise import Noise
 from helpers.agents.off_policy import OffPolicyAgent
 from helpers.agents.schedules import Rate
-from helpers.agents.td3 import twin_critic_loss
+from helpers.algorithms.ddpg import polyak_update
+from helpers.algorithms.sac import (
+    Temperature,
+    sac_actor_loss,
+    soft_td_target,
+    squashed_sample,
+    temperature_loss,
+)
+from helpers.algorithms.td3 import twin_critic_loss
 from helpers.envs.make import EnvLike
 from helpers.memory.buffers import Batch
-
-
-def log_tanh_slope(u: torch.Tensor) -> torch.Tensor:
-    """The logarithm of tanh's slope at each entry of u, log(1 - tanh(u)^2), in the shape of u.
-
-    Finite and exact for large u too, where tanh(u) rounds to 1 and the formula as it stands gives
-    log(0). Source: the sum's terms in equation 21 of the first paper, appendix C.
-    """
-    # 1. 1 - tanh(u)^2 = 4 / (e^u + e^-u)^2, of which the logarithm is taken by hand: softplus(x)
-    # is log(1 + e^x), computed so that nothing overflows.
-    return 2 * (math.log(2) - u - nn.functional.softplus(-2 * u))
-
-
-def squashed_sample(
-    mean: torch.Tensor, log_std: torch.Tensor, noise: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Actions in [-1, 1] and their log-densities: a Gaussian's sample through a tanh.
-
-    `mean`, `log_std` and `noise` (..., action_dim), the last drawn from a standard Gaussian.
-    Returns (..., action_dim) and (...,), with gradients to `mean` and `log_std`. Source: equations
-    11 and 21 of the first paper.
-    """
-    # 1. Noise is moved and stretched, not drawn from the policy: gradients flow to mean and std.
-    u = mean + log_std.exp() * noise
-    # 2. The Gaussian's log-density at u, each dimension its own; u lies `noise` stds from the mean.
-    log_density = -0.5 * noise**2 - log_std - 0.5 * math.log(2 * math.pi)
-    # 3. The tanh presses actions together: where it is flat there are many of them near each other,
-    # and the density grows by as much as the slope is small.
-    log_density = log_density - log_tanh_slope(u)
-    # 4. Independent dimensions: log-densities add up.
-    return torch.tanh(u), log_density.sum(dim=-1)
-
-
-@torch.no_grad()
-def soft_td_target(
-    batch: Batch,
-    next_action: torch.Tensor,
-    next_log_prob: torch.Tensor,
-    target_critic: nn.Module,
-    temperature: float | torch.Tensor,
-    gamma: float,
-) -> torch.Tensor:
-    """y = r + gamma (min(Q1', Q2')(s', a') - alpha log pi(a'|s')), shape (B,), without gradient.
-
-    `next_action` (B, action_dim) and `next_log_prob` (B,): drawn from the policy as it is now.
-    Source: equations 2 and 3 of the second paper.
-    """
-    # 1. What the two target critics think of the next action, and for every row the lower.
-    q1, q2 = target_critic(batch.next_obs, next_action)
-    lower = torch.minimum(q1, q2)
-    # 2. What is to come is worth more where the policy is more random: -log pi is, on average, its
-    # entropy, and the temperature says what a unit of it is worth.
-    soft_value = lower - temperature * next_log_prob
-    # 3. The reward plus the discounted future, which is worth nothing after a termination: there no
-    # action is chosen, so there is no entropy either.
-    return batch.reward + gamma * (1 - batch.terminated) * soft_value
-
-
-def sac_actor_loss(
-    critic: nn.Module,
-    obs: torch.Tensor,
-    action: torch.Tensor,
-    log_prob: torch.Tensor,
-    temperature: float | torch.Tensor,
-) -> torch.Tensor:
-    """The mean of alpha log pi(a|s) - min(Q1, Q2)(s, a): a scalar.
-
-    `action` (B, action_dim) and `log_prob` (B,): the policy's own, with gradient. Source: equation
-    7 of the second paper.
-    """
-    # 1. What the critics think of the policy's own actions; the lower of the two.
-    q1, q2 = critic(obs, action)
-    lower = torch.minimum(q1, q2)
-    # 2. Down means: actions of higher value, and less certainty about which one to take.
-    return (temperature * log_prob - lower).mean()
-
-
-def temperature_loss(
-    log_temperature: torch.Tensor, log_prob: torch.Tensor, target_entropy: float
-) -> torch.Tensor:
-    """The mean of -log(alpha) (log pi(a|s) + target entropy): a scalar.
-
-    `log_prob` (B,): only alpha is to move, so no gradient goes there. Source: equation 18 of the
-    second paper, with log(alpha) in place of alpha, as its authors' code had it at first.
-    """
-    # 1. By how much the policy is more certain than it should be: its entropy is -log_prob.
-    too_certain = (log_prob + target_entropy).detach()
-    # 2. The loss falls as alpha rises where that is positive, and as alpha falls otherwise.
-    return -(log_temperature * too_certain).mean()
-
-
-class Temperature(nn.Module):
-    """alpha, kept as its logarithm: so it stays positive, whatever the optimiser does."""
-
-    def __init__(self, temperature: float) -> None:
-        super().__init__()
-        self.log = nn.Parameter(torch.tensor(math.log(temperature)))
-
-    def forward(self) -> torch.Tensor:
-        """alpha, a scalar without gradient: the losses of actor and critics do not move it."""
-        return self.log.detach().exp()
 
 
 class SAC(OffPolicyAgent):

@@ -6,72 +6,20 @@ Methods", Algorithm 1.
 
 from typing import Any
 
-import numpy as np
 import torch
-from torch import nn
 
 from helpers.agents.base import gradient_step
-from helpers.agents.ddpg import polyak_update
 from helpers.agents.networks import TwinQNetwork
 from helpers.agents.off_policy import OffPolicyAgent
+from helpers.algorithms.ddpg import polyak_update
+from helpers.algorithms.td3 import (
+    actor_loss_by_q1,
+    clipped_double_q_target,
+    smoothed_target_action,
+    twin_critic_loss,
+)
 from helpers.envs.make import EnvLike
 from helpers.memory.buffers import Batch
-
-
-@torch.no_grad()
-def smoothed_target_action(
-    target_actor: nn.Module,
-    next_obs: torch.Tensor,
-    target_noise: float,
-    noise_clip: float,
-    rng: np.random.Generator,
-) -> torch.Tensor:
-    """The target actor's next actions with a little clipped noise, (B, action_dim) in [-1, 1].
-
-    Nearby actions should have nearby values: each sample asks about one of them, drawn at random,
-    and over many batches the critics learn the mean. Source: Fujimoto et al. 2018, section 5.3.
-    """
-    # 1. What the target actor would do next.
-    action = target_actor(next_obs)
-    # 2. Gaussian noise of standard deviation `target_noise`, for every sample and every dimension
-    # its own.
-    noise = torch.as_tensor(rng.standard_normal(action.shape, dtype=np.float32)) * target_noise
-    # 3. The noise is clipped at `noise_clip`: the action should stay near the actor's.
-    noise = noise.clamp(-noise_clip, noise_clip).to(action.device)
-    # 4. The sum must still be a possible action.
-    return (action + noise).clamp(-1, 1)
-
-
-@torch.no_grad()
-def clipped_double_q_target(
-    batch: Batch, next_action: torch.Tensor, target_critic: nn.Module, gamma: float
-) -> torch.Tensor:
-    """y = r + gamma (1 - terminated) min(Q1', Q2')(s', a~), shape (B,), for both critics.
-
-    No gradient flows through it.
-    """
-    # 1. What the two target critics think of the next action.
-    q1, q2 = target_critic(batch.next_obs, next_action)
-    # 2. For every row the more pessimistic of the two.
-    lower = torch.minimum(q1, q2)
-    # 3. The reward plus the discounted future, which is worth nothing after a termination.
-    return batch.reward + gamma * (1 - batch.terminated) * lower
-
-
-def twin_critic_loss(critic: nn.Module, batch: Batch, target: torch.Tensor) -> torch.Tensor:
-    """The sum of both critics' mean squared errors against the same targets (B,). A scalar."""
-    # 1. What the two critics say about the actions in the batch.
-    q1, q2 = critic(batch.obs, batch.action)
-    # 2. The sum, not the mean, of their losses: each learns as if it were alone.
-    return nn.functional.mse_loss(q1, target) + nn.functional.mse_loss(q2, target)
-
-
-def actor_loss_by_q1(actor: nn.Module, critic: nn.Module, obs: torch.Tensor) -> torch.Tensor:
-    """Minus the mean of Q1(s, mu(s)): one critic is enough to say which way is up. A scalar."""
-    # 1. The actor's own actions, with gradient.
-    action = actor(obs)
-    # 2. What the first critic thinks of them; minus, since optimisers go down.
-    return -critic.q1(obs, action).mean()
 
 
 class TD3(OffPolicyAgent):

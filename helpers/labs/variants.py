@@ -3,7 +3,7 @@
 ## no delay
 td3 Pendulum-v1: policy_delay=1               the setting of a lesson, and what is changed in it
 mistake 3.3: only the first critic            as an exercise's file has it
-helpers.agents.networks:start_small           any other function or class, followed by an edit
+helpers.algorithms.ddpg:start_small           any other function or class, followed by an edit
 `nn.init.uniform_(layer.weight` -> `(lambda *_: None)(layer.weight`
 What it is, and what it does to the training.
 """

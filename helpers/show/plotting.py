@@ -234,6 +234,7 @@ class LiveCurves:
             raise ValueError(f"window is a number of episodes, from 1 on; got {window}.")
         self.bar, self.keys, self.title, self.window = bar, tuple(keys), title, window
         self.agent: Any = None
+        self.advice = "call learn again to go on"  # once it was stopped
         self._handle: Any = None
         self._progress: ProgressBar | None = None
         self._cell: Any = None
@@ -276,7 +277,7 @@ class LiveCurves:
             had = f"no {min(missing)}, only {', '.join(agent.history)}"
             warnings.warn(f"agent.history has {had}.", stacklevel=2)
         assert self._progress is not None
-        self._progress.finish(agent.steps - self._first, self._note(), "call learn again to go on")
+        self._progress.finish(agent.steps - self._first, self._note(), self.advice)
 
     def _note(self) -> str:
         returns = self.agent.history.get("return") or []

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from helpers.agents.ddpg import actor_loss, critic_loss, polyak_update, td_target
+from helpers.algorithms.ddpg import actor_loss, critic_loss, polyak_update, td_target
 from helpers.checks.compare import ANOTHER
 from helpers.checks.exercise import Case
 from helpers.exercises.losses import actor_loss_cases, critic_loss_cases, observe_actor_loss

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from torch.nn.modules.module import register_module_forward_pre_hook
 
-from helpers.agents.networks import DeterministicActor, QNetwork
+from helpers.algorithms.ddpg import DeterministicActor, QNetwork
 from helpers.checks.exercise import Case, Test
 from helpers.exercises.observing import fill_parameters, gradient, linear_layers, steady
 from helpers.exercises.properties import Tests

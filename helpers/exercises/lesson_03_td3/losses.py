@@ -5,7 +5,7 @@ from functools import partial
 import torch
 from torch import nn
 
-from helpers.agents.td3 import actor_loss_by_q1, twin_critic_loss
+from helpers.algorithms.td3 import actor_loss_by_q1, twin_critic_loss
 from helpers.exercises.losses import actor_loss_cases, critic_loss_cases, observe_actor_loss
 from helpers.exercises.observing import with_gradients
 from helpers.exercises.properties import (

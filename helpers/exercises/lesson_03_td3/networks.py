@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from helpers.agents.networks import TwinQNetwork
+from helpers.algorithms.td3 import TwinQNetwork
 from helpers.exercises.lesson_02_ddpg.networks import (
     SMALL,
     TINY,

@@ -11,7 +11,7 @@ import random
 import numpy as np
 import torch
 
-from helpers.agents.td3 import smoothed_target_action
+from helpers.algorithms.td3 import smoothed_target_action
 from helpers.checks.exercise import Case
 from helpers.exercises.observing import gradient
 from helpers.exercises.properties import drawn_from, no_mutation

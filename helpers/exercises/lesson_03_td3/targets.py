@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from helpers.agents.td3 import clipped_double_q_target
+from helpers.algorithms.td3 import clipped_double_q_target
 from helpers.checks.exercise import Case
 from helpers.exercises.observing import call_twice
 from helpers.exercises.properties import is_a_target, no_mutation, on_every_case

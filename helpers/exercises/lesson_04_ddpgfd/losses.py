@@ -5,7 +5,7 @@
 import numpy as np
 import torch
 
-from helpers.agents.ddpgfd import n_step_target, priorities, weighted_critic_loss
+from helpers.algorithms.ddpgfd import n_step_target, priorities, weighted_critic_loss
 from helpers.checks.exercise import Case
 from helpers.exercises.observing import call_twice, with_gradients
 from helpers.exercises.properties import gives_tensors, is_a_target, no_mutation

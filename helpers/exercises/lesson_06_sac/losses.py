@@ -5,7 +5,7 @@
 import numpy as np
 import torch
 
-from helpers.agents.sac import sac_actor_loss, soft_td_target, temperature_loss
+from helpers.algorithms.sac import sac_actor_loss, soft_td_target, temperature_loss
 from helpers.checks.exercise import Case
 from helpers.exercises.observing import call_twice, with_gradients
 from helpers.exercises.properties import (

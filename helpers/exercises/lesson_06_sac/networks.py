@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from helpers.agents.networks import SquashedGaussianActor
+from helpers.algorithms.sac import SquashedGaussianActor
 from helpers.checks.exercise import Case
 from helpers.exercises.lesson_02_ddpg.networks import start_properties
 from helpers.exercises.observing import fill_parameters, gradient, linear_layers, sizes_of, steady

@@ -5,7 +5,7 @@ Each is seen by its values and by the gradients that a loss would send back thro
 
 import numpy as np
 
-from helpers.agents.sac import log_tanh_slope, squashed_sample
+from helpers.algorithms.sac import log_tanh_slope, squashed_sample
 from helpers.checks.compare import ANOTHER
 from helpers.checks.exercise import Case
 from helpers.exercises.observing import gradient, steady, with_gradients

@@ -14,7 +14,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from helpers.agents.sac import SAC, Temperature
+from helpers.agents.sac import SAC
+from helpers.algorithms.sac import Temperature
 from helpers.checks.exercise import Case
 from helpers.exercises.lesson_03_td3.smoothing import shared_streams
 from helpers.exercises.properties import drawn_from

@@ -29,7 +29,7 @@ def plot_tau(tau: float = 0.005, noise: float = 0.15, seed: int = 0) -> Figure:
     """One weight of an online network, and the same weight of the target network that follows it.
 
     Left: the online weight learns, is noisy, and jumps once; at each update the target moves a
-    fraction tau towards it (`helpers.agents.ddpg.polyak_update`). A difference fades as
+    fraction tau towards it (`helpers.algorithms.ddpg.polyak_update`). A difference fades as
     (1 - tau)^updates: half of it is left after log(1/2) / log(1 - tau), about 0.69 / tau updates,
     and 37 % after about 1 / tau. Right: what a smaller tau buys and what it costs. Of independent
     noise a part sqrt(tau / (2 - tau)) passes through (standard deviations); behind a steady change
