@@ -8,6 +8,6 @@ from helpers.show.video import Video, record, side_by_side
 from helpers.show.watching import live
 
 __all__ = [
-    "LiveCurves", "Table", "Video", "band", "drive", "figures", "label", "live", "new_figure", "progress",
-    "record", "show", "side_by_side",
+    "LiveCurves", "Table", "Video", "band", "drive", "figures", "label", "live", "new_figure",
+    "progress", "record", "show", "side_by_side",
 ]  # fmt: skip
