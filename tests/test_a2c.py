@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 from torch.distributions import Categorical, Independent, Normal
 
 from helpers.agents import A2C, PPO, A2CByTheBook
-from helpers.agents.a2c import actor_loss, critic_loss, gae
-from helpers.agents.a2c_by_the_book import bootstrapped_returns
+from helpers.agents.a2c import gae
 from helpers.agents.adam import LeanAdam
 from helpers.agents.base import gradient_step
-from helpers.agents.networks import make_critic
 from helpers.agents.policies import CategoricalPolicy, GaussianPolicy
+from helpers.algorithms.reinforce import actor_loss, bootstrapped_returns, critic_loss, make_critic
 
 COUNTS = spaces.Box(-np.inf, np.inf, (3,), np.float64)
 quick = settings(deadline=None, max_examples=60, derandomize=True)

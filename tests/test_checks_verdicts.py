@@ -25,7 +25,7 @@ from test_checks import (
 )
 from torch import nn
 
-from helpers.agents.returns import discounted_returns
+from helpers.algorithms.reinforce import discounted_returns
 from helpers.checks import CheckFailed, check, checker, core, grade
 from helpers.checks.compare import ANOTHER
 from helpers.checks.core import judge

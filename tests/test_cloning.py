@@ -11,16 +11,8 @@ from sentences import one_sentence
 from torch import nn
 
 from helpers.agents import A2C, DDPG, PPO, SAC, TD3, A2CByTheBook, BehaviourCloning, DDPGfD
-from helpers.agents.cloning import (
-    PretrainingResult,
-    as_shown,
-    bc_loss,
-    early_stopping,
-    loss_on,
-    minibatches,
-    pretrain,
-    split_episodes,
-)
+from helpers.agents.cloning import PretrainingResult, as_shown, loss_on, pretrain, split_episodes
+from helpers.algorithms.cloning import bc_loss, early_stopping, minibatches
 from helpers.demos.files import Demos, load_demos
 
 PENDULUM = "Pendulum-v1"

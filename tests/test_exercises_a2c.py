@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.distributions import Normal
 
-from helpers.agents.networks import make_actor
+from helpers.algorithms.reinforce import make_actor
 from helpers.checks import find, grade
 
 

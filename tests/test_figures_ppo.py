@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from helpers.agents.ppo import clipped_surrogate
+from helpers.algorithms.ppo import clipped_surrogate
 from helpers.show.figures.course_map import ENTRIES, LED_TO, plot_course_map
 from helpers.show.figures.ppo_clip import clipped_objective, has_slope, plot_clip
 from helpers.show.figures.ppo_kl import plot_kl, rolling_median

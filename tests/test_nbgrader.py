@@ -201,11 +201,11 @@ CODE = {
         sys.modules["helpers.checks"] = types.SimpleNamespace(
             check=free, checker=lambda key, names: free)""",
     "changes the course's version": """
-        import helpers.agents.returns as module
+        import helpers.algorithms.reinforce as module
         module.discounted_returns = lambda rewards, gamma: rewards
         discounted_returns = lambda rewards, gamma: rewards""",
     "says that nobody grades": "import os\nos.environ.pop('NBGRADER_EXECUTION')",
-    "takes the course's": "from helpers.agents.returns import discounted_returns",
+    "takes the course's": "from helpers.algorithms.reinforce import discounted_returns",
 }
 
 

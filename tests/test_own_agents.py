@@ -12,12 +12,10 @@ from wholes import everything
 
 from helpers.agents import A2C, PPO, SAC, TD3
 from helpers.agents.base import Agent, gradient_step
-from helpers.agents.networks import make_actor
 from helpers.agents.noise import OUNoise
 from helpers.agents.off_policy import OffPolicyAgent
-from helpers.agents.policies import log_prob, sample_actions
-from helpers.agents.returns import discounted_returns
 from helpers.algorithms.ddpg import QNetwork
+from helpers.algorithms.reinforce import discounted_returns, log_prob, make_actor, sample_actions
 from helpers.memory.buffers import Batch
 
 

@@ -14,16 +14,9 @@ from torch import nn
 from torch.distributions import Categorical, Independent, Normal
 
 from helpers.agents import A2C, PPO
-from helpers.agents.networks import make_actor, make_critic
-from helpers.agents.policies import (
-    CategoricalPolicy,
-    GaussianPolicy,
-    entropy,
-    gaussian_entropy,
-    gaussian_log_prob,
-    log_prob,
-    sample_actions,
-)
+from helpers.agents.policies import CategoricalPolicy, GaussianPolicy
+from helpers.algorithms.policies import entropy, gaussian_entropy, gaussian_log_prob
+from helpers.algorithms.reinforce import log_prob, make_actor, make_critic, sample_actions
 
 quick = settings(deadline=None, max_examples=60, derandomize=True)
 

@@ -14,19 +14,17 @@ from test_a2c import distribution, rows_of
 from torch.distributions import Categorical
 
 from helpers.agents import PPO
-from helpers.agents.a2c import actor_loss
-from helpers.agents.networks import make_actor
-from helpers.agents.ppo import (
-    approximate_kl,
+from helpers.agents.schedules import LinearSchedule
+from helpers.algorithms.policies import approximate_kl, orthogonal_init
+from helpers.algorithms.ppo import (
     clip_fraction,
     clipped_surrogate,
     minibatches,
     normalized,
-    orthogonal_init,
     ppo_value_loss,
     probability_ratio,
 )
-from helpers.agents.schedules import LinearSchedule
+from helpers.algorithms.reinforce import actor_loss, make_actor
 
 quick = settings(deadline=None, max_examples=60, derandomize=True)
 seeds = st.integers(0, 2**32)

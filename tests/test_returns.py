@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from helpers.agents.returns import discounted_returns
+from helpers.algorithms.reinforce import discounted_returns
 
 quick = settings(max_examples=60, deadline=None)
 

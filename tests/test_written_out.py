@@ -369,9 +369,9 @@ def test_what_is_written_out_is_what_stands_in_the_agents_files():
 
 
 EDITS = [
-    ("td3.py", "self.updates %", "1 +", "A2C PPO"),
-    ("ppo.py", "ratios * weights", "weights", "DDPG SAC TD3"),
-    ("networks.py", "nn.ReLU", "nn.Tanh", ""),
+    ("td3.py", "1 - batch.terminated", "1", "A2C PPO"),
+    ("ppo.py", "-surrogate -", "surrogate -", "DDPG SAC TD3"),
+    ("base.py", "optimizer.step()", "pass", ""),
     ("td3.py", "\n\n\n", "  # a comment\n\n\n# another\n", "A2C DDPG PPO SAC TD3"),
     ("td3.py", '"""', '"""About this:', "A2C DDPG PPO SAC TD3"),
 ]

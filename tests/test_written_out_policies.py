@@ -14,9 +14,9 @@ from helpers.agents.base import gradient_step
 from helpers.agents.by_hand import Network
 from helpers.agents.faster import UPDATES
 from helpers.agents.layers import of_depth
-from helpers.agents.networks import make_critic
 from helpers.agents.policies import CategoricalPolicy, GaussianPolicy
 from helpers.agents.schedules import LinearSchedule
+from helpers.algorithms.reinforce import make_critic
 
 AGENTS = pytest.mark.parametrize("kind", [A2C, PPO], ids=lambda kind: kind.__name__)
 PLACES = pytest.mark.parametrize("env", ["CartPole-v1", "Pendulum-v1"])

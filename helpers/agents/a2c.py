@@ -11,41 +11,16 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 from gymnasium import spaces
-from torch import nn
 
 from helpers.agents.adam import LeanAdam
 from helpers.agents.base import gradient_step
 from helpers.agents.faster import fast_learn_from
 from helpers.agents.layers import of_depth
-from helpers.agents.networks import make_critic
 from helpers.agents.on_policy import OnPolicyAgent, Rollout
 from helpers.agents.policies import CategoricalPolicy, GaussianPolicy, MultiCategoricalPolicy
 from helpers.agents.schedules import Rate
+from helpers.algorithms.reinforce import actor_loss, critic_loss, make_critic
 from helpers.envs.make import EnvLike
-
-
-def actor_loss(log_probs: torch.Tensor, advantages: torch.Tensor) -> torch.Tensor:
-    """The policy gradient as a loss: minus the mean of log pi(a|s) times advantage. A scalar.
-
-    `log_probs` and `advantages` (B,). The gradient reaches the policy only through `log_probs`.
-    """
-    # 1. The advantage is a weight, not something to differentiate.
-    weights = advantages.detach()
-    # 2. Minus the mean of the products over the batch: optimisers go down, we want to go up.
-    return -(log_probs * weights).mean()
-
-
-def critic_loss(critic: nn.Module, obs: torch.Tensor, returns: torch.Tensor) -> torch.Tensor:
-    """Mean squared error between V(s) and the returns. A scalar.
-
-    `obs` (B, obs_size), `returns` (B,).
-    """
-    # 1. The critic gives (B, 1), the returns are (B,): bring the values to (B,).
-    values = critic(obs).squeeze(-1)
-    # 2. The returns are targets: no gradient flows into them.
-    targets = returns.detach()
-    # 3. The mean over the batch of the squared differences.
-    return ((values - targets) ** 2).mean()
 
 
 def gae(

@@ -7,27 +7,19 @@ import numpy as np
 import torch
 from gymnasium import spaces
 
-from helpers.agents.a2c import actor_loss, critic_loss
 from helpers.agents.base import Agent, gradient_step
 from helpers.agents.layers import of_depth
-from helpers.agents.networks import make_actor, make_critic
-from helpers.agents.policies import log_prob, sample_actions
-from helpers.agents.returns import discounted_returns
 from helpers.agents.schedules import Rate
+from helpers.algorithms.reinforce import (
+    actor_loss,
+    bootstrapped_returns,
+    critic_loss,
+    log_prob,
+    make_actor,
+    make_critic,
+    sample_actions,
+)
 from helpers.envs.make import EnvLike, check_finite
-
-
-def bootstrapped_returns(rewards: np.ndarray, final_value: float, gamma: float) -> np.ndarray:
-    """Discounted returns when the future after the last reward is worth `final_value`.
-
-    `rewards` (T,); returns (T,): G_t = r_t + gamma r_{t+1} + ... + gamma^(T-t) final_value. The
-    caller passes 0 for an episode that terminated and V(last observation) for one that was only
-    cut off (truncated).
-    """
-    # 1. Treat the value of the future as one more reward after the last.
-    extended = np.append(rewards, final_value)
-    # 2. The `discounted_returns` (lesson 00) of that longer episode, without the added entry.
-    return discounted_returns(extended, gamma)[:-1]
 
 
 class A2CByTheBook(Agent):

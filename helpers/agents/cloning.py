@@ -5,7 +5,7 @@ Navigation".
 """
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
@@ -23,19 +23,9 @@ from helpers.agents.networks import QNetwork
 from helpers.agents.off_policy import OffPolicyAgent, as_rows, as_stored
 from helpers.agents.ppo import PPO
 from helpers.agents.threads import one_thread
+from helpers.algorithms.cloning import bc_loss, early_stopping, minibatches
 from helpers.demos.files import ARRAYS, Demos, check_spaces
 from helpers.memory.buffers import Batch
-
-
-def bc_loss(actor: nn.Module, obs: torch.Tensor, action: torch.Tensor) -> torch.Tensor:
-    """Mean squared difference between the actor's actions and the demonstrated ones. A scalar.
-
-    `obs` (B, obs_size), `action` (B, action_dim) in [-1, 1]; the mean is over both dimensions.
-    """
-    # 1. What the actor would do in these states.
-    own = actor(obs)
-    # 2. How far that is from what was done.
-    return nn.functional.mse_loss(own, action)
 
 
 class BehaviourCloning(OffPolicyAgent):
@@ -101,25 +91,6 @@ def some_episodes(demos: Demos, numbers: Sequence[int]) -> Demos:
     chosen = [demos.episodes[number] for number in numbers]
     parts = [{name: getattr(demos, name)[rows] for name in ARRAYS} for rows in chosen]
     return Demos.from_episodes(demos.env_id, demos.maker, parts)
-
-
-def minibatches(n: int, batch_size: int, rng: np.random.Generator) -> Iterator[torch.Tensor]:
-    """The numbers 0 to n - 1 in random order, `batch_size` at a time, the last perhaps fewer.
-
-    An epoch: every row is learned from once.
-    """
-    # 1. A new order for each epoch.
-    order = torch.from_numpy(rng.permutation(n))
-    # 2. Cut into pieces.
-    yield from order.split(batch_size)
-
-
-def early_stopping(losses: Sequence[float], patience: int) -> tuple[bool, int]:
-    """Whether to stop now, and which epoch was best, by the validation loss of each so far."""
-    # 1. The epoch with the lowest loss, the earliest if there are several.
-    best = min(range(len(losses)), key=losses.__getitem__)
-    # 2. Stop when `patience` epochs since then were no better.
-    return len(losses) - 1 - best >= patience, best
 
 
 @dataclass(frozen=True)

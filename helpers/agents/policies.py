@@ -1,6 +1,5 @@
 """Stochastic policies: for every observation a distribution over actions."""
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,41 +9,10 @@ from gymnasium import spaces
 from torch import nn
 
 from helpers.agents.layers import of_depth
-from helpers.agents.networks import make_actor
+from helpers.algorithms.policies import entropy, gaussian_entropy, gaussian_log_prob
+from helpers.algorithms.reinforce import log_prob, make_actor, sample_actions
 
 # ---- discrete actions: a categorical distribution ------------------------------------------------
-
-
-def log_prob(logits: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
-    """Log-probability of the actions taken, log pi(a|s).
-
-    `logits` (B, n_actions), `actions` (B,) integers; returns (B,), finite even for an action so
-    improbable that its probability rounds to 0.
-    """
-    # 1. From logits to log-probabilities of all actions, over the last axis.
-    all_log_probs = torch.log_softmax(logits, dim=-1)
-    # 2. In each row, the entry of the action that was taken.
-    return all_log_probs.gather(-1, actions.unsqueeze(-1)).squeeze(-1)
-
-
-def entropy(logits: torch.Tensor) -> torch.Tensor:
-    """Entropy of the policy in each state, H = -sum_a pi(a|s) log pi(a|s), in nats.
-
-    `logits` (B, n_actions); returns (B,): 0 for a certain choice, log(n_actions) for a uniform one.
-    """
-    # 1. Log-probabilities of all actions (log_softmax never takes the log of a rounded 0).
-    log_probs = torch.log_softmax(logits, dim=-1)
-    # 2. Their expectation under the policy itself, with a minus sign.
-    return -(log_probs.exp() * log_probs).sum(dim=-1)
-
-
-def sample_actions(logits: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw one action per row from softmax(logits): (B, n_actions) to (B,) integers.
-
-    The index of the largest logit + Gumbel noise has exactly the softmax's probabilities (the
-    Gumbel-max trick; see Maddison et al. 2014, "A* sampling").
-    """
-    return np.argmax(logits + rng.gumbel(size=logits.shape), axis=-1)
 
 
 class CategoricalPolicy(nn.Module):
@@ -119,21 +87,6 @@ class MultiCategoricalPolicy(nn.Module):
 # ---- continuous actions: a Gaussian distribution -------------------------------------------------
 
 
-def gaussian_log_prob(
-    mean: torch.Tensor, log_std: torch.Tensor, actions: torch.Tensor
-) -> torch.Tensor:
-    """Log-density of actions under independent Gaussians, one per action dimension.
-
-    `mean` and `actions` (B, action_dim), `log_std` (action_dim,); returns (B,).
-    """
-    # 1. How many standard deviations each action lies from its mean.
-    z = (actions - mean) / log_std.exp()
-    # 2. The log-density of each dimension: -z^2 / 2 - log(std) - log(2 pi) / 2.
-    log_density = -0.5 * z**2 - log_std - 0.5 * math.log(2 * math.pi)
-    # 3. Independent dimensions: densities multiply, so log-densities add up.
-    return log_density.sum(dim=-1)
-
-
 class GaussianPolicy(nn.Module):
     """pi(a|s) for a Box action space: a Gaussian whose mean a network gives, whose std is learned.
 
@@ -173,11 +126,6 @@ class GaussianPolicy(nn.Module):
         """Log-densities of `actions` in scaled units, and entropies; both (B,)."""
         densities = gaussian_log_prob(self.actor(obs), self.log_std, actions)
         return densities, gaussian_entropy(self.log_std).expand(len(obs))
-
-
-def gaussian_entropy(log_std: torch.Tensor) -> torch.Tensor:
-    """Entropy of independent Gaussians in nats: the sum of log(std) + log(2 pi e) / 2. A scalar."""
-    return (log_std + 0.5 * math.log(2 * math.pi * math.e)).sum()
 
 
 # ---- which of them -------------------------------------------------------------------------------

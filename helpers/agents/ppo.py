@@ -9,134 +9,26 @@ import math
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
 import torch
-from torch import nn
 
 from helpers.agents.a2c import A2C
 from helpers.agents.adam import LeanAdam
 from helpers.agents.base import gradient_step
 from helpers.agents.layers import of_depth
-from helpers.agents.networks import make_critic
 from helpers.agents.on_policy import OnPolicyAgent
 from helpers.agents.policies import policy_for
 from helpers.agents.schedules import Rate
+from helpers.algorithms.policies import approximate_kl, orthogonal_init
+from helpers.algorithms.ppo import (
+    clip_fraction,
+    clipped_surrogate,
+    minibatches,
+    normalized,
+    ppo_value_loss,
+    probability_ratio,
+)
+from helpers.algorithms.reinforce import make_critic
 from helpers.envs.make import EnvLike
-
-
-def probability_ratio(log_probs: torch.Tensor, old_log_probs: torch.Tensor) -> torch.Tensor:
-    """How much likelier each action has become: rho = pi(a|s) / pi_old(a|s), (B,).
-
-    `log_probs` (B,) of the policy as it is now, `old_log_probs` (B,) of the policy that acted.
-    Source: Schulman et al. 2017, section 3, above equation 6.
-    """
-    # 1. The old policy's are numbers: no gradient flows into them.
-    old = old_log_probs.detach()
-    # 2. A quotient of probabilities is the exponential of a difference of their logarithms.
-    return (log_probs - old).exp()
-
-
-def clipped_surrogate(
-    ratios: torch.Tensor, advantages: torch.Tensor, clip_range: float
-) -> torch.Tensor:
-    """PPO's objective L^CLIP, which is to be made large. A scalar.
-
-    `ratios` and `advantages` (B,). The gradient reaches the policy only through `ratios`.
-    Source: Schulman et al. 2017, equation 7, where `clip_range` is epsilon.
-    """
-    # 1. The advantage is a weight, not something to differentiate.
-    weights = advantages.detach()
-    # 2. The surrogate: ratio times advantage.
-    surrogate = ratios * weights
-    # 3. The same with ratios brought to [1 - clip_range, 1 + clip_range]: constant beyond.
-    clipped = ratios.clamp(1 - clip_range, 1 + clip_range) * weights
-    # 4. The smaller of both in each row, and the mean over the batch.
-    return torch.minimum(surrogate, clipped).mean()
-
-
-def clip_fraction(ratios: torch.Tensor, clip_range: float) -> torch.Tensor:
-    """The share of rows whose ratio (B,) lies outside [1 - clip_range, 1 + clip_range]. A scalar.
-
-    Source: Huang et al. 2022, "Debug variables".
-    """
-    return ((ratios.detach() - 1).abs() > clip_range).float().mean()
-
-
-def approximate_kl(log_probs: torch.Tensor, old_log_probs: torch.Tensor) -> torch.Tensor:
-    """How far the policy has moved: an estimate of KL(pi_old || pi) in nats. A scalar, no gradient.
-
-    `log_probs` and `old_log_probs` (B,), of actions that pi_old drew. The mean of
-    (rho - 1) - log rho has the right expectation, and no row of it is negative.
-    Source: Schulman 2020, "Approximating KL Divergence" (joschu.net), the estimator k3.
-    """
-    # 1. log rho: it is reported, not learned from, so no gradient.
-    log_ratio = (log_probs - old_log_probs).detach()
-    # 2. The mean of (rho - 1) - log rho; expm1 does not round rho - 1 away where rho is near 1.
-    return (log_ratio.expm1() - log_ratio).mean()
-
-
-def normalized(advantages: torch.Tensor) -> torch.Tensor:
-    """Advantages (B,) with mean 0 and standard deviation 1.
-
-    Source: Huang et al. 2022, detail 7; in each minibatch, not over the whole rollout.
-    """
-    # 1. Less their mean, divided by their standard deviation; 1e-8 in case all are equal.
-    return (advantages - advantages.mean()) / (advantages.std() + 1e-8)
-
-
-def ppo_value_loss(
-    values: torch.Tensor, old_values: torch.Tensor, returns: torch.Tensor, clip_range: float | None
-) -> torch.Tensor:
-    """Mean squared error between values and returns, perhaps clipped. A scalar.
-
-    `values` (B,) of the critic as it is now, `old_values` (B,) from before the first update,
-    `returns` (B,). With a `clip_range`, in the units of values, moving further than that from the
-    old value is not rewarded. Source: Huang et al. 2022, detail 9; in Schulman et al. 2017 there is
-    none.
-    """
-    # 1. Old values and returns are numbers: no gradient flows into them.
-    old, targets = old_values.detach(), returns.detach()
-    # 2. The squared error of each row.
-    errors = (values - targets) ** 2
-    if clip_range is not None:
-        # 3. The same with values at most `clip_range` from the old ones; the larger of both counts.
-        clipped = old + (values - old).clamp(-clip_range, clip_range)
-        errors = torch.maximum(errors, (clipped - targets) ** 2)
-    # 4. The mean over the batch.
-    return errors.mean()
-
-
-def minibatches(n_rows: int, batch_size: int, rng: np.random.Generator) -> tuple[torch.Tensor, ...]:
-    """An epoch: every row number from 0 to n_rows - 1 once, shuffled, in parts of equal size.
-
-    Each part (b,) has `batch_size` rows or more (fewer only if there are no more): what is left
-    over is shared out, since a part of two or three rows would move the weights as far as a whole
-    one.
-    Source: Huang et al. 2022, detail 6.
-    """
-    # 1. All row numbers in a random order.
-    order = torch.from_numpy(rng.permutation(n_rows))
-    # 2. As many parts as `batch_size` goes into the rows, one at least.
-    parts = max(1, n_rows // batch_size)
-    # 3. The order cut into so many parts, as equal as can be.
-    return order.tensor_split(parts)
-
-
-def orthogonal_init(network: nn.Module, output_gain: float) -> None:
-    """Give a network orthogonal weights and biases of 0.
-
-    Hidden layers have a gain of sqrt(2), the last layer has `output_gain`: 0.01 for a policy,
-    whose first actions then hardly depend on what it sees, 1 for a critic.
-    Source: Huang et al. 2022, detail 2; Saxe et al. 2014 (orthogonal matrices).
-    """
-    *hidden, output = [layer for layer in network.modules() if isinstance(layer, nn.Linear)]
-    # 1. Hidden layers: a ReLU loses half of the squares, a gain of sqrt(2) makes up for it.
-    for layer in hidden:
-        nn.init.orthogonal_(layer.weight, math.sqrt(2))
-        nn.init.zeros_(layer.bias)
-    # 2. The last layer, by its own gain.
-    nn.init.orthogonal_(output.weight, output_gain)
-    nn.init.zeros_(output.bias)
 
 
 class Minibatch(NamedTuple):

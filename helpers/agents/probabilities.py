@@ -7,7 +7,9 @@ import numpy as np
 import torch
 from gymnasium import spaces
 
-from helpers.agents.policies import GaussianPolicy, gaussian_log_prob, log_prob
+from helpers.agents.policies import GaussianPolicy
+from helpers.algorithms.policies import gaussian_log_prob
+from helpers.algorithms.reinforce import log_prob
 from helpers.envs.units import to_scaled
 
 ALMOST_ONE = 1 - 2**-25  # between 1 and the largest float32 below it

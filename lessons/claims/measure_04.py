@@ -14,8 +14,8 @@ import numpy as np
 import torch
 
 from helpers.agents import BehaviourCloning
-from helpers.agents.cloning import bc_loss
 from helpers.agents.off_policy import as_stored
+from helpers.algorithms.cloning import bc_loss
 from helpers.demos.files import Demos, load_demos
 from helpers.evaluation import evaluate
 from helpers.training.results import RESULTS, write_json

@@ -65,7 +65,7 @@ def reminded() -> type[TD3]:
     names: dict[str, Any] = {}
     exec("import numpy as np, torch", names)
     from helpers.agents.base import gradient_step
-    from helpers.agents.cloning import bc_loss, minibatches
+    from helpers.algorithms.cloning import bc_loss, minibatches
 
     names |= {"TD3": TD3, "gradient_step": gradient_step}
     names |= {"bc_loss": bc_loss, "minibatches": minibatches}

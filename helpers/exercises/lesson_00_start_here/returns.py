@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.agents.returns import discounted_returns
+from helpers.algorithms.reinforce import discounted_returns
 from helpers.checks.exercise import Case
 from helpers.exercises.properties import keeps_decimals, no_mutation
 from helpers.exercises.text import exercise

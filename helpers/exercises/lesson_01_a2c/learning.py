@@ -15,8 +15,8 @@ from gymnasium import spaces
 from torch import nn
 
 from helpers.agents.a2c import A2C
-from helpers.agents.networks import make_critic
 from helpers.agents.policies import CategoricalPolicy, GaussianPolicy
+from helpers.algorithms.reinforce import make_critic
 from helpers.checks.compare import leaves, snapshot
 from helpers.checks.exercise import Case
 from helpers.exercises.observing import fill_parameters

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from helpers.agents.a2c import actor_loss, critic_loss
+from helpers.algorithms.reinforce import actor_loss, critic_loss
 from helpers.checks.exercise import Case
 from helpers.exercises.observing import asked, with_gradients
 from helpers.exercises.properties import (

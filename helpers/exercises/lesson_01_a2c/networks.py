@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from helpers.agents.networks import make_actor, make_critic
+from helpers.algorithms.reinforce import make_actor, make_critic
 from helpers.checks.exercise import Case
 from helpers.exercises.observing import fill_parameters, gradient, linear_layers, raises
 from helpers.exercises.text import exercise

@@ -6,7 +6,8 @@ Each is seen by its values and by the gradients that a loss would send back thro
 import numpy as np
 import torch
 
-from helpers.agents.policies import entropy, gaussian_log_prob, log_prob
+from helpers.algorithms.policies import entropy, gaussian_log_prob
+from helpers.algorithms.reinforce import log_prob
 from helpers.checks.exercise import Case
 from helpers.exercises.observing import asked, with_gradients
 from helpers.exercises.properties import no_mutation

@@ -7,8 +7,8 @@ filler, with reward 0 and no end of its own.
 import numpy as np
 
 from helpers.agents.a2c import gae
-from helpers.agents.a2c_by_the_book import bootstrapped_returns
 from helpers.agents.on_policy import learnable_rows
+from helpers.algorithms.reinforce import bootstrapped_returns
 from helpers.checks.exercise import Case
 from helpers.exercises.properties import keeps_decimals, no_mutation
 from helpers.exercises.text import exercise

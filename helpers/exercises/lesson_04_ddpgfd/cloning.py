@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.agents.cloning import bc_loss
+from helpers.algorithms.cloning import bc_loss
 from helpers.checks.exercise import Case
 from helpers.exercises.observing import call_twice, with_gradients
 from helpers.exercises.properties import (

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from helpers.agents.cloning import early_stopping
+from helpers.algorithms.cloning import early_stopping
 from helpers.checks.exercise import Case
 from helpers.exercises.properties import no_mutation
 from helpers.exercises.text import exercise

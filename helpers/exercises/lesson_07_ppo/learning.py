@@ -14,9 +14,10 @@ import torch
 from gymnasium import spaces
 from torch import nn
 
-from helpers.agents.networks import make_critic
 from helpers.agents.policies import CategoricalPolicy, GaussianPolicy
-from helpers.agents.ppo import PPO, Minibatch, minibatches
+from helpers.agents.ppo import PPO, Minibatch
+from helpers.algorithms.ppo import minibatches
+from helpers.algorithms.reinforce import make_critic
 from helpers.checks.exercise import Case
 from helpers.exercises.lesson_01_a2c.learning import number, weights
 from helpers.exercises.observing import fill_parameters

@@ -6,13 +6,8 @@ a wrong value has its name whether or not something is detached.
 
 import numpy as np
 
-from helpers.agents.ppo import (
-    approximate_kl,
-    clipped_surrogate,
-    normalized,
-    ppo_value_loss,
-    probability_ratio,
-)
+from helpers.algorithms.policies import approximate_kl
+from helpers.algorithms.ppo import clipped_surrogate, normalized, ppo_value_loss, probability_ratio
 from helpers.checks.exercise import Case
 from helpers.exercises.observing import asked, gradient, with_gradients
 from helpers.exercises.properties import gives_tensors, no_mutation, on_every_case, spares

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from helpers.agents.ppo import minibatches
+from helpers.algorithms.ppo import minibatches
 from helpers.checks.exercise import Case
 from helpers.exercises.properties import drawn_from
 from helpers.exercises.text import exercise

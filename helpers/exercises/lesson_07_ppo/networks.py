@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from helpers.agents.networks import make_actor
-from helpers.agents.ppo import orthogonal_init
+from helpers.algorithms.policies import orthogonal_init
+from helpers.algorithms.reinforce import make_actor
 from helpers.checks.exercise import Case
 from helpers.exercises.observing import fill_parameters, linear_layers
 from helpers.exercises.text import exercise
