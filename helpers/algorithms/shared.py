@@ -5,7 +5,7 @@ gets the loop's steps, the agent and its history, and hands on each step, before
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import gymnasium as gym
@@ -47,7 +47,7 @@ class OUNoise:
 
     sigma: float = 0.2
     theta: float = 0.15
-    value: np.ndarray | float = 0.0
+    value: np.ndarray | float = field(default=0.0, init=False, repr=False)
 
     def sample(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         # 1. The pull back to 0, in proportion to the distance, and a Gaussian push for every entry.
