@@ -290,6 +290,20 @@ def test_outputs_are_kept_as_long_as_the_code_is_the_same(course):
 # The command ------------------------------------------------------------------------------------
 
 
+def test_naming_the_repository_runs_no_lesson_again(course, capsys):
+    assert course.main() == 0
+    course.repository("o/n")
+    capsys.readouterr()
+    assert course.main() == 0
+    assert "running" not in capsys.readouterr().out
+    cells = nbformat.read(course.path(), 4).cells
+    assert 'REPOSITORY, VERSION = "o/n"' in cells[1].source
+    assert [cell.outputs for cell in cells if cell.cell_type == "code"][-2] == [stream("2\n")]
+    course.write(LESSON.replace("6 * 7", "6 * 8"))
+    assert course.main() == 0
+    assert "running" in capsys.readouterr().out
+
+
 def test_build_runs_once_and_check_tells_what_is_out_of_date(course, capsys):
     assert course.main("--check") == 1
     said = capsys.readouterr().err
