@@ -11,7 +11,7 @@ from test_build import LESSON, advantage_exercise, by_id, course, ids  # noqa: F
 
 from tools.editions import FOLDED_CELL, read_lesson
 from tools.outputs import MAX_BYTES, WIDGET, keep_outputs, problems, still, too_long
-from tools.sources import blank, definition
+from tools.sources import BuildError, blank, definition
 
 # Editions ---------------------------------------------------------------------------------------
 
@@ -65,6 +65,18 @@ def test_around_a_blank_stand_card_check_and_folded_solution(course):
         f"<details>\n<summary>{name}</summary>" for name in ("Hint 1", "Hint 2", "Solution")
     ]
     assert f"```python\n{lesson.cells[3].source}\n```" in folds[2]
+
+
+def test_claims_are_in_no_notebook(course):
+    before = course.editions()
+    claimed = "Text.\n<!-- claim: f(\n  1) -->\n<!-- source: a paper -->\n"
+    claimed = LESSON.replace("Text.\n", claimed).replace("For", "For <!-- claim: 1 > 0 -->")
+    course.write(claimed)
+    for now, then in zip(course.editions(), before, strict=True):
+        assert [cell.source for cell in now.cells] == [cell.source for cell in then.cells]
+    course.write(LESSON.replace("Text.", "Text. <!-- Claim: f() -->"))
+    with pytest.raises(BuildError, match="a comment is <!-- claim"):
+        course.editions()
 
 
 def test_links_fit_the_edition(course):
