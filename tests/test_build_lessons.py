@@ -11,7 +11,7 @@ from test_build import LESSON, advantage_exercise, by_id, course, ids  # noqa: F
 
 from tools.editions import FOLDED_CELL, editions, read_lesson
 from tools.outputs import MAX_BYTES, WIDGET, keep_outputs, problems, still, too_long
-from tools.sources import blank, definition
+from tools.sources import BuildError, blank, definition
 
 # Editions ---------------------------------------------------------------------------------------
 
@@ -80,6 +80,18 @@ def test_from_lesson_03_on_the_steps_stand_in_a_hint(course):
     hint = blanks["03-ex-1-1-hints"].split("</details>")[0]
     assert "Hint 0: the steps" in hint
     assert f"```python\n{blank(full[gae], '1.1')}\n```" in hint
+
+
+def test_claims_are_in_no_notebook(course):
+    before = course.editions()
+    claimed = "Text.\n<!-- claim: f(\n  1) -->\n<!-- source: a paper -->\n"
+    claimed = LESSON.replace("Text.\n", claimed).replace("For", "For <!-- claim: 1 > 0 -->")
+    course.write(claimed)
+    for now, then in zip(course.editions(), before, strict=True):
+        assert [cell.source for cell in now.cells] == [cell.source for cell in then.cells]
+    course.write(LESSON.replace("Text.", "Text. <!-- Claim: f() -->"))
+    with pytest.raises(BuildError, match="a comment is <!-- claim"):
+        course.editions()
 
 
 def test_links_fit_the_edition(course):
@@ -305,6 +317,20 @@ def test_outputs_are_kept_as_long_as_the_code_is_the_same(course):
 
 
 # The command ------------------------------------------------------------------------------------
+
+
+def test_naming_the_repository_runs_no_lesson_again(course, capsys):
+    assert course.main() == 0
+    course.repository("o/n")
+    capsys.readouterr()
+    assert course.main() == 0
+    assert "running" not in capsys.readouterr().out
+    cells = nbformat.read(course.path(), 4).cells
+    assert 'REPOSITORY, VERSION = "o/n"' in cells[1].source
+    assert [cell.outputs for cell in cells if cell.cell_type == "code"][-2] == [stream("2\n")]
+    course.write(LESSON.replace("6 * 7", "6 * 8"))
+    assert course.main() == 0
+    assert "running" in capsys.readouterr().out
 
 
 def test_build_runs_once_and_check_tells_what_is_out_of_date(course, capsys):

@@ -1,49 +1,71 @@
-"""The ledger: every claim stands in its text, and the stored data bear it out."""
+"""The ledger: the stored data bear every claim out, and no sentence compares without one."""
 
 import pytest
 
-from tools import claims
-from tools.claims import LESSONS, ROOT, claims_of, flowing, prose, unclaimed
+from tools.claims import LESSONS, TEXTS, Claim, claims_of, sentences, unclaimed
 
 ALL = [
-    pytest.param(lesson, claim, id=f"{lesson.stem[:2]} {claim.says[:50]}")
-    for lesson in LESSONS
-    for claim in claims_of(lesson)
+    pytest.param(claim, id=f"{path.stem[:3]} {claim.says[:50]}")
+    for path in TEXTS
+    for claim in claims_of(path)
 ]
 
 
-@pytest.mark.parametrize(("lesson", "claim"), ALL)
-def test_a_claim_stands_in_its_text_and_holds(lesson, claim):
-    file = ROOT / claim.file if claim.file else lesson
-    text = prose(file) if file.suffix == ".md" else file.read_text(encoding="utf-8")
-    assert flowing(claim.says) in flowing(text)
+@pytest.mark.parametrize("claim", ALL)
+def test_a_claim_holds(claim):
     found, holds = claim.check()
-    assert holds, found
+    assert holds, f"{claim.says}: {found}"
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
 def test_no_sentence_compares_without_a_claim(lesson):
-    found = unclaimed(lesson, claims_of(lesson))
-    ledger = f"lessons/claims/lesson_{lesson.stem[:2]}.py"
-    assert not found, f"give each a Claim with evidence or a source in {ledger}, or reword: {found}"
+    found = unclaimed(lesson)
+    assert not found, f"add a comment after each, <!-- claim: ... -->, or reword: {found}"
 
 
-def test_a_comparison_needs_a_small_p():
-    lab = claims.Lab("03_break_it", "TD3 as taught")
-    assert lab.sooner("no delay", "TD3 as taught")()[1]
-    assert not lab.sooner("TD3 as taught", "no delay")()[1]
-    assert not lab.sooner("no smoothing", "TD3 as taught")()[1]
-    assert lab.no_difference("no smoothing")()[1]
-    assert not lab.no_difference("no delay")()[1]
-    assert lab.reach_the_bar(10, "TD3 as taught", "no delay")()[1]
-    assert not lab.reach_the_bar(9, "TD3 as taught")()[1]
+@pytest.mark.parametrize(
+    ("words", "holds"),
+    [
+        ('lab.sooner("no delay", TAUGHT)', True),
+        ('lab.sooner(TAUGHT, "no delay")', False),
+        ('lab.sooner("no smoothing", TAUGHT)', False),
+        ('lab.no_difference("no smoothing")', True),
+        ('lab.no_difference("no delay")', False),
+        ('lab.reach_the_bar(10, TAUGHT, "no delay")', True),
+        ("lab.reach_the_bar(9, TAUGHT)", False),
+        ("near(0.995**460, 0.1, 0.005)", True),
+        ("near(0.995**460, 0.2, 0.005)", False),
+    ],
+)
+def test_a_comparison_needs_a_small_p_and_a_number_its_value(words, holds):
+    assert Claim("", "claim", words, "03").check()[1] == holds
 
 
-def test_a_sentence_that_compares_is_found(tmp_path):
-    text = (
-        "# Title\n\nIt learns sooner.\n\n```{code-cell}\n# two seeds of ten\n```\n\nNothing here.\n"
-    )
+def test_a_sentence_that_compares_needs_a_claim_right_after_it(tmp_path):
+    text = """# Title
+
+It learns sooner. <!-- claim: a(
+    1) --> *It* ends later than that.
+<!-- source: a paper --> And here it learns faster: no difference.
+
+| one | two seeds |
+<!-- claim: b() -->
+<!-- claim: c() -->
+| two | no seed |
+
+```{code-cell}
+# two seeds of ten
+```
+
+Nothing here.
+"""
     file = tmp_path / "09_x.md"
     file.write_text(text)
-    assert unclaimed(file, []) == ["It learns sooner."]
-    assert unclaimed(file, [claims.Claim("learns sooner", source="a paper")]) == []
+    assert [(claim.says, claim.kind, claim.words) for claim in claims_of(file)] == [
+        ("It learns sooner.", "claim", "a(\n    1)"),
+        ("It ends later than that.", "source", "a paper"),
+        ("| one | two seeds |", "claim", "b()"),
+        ("| one | two seeds |", "claim", "c()"),
+    ]
+    assert unclaimed(file) == ["And here it learns faster: no difference.", "| two | no seed |"]
+    assert "".join(sentence for sentence, _ in sentences(text)).count("<!--") == 0

@@ -1,6 +1,7 @@
 """What people type who come from other libraries: a sentence says what it is called here."""
 
 import inspect
+import runpy
 from pathlib import Path
 
 import gymnasium as gym
@@ -14,11 +15,12 @@ from helpers.agents import A2C, DDPG, PPO, SAC, TD3, DDPGfD, layers, noise
 from helpers.agents.hyperparameters import settings_of
 from helpers.evaluation import evaluate
 from helpers.memory.buffers import PrioritizedReplayBuffer, ReplayBuffer
-from helpers.names import AROUND, ELSEWHERE, METHODS, NAMES, SB3, SETTINGS, as_markdown
+from helpers.names import NAMES, Name, read_names
 from helpers.training import callbacks
 
 AGENTS = [getattr(helpers.agents, name) for name in helpers.agents.__all__]
-README = Path("README.md").read_text(encoding="utf-8")
+README, PAGE = (Path(name).read_text(encoding="utf-8") for name in ("README.md", "NAMES.md"))
+SB3 = ("Settings", "Methods, parameters, attributes", "Functions and classes")  # its tables
 
 
 def small():
@@ -51,6 +53,14 @@ def small():
         (lambda: DDPGfD("SparsePendulum-v0", lambda1=1), "lambda1 is called n_step_weight here"),
         (lambda: TD3("Pendulum-v1", n_envs=4), "TD3 takes no n_envs, others here do (of A2C"),
         (lambda: TD3("Pendulum-v1", n_steps=4), "TD3 takes no n_steps, others here do (of a"),
+        (lambda: TD3("Pendulum-v1", layers=[400, 300]), "layers is called hidden here (one width"),
+        (lambda: TD3("Pendulum-v1", random_exploration=0.1), "takes no random_exploration: noise"),
+        (lambda: TD3("Pendulum-v1", sigma=0.1), "TD3 takes no sigma; it takes: env, "),
+        (lambda: TD3("Pendulum-v1", _init_setup_model=True), "the networks are made with"),
+        (lambda: PPO("CartPole-v1", noptepochs=4), "noptepochs is called n_epochs here"),
+        (lambda: small().learn(9, replay_wrapper=None), "learn takes no replay_wrapper: a"),
+        (lambda: small().save("x.pt", cloudpickle=True), "save takes no cloudpickle: a file is"),
+        (lambda: small().predict([0, 0, 0], mask=None), "predict takes no mask: no policy here"),
         (lambda: A2C("CartPole-v1", tau=0.01), "A2C takes no tau, others here do."),
         (lambda: A2C("CartPole-v1", net_arch=[8]), "net_arch is called hidden here (one width"),
         (lambda: TD3("MlpPolicy", "Pendulum-v1", verbose=1), "there is no policy to choose"),
@@ -108,7 +118,13 @@ def test_load_says_so_too(tmp_path, change, says):
     [
         ("set_random_seed", "is called load here (load(path, seed=1), or"),
         ("num_timesteps", "is called steps here"),
-        ("get_vec_normalize_env", "There is no get_vec_normalize_env here: the setting normalize="),
+        ("get_vec_normalize_env", "TD3 has no get_vec_normalize_env: the setting normalize="),
+        ("pretrain", "TD3 has no pretrain: write pretrain(agent, demos), a function of helpers"),
+        ("get_parameter_list", "get_parameter_list is called get_parameters here"),
+        ("load_parameters", "load_parameters is called set_parameters here"),
+        ("setup_model", "TD3 has no setup_model: the networks are made with the agent"),
+        ("policy_tf", "TD3 has no policy_tf: predict acts; the networks are actor, in A2C"),
+        ("critic1", "TD3 has no critic1: critic and target_critic hold both twins"),
         ("select_action", "is called predict here"),
         ("critic_target", "is called target_critic here"),
         ("learning_rate", "is called actor_learning_rate and critic_learning_rate here"),
@@ -145,11 +161,31 @@ def test_what_is_no_number_of_steps_is_one_sentence(steps):
 # ---- the tables ----------------------------------------------------------------------------------
 
 
-def test_no_name_stands_twice_and_none_is_left_open():
-    names = [each.name for each in (*SETTINGS, *METHODS, *AROUND, *ELSEWHERE)]
-    assert len(names) == len(set(names))
+def test_every_row_of_the_page_is_read():
+    page = PAGE.partition("## Defaults")[0]
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    names = [name for row in rows for name in row.strip(" `").split("`, `")]
+    assert names == list(NAMES)  # each once, too
     assert all(each.here or each.words for each in NAMES.values())
-    assert "ignored" not in as_markdown()
+    assert "(NAMES.md)" in README[README.index("## Using the agents") :]
+
+
+def test_a_copy_of_the_package_alone_still_refuses(tmp_path):
+    copy = tmp_path / "helpers" / "names.py"
+    copy.parent.mkdir()
+    copy.write_text(Path("helpers/names.py").read_text(encoding="utf-8"), encoding="utf-8")
+    alone = runpy.run_path(str(copy))
+    with one_sentence(TypeError, "TD3 takes no gama: write gamma"):
+        alone["check_names"]("TD3", ["gama"], ["gamma"])
+
+
+def test_a_row_says_what_a_name_is_called():
+    page = "## Here\n| x | here | |\n| --- | --- | --- |\n| `a`, `b` | `c`, `d` | of `e`, 1 | Z |\n"
+    page += "| `f` | none | nothing |\n"
+    assert read_names(page) == {
+        **{name: Name(name, ("c", "d"), "of e, 1", "Here") for name in "ab"},
+        "f": Name("f", (), "nothing", "Here"),
+    }
 
 
 def test_what_a_name_is_called_here_is_there():
@@ -158,14 +194,15 @@ def test_what_a_name_is_called_here_is_there():
     known |= {name for kind in AGENTS for name in dir(kind)} | set(vars(agent)) | set(vars(memory))
     known |= set(vars(SAC("Pendulum-v1", **tiny)))
     methods = (TD3.learn, TD3.predict, TD3.save, TD3.load, TD3.set_parameters, TD3.set_env)
-    for method in (*methods, TD3.action_probability, ReplayBuffer, noise.OUNoiseAround):
+    takers = (TD3.action_probability, ReplayBuffer, noise.OUNoiseAround, noise.GaussianNoise)
+    for method in (*methods, *takers):
         known |= set(inspect.signature(method).parameters)
     known |= set(inspect.signature(evaluate).parameters) | {"evaluate", "LiveCurves"}
     for each in (callbacks.Evaluate, callbacks.Checkpoint, callbacks.StopAtReturn):
         known |= set(inspect.signature(each).parameters)
     known |= {name for module in (callbacks, layers, noise) for name in vars(module)}
     for each in NAMES.values():
-        assert set(each.here.split()) <= known, each
+        assert set(each.here) <= known, each
 
 
 PEERS = [("DDPG", DDPG), ("TD3", TD3), ("SAC", SAC), ("A2C", A2C), ("PPO", PPO)]
@@ -187,7 +224,7 @@ def test_every_name_of_the_peers_agents_has_a_line_and_a_sentence(name, ours):
     # What the networks are asked for, in policy_kwargs, but for what agents fill in themselves.
     own = {"observation_space", "action_space", "lr_schedule", "clip_mean", "use_expln"}
     found |= asked(there.policy_class.__init__) - own - {"full_std", "squash_output"}
-    lines = {each.name for each in NAMES.values() if SB3 in each.libraries}
+    lines = {each.name for each in NAMES.values() if each.section in SB3}
     same = {each for each in found if each in dir(ours) or hasattr(agent, each)}
     assert {each for each in found - lines - same if "batch_norm" not in each} == set()
     for each in asked(kind.__init__) - set(settings_of(ours)):
@@ -216,10 +253,22 @@ def test_every_callback_of_the_peers_has_a_line():
     assert found - lines - {"EventCallback", "render", "warn"} == set()
 
 
-def test_the_page_of_names_shows_the_tables_and_readme_leads_there():
-    page = Path("NAMES.md").read_text(encoding="utf-8")
-    assert as_markdown() in page, "python -m helpers.names"
-    assert "(NAMES.md)" in README[README.index("## Using the agents") :]
+@pytest.mark.parametrize(("column", "name"), [*enumerate(["DDPG", "TD3", "SAC", "A2C", "PPO"])])
+def test_the_defaults_on_the_page_are_those_of_both_libraries(column, name):
+    """Those of Stable-Baselines 2, which is not installed, were read off its code."""
+    sb3 = pytest.importorskip("stable_baselines3", reason="a development requirement")
+    theirs = inspect.signature(getattr(sb3, name).__init__).parameters
+    ours = getattr(helpers.agents, name)("Pendulum-v1", seed=0).hyperparameters
+    rows = [line.strip("| ").split(" |") for line in PAGE.splitlines() if line.count(" |") == 6]
+    found = 0
+    for setting, cells in ((row[0].strip("`"), row[1:]) for row in rows):
+        said = cells[column].strip().split(" / ") if column < len(cells) else []
+        if len(said) == 3 and setting in theirs:
+            [here] = {str(ours[each]) for each in NAMES[setting].here if each in ours} or {"-"}
+            default = str(theirs[setting].default).lower()
+            assert [said[1], said[2].strip("`").lower()] == [default, here.lower()], setting
+            found += 1
+    assert found >= 6
 
 
 def test_what_the_readme_does_with_callbacks_runs(tmp_path, monkeypatch):

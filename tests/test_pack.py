@@ -24,7 +24,7 @@ from tools import assignment, site
 from tools.build import load_exercises
 from tools.editions import editions
 from tools.outputs import text_of
-from tools.pack import LARGE_PICTURE, MAX_ADDED, acting_only, main, needed, pack, picture
+from tools.pack import ALWAYS, LARGE_PICTURE, MAX_ADDED, acting_only, main, needed, pack, picture
 
 ROOT = Path(__file__).resolve().parent.parent
 CAR = "MountainCarContinuous-v0"
@@ -114,6 +114,11 @@ def test_studies_that_only_a_figure_or_a_table_names_are_packed(edition):
         assert wanted <= {path.stem for path in needed(ROOT, lesson, notebook)}
 
 
+def test_a_packed_course_knows_what_names_are_called_here():
+    notebook = nbformat.read(ROOT / "notebooks" / "00_start_here.ipynb", as_version=4)
+    assert ROOT / "NAMES.md" in needed(ROOT, "00_start_here", notebook)
+
+
 def test_packing_the_same_gives_the_same_bytes():
     assert packed("00_start_here", 0) == packed("00_start_here", 0)
 
@@ -146,8 +151,8 @@ def course(tmp_path, monkeypatch):
     root = tmp_path / "course"
     for name in ("notebooks/exercises", "helpers/exercises"):
         (root / name).mkdir(parents=True)
-    (root / "pyproject.toml").write_text("")
-    (root / "helpers/exercises/messages.md").write_text("")
+    for name in ALWAYS:
+        (root / name).write_text("")
     cell = nbformat.v4.new_code_cell("1", id="01-setup")
     for place in ("notebooks", "notebooks/exercises"):
         nbformat.write(nbformat.v4.new_notebook(cells=[cell]), root / place / "01_one.ipynb")

@@ -80,6 +80,11 @@ def test_the_tests_run_on_every_system_and_python() -> None:
     assert any(step.get("run") == ".ci/run" for step in steps("test"))
 
 
+def test_what_opens_and_what_runs_the_notebooks_is_named() -> None:
+    pinned = {line.partition("==")[0] for line in read("requirements.txt").splitlines()}
+    assert {"jupyter", "jupyterlab", "nbval"} <= pinned
+
+
 def test_the_weekly_run_takes_every_pin_away(tmp_path: Path) -> None:
     [command] = [step["run"] for step in steps("newest") if "sed" in step.get("run", "")]
     pattern = re.findall(r"s/(.+?)/(.*?)/", command)

@@ -14,7 +14,9 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from tools.project import project
-from tools.sources import BuildError, blank, definition, giveaways, leak, shuffled, without_steps
+from tools.sources import (
+    CLAIM, BuildError, blank, definition, giveaways, leak, shuffled, without_steps,
+)  # fmt: skip
 
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -93,7 +95,7 @@ def read_lesson(root: Path, name: str) -> list[NotebookNode]:
     A cell's id is its slug, or its section's heading and its place there: an edit changes no ids
     outside its own section.
     """
-    text = (root / "lessons" / f"{name}.md").read_text(encoding="utf-8")
+    text = _without_claims(root, name)
     try:
         cells = jupytext.reads(text, fmt="md:myst").cells
     except Exception as error:  # YAML, JSON or notebook schema: each has its own class
@@ -125,6 +127,14 @@ def read_lesson(root: Path, name: str) -> list[NotebookNode]:
         if headings and headings[-1] != section:
             section, place = headings[-1], 0
     return cells
+
+
+def _without_claims(root: Path, name: str) -> str:
+    """A lesson's text without its comments, of which it has no others."""
+    text = CLAIM.sub("", (root / "lessons" / f"{name}.md").read_text(encoding="utf-8"))
+    if "<!--" in text:
+        raise BuildError(f"{name}: a comment is <!-- claim: ... --> or <!-- source: ... -->.")
+    return text
 
 
 @contextmanager

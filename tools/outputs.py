@@ -72,16 +72,22 @@ def still(output: NotebookNode) -> NotebookNode:
 def keep_outputs(notebook: NotebookNode, path: Path) -> bool:
     """Take over the outputs of the notebook at `path`; False where that did not run this code.
 
-    Outputs come from the code cells alone, so that mending a sentence runs nothing.
+    Outputs come from the code cells alone, so that mending a sentence runs nothing. The setup cell
+    may differ: it only finds the course, and the repository's name stands in it.
     """
     ours, theirs = (
         [cell for cell in nb.cells if cell.cell_type == "code"] for nb in (notebook, load(path))
     )
-    if [cell.source for cell in ours] != [cell.source for cell in theirs]:
+    if [_code(cell) for cell in ours] != [_code(cell) for cell in theirs]:
         return False
     for cell, ran in zip(ours, theirs, strict=True):
         cell.execution_count, cell.outputs = ran.execution_count, ran.outputs
     return not ours or any(cell.execution_count for cell in ours)
+
+
+def _code(cell: NotebookNode) -> str:
+    """What decides a cell's outputs, and those of the cells after it."""
+    return "the setup cell" if cell.get("id", "")[2:] == "-setup" else cell.source
 
 
 def too_long(notebook: NotebookNode) -> list[str]:

@@ -32,6 +32,7 @@ from tools.outputs import text_of
 MAX_ADDED = 800_000  # bytes
 LARGE_PICTURE = 150_000  # bytes
 ROBOT = "td3_Walker2d-v5.pt"
+ALWAYS = ("pyproject.toml", "NAMES.md", "helpers/exercises/messages.md")
 LINE = 1000  # characters: an editor is slow with one line of half a million
 NOTE = """\
 *This copy carries the code and the data that it needs, and runs without a network. Links to other
@@ -116,7 +117,7 @@ def needed(root: Path, lesson: str, notebook: NotebookNode) -> list[Path]:
     """The course's files that a lesson's notebook reads, in order: its labs, data and modules."""
     code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
     labs = {lesson[:2], *re.findall(r'load_lab\("(\w+)"\)', code)}
-    files = {root / "pyproject.toml", root / "helpers/exercises/messages.md"}
+    files = {root / name for name in ALWAYS}
     for number in labs:
         files.update(root.glob(f"helpers/labs/{number}_*.md"))
     texts = [code, f"helpers.exercises.lesson_{lesson}" if "check(" in code else ""]

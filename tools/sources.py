@@ -13,6 +13,8 @@ import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
+# In a lesson's text: what bears a sentence out (tools/claims.py), and the white space before it.
+CLAIM = re.compile(r"\s*<!-- (claim|source): (.*?) -->", re.DOTALL)
 SHORTEST_LEAK = 18  # characters without whitespace; shorter statements are in everybody's code
 _STEP = re.compile(r"#\s*\d+[a-z]?[.)]")  # "# 1. ...", "# 2b) ..."
 _PLAIN = (ast.Name, ast.Attribute, ast.Constant, ast.Tuple, ast.List, ast.Starred, ast.expr_context)

@@ -84,7 +84,9 @@ def load_lab(lesson: str) -> dict[str, Any]:
 @cache
 def variants(lesson: str) -> tuple[Variant, ...]:
     """The variants of a lesson's lab, such as "03", in the order of its file."""
-    _, entries = split(LABS[lesson].read_text(encoding="utf-8"), "## ")
+    # What bears an explanation out stands after it in a comment, which nobody is shown.
+    text = re.sub(r"(?s)\s*<!-- .*? -->", "", LABS[lesson].read_text(encoding="utf-8"))
+    _, entries = split(text, "## ")
     return tuple(_variant(name, text) for name, text in entries.items())
 
 

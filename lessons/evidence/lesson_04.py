@@ -1,24 +1,35 @@
-"""What is computed for the claims of lesson 04: studies, copies, the corridor, costs."""
+"""What lesson 04 and its lab say was measured, and the data that bear it out."""
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from helpers.agents.ddpgfd import DDPGfD
+from helpers.demos.files import load_demos
 from helpers.memory.buffers import n_step_return
 from helpers.training.results import load_results
-from helpers.training.settings import DEMOS, Setting
-from tools.claims import ROOT, Evidence, Lab, higher, seconds_of
+from helpers.training.settings import DEMOS, Setting, get_setting
+from lessons.evidence.shared import (
+    Evidence,
+    Lab,
+    alike,
+    at_the_bar,
+    both,
+    higher,
+    means,
+    p_is,
+    seconds_of,
+)
 
-LESSON = ROOT / "lessons" / "04_ddpgfd.md"
-LAB = "helpers/labs/04_ddpgfd.md"
+LESSON = Path(__file__).resolve().parent.parent / "04_ddpgfd.md"
 TAUGHT, SPARSE = "DDPGfD as taught", "SparsePendulum-v0"
-PAPER = "Vecerik et al. 2017, arXiv 1707.08817"
+
+
 lab, lab_02 = Lab("04_break_it", TAUGHT), Lab("02_break_it")
-THIS_RUN = "this run: printed by the cell above"
 
 
 def seconds(study: str) -> float:
@@ -35,7 +46,7 @@ def teacher(late: bool, few: bool, slips: bool) -> dict[str, NDArray]:
     raise KeyError(asked)
 
 
-def two_kinds() -> tuple[str, bool]:
+def two_kinds() -> Evidence:
     """The copies of the four teachers that are not late."""
     kinds = [teacher(False, few, slips) for few in (False, True) for slips in (False, True)]
     found = np.sort(np.concatenate([kind["copies"] for kind in kinds]))
@@ -71,7 +82,7 @@ def in_corridor(name: str, part: str) -> NDArray:
 def corridor(one: str, other: str, part: str) -> Evidence:
     """Whether the first has higher values, or finds the way after fewer draws."""
     sign = -1 if part == "found" else 1
-    return lambda: higher(sign * in_corridor(one, part), sign * in_corridor(other, part))
+    return higher(sign * in_corridor(one, part), sign * in_corridor(other, part))
 
 
 def cells(*slugs: str) -> dict[str, Any]:
@@ -109,17 +120,13 @@ def corridor_limit() -> float:
     return float(table[0, 1] / gamma ** (rooms - 1))
 
 
-def says(value: Callable[[], Any], holds: Callable[[Any], bool]) -> Evidence:
+def says(value: Any, holds: Callable[[Any], bool]) -> Evidence:
     """A computed value and a condition on it."""
-
-    def evidence() -> tuple[str, bool]:
-        found = value()
-        return str(found), bool(holds(found))
-
-    return evidence
+    found = value
+    return str(found), bool(holds(found))
 
 
-def no_correlation() -> tuple[str, bool]:
+def no_correlation() -> Evidence:
     """By permutation: how often shuffled returns correlate as much with the loss."""
     loss, score = copies("loss"), copies("mean")
     seen = np.corrcoef(loss, score)[0, 1]
@@ -165,3 +172,68 @@ def training_seconds() -> float:
 def variants_of_lab() -> list[dict[str, Any]]:
     found = load_results("04_break_it").values()
     return [runs for runs in found if isinstance(runs, dict) and "evaluations" in runs]
+
+
+OTHERS = (
+    "uniform replay", "no weights", "no bonus", "no slope in the priority", "no pre-training",
+    "one step only", "one update a step",
+)  # fmt: skip
+
+
+def no_copies_better() -> Evidence:
+    """Of the four teachers that are not late."""
+    return says(
+        [
+            higher(found["copies"], found["teacher"])
+            for few in (False, True)
+            for slips in (False, True)
+            for found in [teacher(False, few, slips)]
+        ],
+        lambda found: not any(better for _, better in found),
+    )
+
+
+def copies_of_three_worse() -> Evidence:
+    """Of the four teachers that are not late; of few torques without slips by p = 0.04."""
+    return both(
+        higher(*teacher(False, False, False).values()),
+        higher(*teacher(False, False, True).values()),
+        higher(*teacher(False, True, False).values()),
+        alike(*teacher(False, True, True).values()),
+        p_is(
+            0.04,
+            teacher(False, True, False)["teacher"],
+            teacher(False, True, False)["copies"],
+        ),
+    )
+
+
+def same_bar_in_half_the_steps() -> Evidence:
+    """As lesson 02's agent; with how many updates."""
+    return both(
+        at_the_bar("ddpgfd_Pendulum-v1", 20),
+        says(
+            [get_setting(name, "Pendulum-v1") for name in ("ddpgfd", "ddpg")],
+            lambda found: (
+                2 * found[0].steps == found[1].steps
+                and found[0].bar == found[1].bar
+                and list(map(updates, found)) == [14_000, 11_000]
+            ),
+        ),
+    )
+
+
+def two_and_nearly_a_third() -> Evidence:
+    """Of DDPG's twenty seeds; thirteen end at 0, ten of them exactly."""
+    return both(
+        at_the_bar(f"ddpg_{SPARSE}", 2),
+        says(
+            np.sort(means(f"ddpg_{SPARSE}")),
+            lambda found: (
+                (found == 0).sum() == 10
+                and (np.round(found) == 0).sum() == 13
+                and found[16] < 8
+                and round(found[17]) == 118
+            ),
+        ),
+    )

@@ -1,6 +1,6 @@
 """What lesson 04 says of copies, handicaps, silent actors and a corridor, measured once.
 
-    python -m lessons.claims.measure_04 handicaps|copies|silent|corridor
+    python -m data.measure.lesson_04 handicaps|copies|silent|corridor
 
 writes data/results/04_<name>.json. One core; the longest takes some minutes.
 """
@@ -21,7 +21,7 @@ from helpers.evaluation import evaluate
 from helpers.training.results import RESULTS, write_json
 from helpers.training.settings import DEMOS, get_setting
 from helpers.training.study import circumstances
-from lessons.claims.evidence_04 import cells
+from lessons.evidence.lesson_04 import cells
 from tools import demos as teachers
 
 SPARSE = "SparsePendulum-v0"
@@ -112,7 +112,7 @@ def main() -> None:
     torch.set_num_threads(1)
     for name in sys.argv[1:]:
         found = MEASUREMENTS[name]()
-        command = {"command": f"python -m lessons.claims.measure_04 {name}", **circumstances()}
+        command = {"command": f"python -m data.measure.lesson_04 {name}", **circumstances()}
         write_json(RESULTS / f"04_{name}.json", command | found, indent=1)
 
 

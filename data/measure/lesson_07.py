@@ -1,6 +1,6 @@
 """Computing time until A2C and PPO first average CartPole's bar, measured once.
 
-    python -m lessons.claims.measure_07
+    python -m data.measure.lesson_07
 
 writes data/results/07_time_to_bar.json. One core, half a minute.
 """
@@ -42,7 +42,7 @@ def main(seeds: range = range(10)) -> None:
     for name, seed in runs:
         results[name].append(until_the_bar(name, seed))
         print(name, results[name][-1], flush=True)
-    record = {"command": "python -m lessons.claims.measure_07", **circumstances()}
+    record = {"command": "python -m data.measure.lesson_07", **circumstances()}
     write_json(RESULTS / "07_time_to_bar.json", record | {"results": results}, indent=1)
 
 

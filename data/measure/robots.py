@@ -2,7 +2,7 @@
 
     python course.py train td3 Hopper-v5 --steps 250000 --seeds 0-1 --evaluate-every 5000 --out td3
     python course.py train sac Hopper-v5 --steps 250000 --seeds 0-1 --evaluate-every 5000 --out sac
-    python -m lessons.claims.measure_robots 06_hopper td3 sac
+    python -m data.measure.robots 06_hopper td3 sac
 
 writes data/results/06_hopper.json, as far as all of them have come. A training takes one core for
 an hour. (Those that are stored had been started with 300,000 steps, and were cut.)
@@ -22,7 +22,7 @@ def main(name: str, folders: list[Path]) -> None:
     found = {folder.name: evaluations(folder) for folder in folders}
     length = min(len(run["curve"]) for runs in found.values() for run in runs)
     record = {agent: collected(runs, length) for agent, runs in found.items()}
-    command = f"python -m lessons.claims.measure_robots {name} {' '.join(found)}"
+    command = f"python -m data.measure.robots {name} {' '.join(found)}"
     write_json(RESULTS / f"{name}.json", {"command": command, **record})
 
 

@@ -1,6 +1,6 @@
 """What lesson 05 shows in one run each, measured over seeds: stopping early, and cloning first.
 
-    python -m lessons.claims.measure_05 stopping|after_cloning
+    python -m data.measure.lesson_05 stopping|after_cloning
 
 writes data/results/05_<name>.json after each seed; the second was ended after nine. One core, about
 six CPU minutes each.
@@ -109,7 +109,7 @@ MEASUREMENTS = {each.__name__: each for each in (stopping, after_cloning)}
 def main() -> None:
     torch.set_num_threads(1)
     for name in sys.argv[1:]:
-        command = {"command": f"python -m lessons.claims.measure_05 {name}", **circumstances()}
+        command = {"command": f"python -m data.measure.lesson_05 {name}", **circumstances()}
         for found in MEASUREMENTS[name]():  # stored after each seed
             write_json(RESULTS / f"05_{name}.json", command | found, indent=1)
 

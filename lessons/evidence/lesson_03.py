@@ -1,4 +1,4 @@
-"""What is computed for the claims of lesson 03: returns and biases of its labs, the library."""
+"""Claims of lesson 03: the lab's returns and biases, both studies, and the library beside it."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -10,17 +10,15 @@ from helpers.show.figures.td3_climb import CENTRES, climb, error
 from helpers.show.figures.td3_smoothing import smoothed
 from helpers.training.results import load_results
 from helpers.training.statistics import bootstrap_interval, interquartile_mean, permutation_test
-from tools.claims import Evidence, Lab, alike, both, higher, near, seconds_of
+from lessons.evidence.shared import Evidence, Lab, alike, both, higher, near, seconds_of
 
-LAB = "helpers/labs/03_td3.md"
 TAUGHT, MOUNTAIN = "TD3 as taught", "on the mountain"
-PAPER = "Fujimoto et al. 2018, arXiv 1802.09477"
-DDPG_PAPER = "Lillicrap et al. 2016, arXiv 1509.02971"
 OURS, AS_SMALL, DEFAULTS = (
     "the course's TD3",
     "Stable-Baselines3, as small",
     "Stable-Baselines3, defaults",
 )
+
 lab, robot = Lab("03_break_it", TAUGHT), Lab("03b_break_it")
 
 
@@ -37,40 +35,36 @@ def bias(name: str) -> NDArray[np.float64]:
 
 
 def bias_is(name: str, said: float, within: float = 0.5) -> Evidence:
-    return near(lambda: float(interquartile_mean(bias(name))), said, within)
+    return near(float(interquartile_mean(bias(name))), said, within)
 
 
 def moved(name: str, said: float) -> Evidence:
     """By how much the bias is higher than as taught."""
     middle = interquartile_mean
-    return near(lambda: float(middle(bias(name)) - middle(bias(TAUGHT))), said, 0.5)
+    return near(float(middle(bias(name)) - middle(bias(TAUGHT))), said, 0.5)
 
 
 def side(name: str, sign: int) -> Evidence:
     """The 95 % interval of the bias lies above 0 (1), below it (-1), or contains it (0)."""
-
-    def evidence() -> tuple[str, bool]:
-        low, high = (float(end) for end in bootstrap_interval(bias(name)))
-        found = 1 if low > 0 else -1 if high < 0 else 0
-        return f"bias of {name} [{low:.1f}, {high:.1f}]", found == sign
-
-    return evidence
+    low, high = (float(end) for end in bootstrap_interval(bias(name)))
+    found = 1 if low > 0 else -1 if high < 0 else 0
+    return f"bias of {name} [{low:.1f}, {high:.1f}]", found == sign
 
 
 def lower_bias(one: str, other: str) -> Evidence:
-    return lambda: higher(bias(other), bias(one))
+    return higher(bias(other), bias(one))
 
 
 def same_bias(one: str, other: str = TAUGHT) -> Evidence:
-    return lambda: alike(bias(one), bias(other))
+    return alike(bias(one), bias(other))
 
 
-def last(name: str, what: str) -> Callable[[], float]:
+def last(name: str, what: str) -> float:
     """The interquartile mean over seeds at the last measurement."""
-    return lambda: float(interquartile_mean(np.array(lab.runs(name)[what])[:, -1]))
+    return float(interquartile_mean(np.array(lab.runs(name)[what])[:, -1]))
 
 
-def five_end_above_0() -> tuple[str, bool]:
+def five_end_above_0() -> Evidence:
     count = int((np.array(lab.runs("DDPG")["estimated"])[:, -1] > 0).sum())
     return f"{count} of ten", count == 5
 
@@ -79,27 +73,27 @@ def better_by(said: float, name: str) -> Evidence:
     """Better on the mountain than as taught, by so much, and alike while training."""
     return both(
         lab.better(name, MOUNTAIN),
-        near(lambda: lab.final(name).mean() - lab.final(MOUNTAIN).mean(), said, 0.051),
+        near(lab.final(name).mean() - lab.final(MOUNTAIN).mean(), said, 0.051),
         lab.same_in_training(name, taught=MOUNTAIN),
     )
 
 
-def all_reach_the_bar() -> tuple[str, bool]:
-    found, holds = lab.reach_the_bar(10, *on_pendulum())()
+def all_reach_the_bar() -> Evidence:
+    found, holds = lab.reach_the_bar(10, *on_pendulum())
     return found, holds and len(on_pendulum()) == 12
 
 
-def all_alike_after() -> tuple[str, bool]:
-    return lab.same_after(*(name for name in on_pendulum() if name != TAUGHT))()
+def all_alike_after() -> Evidence:
+    return lab.same_after(*(name for name in on_pendulum() if name != TAUGHT))
 
 
-def still_learning() -> tuple[str, bool]:
+def still_learning() -> Evidence:
     """What *delay 8* obtains at the start and at the end of the second half of training."""
     middle, end = np.array(lab.runs("delay 8")["obtained"])[:, [12, -1]].T
     return higher(end, middle)
 
 
-def early() -> tuple[str, bool]:
+def early() -> Evidence:
     """What policies obtain at the first three measurements, and how near to 0 values begin."""
     means = [
         float(interquartile_mean(np.array(lab.runs(name)["obtained"])[:, at]))
@@ -111,7 +105,7 @@ def early() -> tuple[str, bool]:
     return f"obtained {np.round(means)}, first values within {max(first):.2g}", holds
 
 
-def near_minus_ten() -> tuple[str, bool]:
+def near_minus_ten() -> Evidence:
     means = np.array(lab.runs("DDPG")["obtained"])[:, 12:].mean(axis=0)
     return f"{means.min():.1f} to {means.max():.1f}", means.min() > -11 and means.max() < -8
 
@@ -185,14 +179,53 @@ def at_the_end(name: str, what: str) -> float:
 
 def sorted_are(of: Callable[[str], NDArray], *said: tuple[float, ...]) -> Evidence:
     """On the robot: one number a run, rounded and sorted; of TD3, and of none of the three."""
-
-    def evidence() -> tuple[str, bool]:
-        found = [np.sort(of(name)).round().astype(int) for name in ("TD3", "none of the three")]
-        return f"{found[0]}, {found[1]}", all(map(np.array_equal, found, said))
-
-    return evidence
+    found = [np.sort(of(name)).round().astype(int) for name in ("TD3", "none of the three")]
+    return f"{found[0]}, {found[1]}", all(map(np.array_equal, found, said))
 
 
 def smallest_p(seeds: int) -> float:
     """What the permutation test gives if every run of one group is above every other."""
     return permutation_test(np.arange(seeds) + 100.0, np.arange(seeds) + 0.0)
+
+
+NONE, MAX = "none of the three", "maximum for minimum"
+NONE, MAX, ROBOT = "none of the three", "maximum for minimum", "TD3"
+WITH_MINIMUM = (TAUGHT, "no delay", "no smoothing", "much smoothing", "one noise for the batch")
+
+
+def none_raises_the_return() -> Evidence:
+    """Without each idea, on both tasks, returns are lower neither in training nor after it."""
+    return both(
+        *(
+            (
+                f"{one}: {higher(lab.final(other), lab.final(one))[0]}",
+                not higher(lab.final(other), lab.final(one))[1]
+                and not higher(lab.training(other), lab.training(one))[1],
+            )
+            for one, other in (
+                ("one critic", TAUGHT),
+                ("no minimum", TAUGHT),
+                ("no delay", TAUGHT),
+                ("no smoothing", TAUGHT),
+                (NONE, TAUGHT),
+                ("mountain, one critic", MOUNTAIN),
+                ("mountain, no minimum", MOUNTAIN),
+                ("mountain, no delay", MOUNTAIN),
+                ("mountain, no smoothing", MOUNTAIN),
+                ("mountain, none of the three", MOUNTAIN),
+            )
+        )
+    )
+
+
+def three_biases() -> Evidence:
+    """Beside TD3's: with one critic, without delay, without smoothing."""
+    return both(
+        bias_is(TAUGHT, -16.3, 0.05),
+        moved("one critic", 24),
+        lower_bias(TAUGHT, "one critic"),
+        moved("no delay", -24),
+        lower_bias("no delay", TAUGHT),
+        moved("no smoothing", 7),
+        same_bias("no smoothing"),
+    )

@@ -1,6 +1,6 @@
 """After how many steps A2C and DDPG first reach Pendulum's bar, measured once.
 
-    python -m lessons.claims.measure_02
+    python -m data.measure.lesson_02
 
 writes data/results/02_first_at_bar.json. One core, about five minutes.
 """
@@ -42,7 +42,7 @@ def first_at_bar(algorithm: str, seed: int) -> int | None:
 
 def main(seeds: range = range(10)) -> int:
     record: dict[str, Any] = {
-        "command": "python -m lessons.claims.measure_02",
+        "command": "python -m data.measure.lesson_02",
         **circumstances(),
         "env_id": "Pendulum-v1",
         "every": EVERY,
