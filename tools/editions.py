@@ -15,7 +15,14 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from tools.project import project
 from tools.sources import (
-    CLAIM, BuildError, blank, definition, giveaways, leak, shuffled, without_steps,
+    CLAIM,
+    BuildError,
+    blank,
+    definition,
+    giveaways,
+    leak,
+    shuffled,
+    without_steps,
 )  # fmt: skip
 
 METADATA = {
