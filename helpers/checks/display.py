@@ -25,6 +25,8 @@ LOOKS = {
     "passed": ("✓", "passed", "0, 158, 115"),
     "failed": ("↻", "not yet", "230, 159, 0"),
     "not started": ("○", "not started yet", "128, 134, 140"),
+    "no answer": ("○", "no answer yet", "128, 134, 140"),
+    "not yours": ("○", "no new answer", "128, 134, 140"),
 }
 SOFT = "opacity: .8"  # of what is said beside: less would be hard to read in a dark theme
 
