@@ -1,4 +1,4 @@
-"""The checks: an answer that is not there, does not end or is the course's; what autograders get."""
+"""The checks: answers that are not there or never end, the course's own, and autograders."""
 
 import signal
 import sys
