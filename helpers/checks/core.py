@@ -12,7 +12,7 @@ from typing import Any
 
 from helpers.checks.compare import Leaf, Snapshot, convert, types
 from helpers.checks.diagnose import diagnose, left_blank, not_started
-from helpers.checks.display import Report, as_html, as_text, report
+from helpers.checks.display import Report, Result, as_text, report
 from helpers.checks.exercise import Exercise, call, exercises, find
 from helpers.checks.running import Alarm, Outcome, Raised, expected, run, unlike
 from helpers.show.notebook import in_kernel
@@ -41,40 +41,6 @@ class CheckFailed(AssertionError):
     def _render_traceback_(self) -> list[str]:
         """What Jupyter prints of it, and nbgrader's feedback: the verdict, none of our lines."""
         return str(self).splitlines()
-
-
-@dataclass(frozen=True)
-class Result:
-    """What `grade` found.
-
-    Attributes:
-        exercise: the one that was tried.
-        status: "passed", "failed", "not started", "no answer", or "not yours" for the course's
-            own version.
-        message: what to tell the student, in a few sentences.
-        diagnosis: the mistake's name, None where it has none; "not-started" for an empty blank.
-        report: the smallest case that differs, None where there is none to show.
-        version: what later cells should use: the student's when it passed, else the course's.
-    """
-
-    exercise: Exercise
-    status: str
-    message: str
-    diagnosis: str | None
-    version: Callable
-    report: Report | None = None
-    footer: str = ""
-
-    @property
-    def passed(self) -> bool:
-        """Whether it is right on all cases, as the course's own version is, too."""
-        return self.status in ("passed", "not yours")
-
-    def __str__(self) -> str:
-        return as_text(self)
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return {"text/html": as_html(self), "text/plain": as_text(self)}
 
 
 def check(exercise_id: str, candidate: Callable) -> Callable:
