@@ -1,6 +1,5 @@
 """The checks: mistakes are named, and whatever is right is accepted."""
 
-import math
 import random
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -13,7 +12,6 @@ from torch import nn
 
 from helpers.checks.core import judge
 from helpers.checks.exercise import Card, Case, Exercise, exercises
-from helpers.checks.running import run
 from helpers.exercises.observing import fill_parameters, gradient
 
 EXERCISES = exercises()
@@ -291,24 +289,3 @@ def test_a_check_leaves_the_notebooks_random_numbers_alone():
     random.seed(0), np.random.seed(0), torch.manual_seed(0)  # noqa: NPY002
     assert judge(DOUBLE, drawing).passed
     assert following() == expected
-
-
-CALLS, MOST = [], [math.inf]
-
-
-def endless_later(log_probs, advantages):
-    CALLS.append(1)
-    while len(CALLS) > MOST[0]:
-        pass
-    log_probs.add_(1)
-    return -(log_probs * advantages.detach()).mean()
-
-
-def test_a_function_that_is_endless_only_when_it_is_looked_at_gives_a_verdict(monkeypatch):
-    monkeypatch.setattr("helpers.checks.traced.LONGEST", 0.2)
-    judged = next(each for each in EXERCISES if each.id == "1.4")
-    run(judged, endless_later)
-    MOST[0] = len(CALLS)
-    CALLS.clear()
-    assert "changes its inputs" in judge(judged, endless_later).message
-    assert len(CALLS) > MOST[0]

@@ -194,15 +194,6 @@ def renamed(made):
 
 
 @renamed
-class NoFactor:
-    def __init__(self, size):
-        self.size = size
-
-    def of(self, x):
-        return self.factor * x
-
-
-@renamed
 class NoSelf:
     factor = 2
 
@@ -210,15 +201,6 @@ class NoSelf:
         self.size = size
 
     def of(x):
-        return 2 * x
-
-
-@renamed
-class Slip:
-    def __int__(self, size):
-        self.size = size
-
-    def of(self, x):
         return 2 * x
 
 
@@ -231,9 +213,7 @@ class NoInit:
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        (NoFactor, "`factor = ...` of the class"),
         (NoSelf, "The exercise has `of(self, x)`, yours begins with `of(x)`."),
-        (Slip, "is `__int__` a slip? It is spelled `__init__`."),
         (NoInit, "Your class has no `__init__`, which is called when an object of it is made"),
     ],
 )
@@ -276,10 +256,6 @@ def nothing_to_stack(pair):
     return torch.stack([row for row in pair.obs if len(pair.obs) > 1]).sum()
 
 
-def nothing_to_choose(pair):
-    return np.argmax(pair.reward.numpy()[1:])
-
-
 def draws_as_of_old(pair):
     return np.random.default_rng(0).randn(3)
 
@@ -290,10 +266,6 @@ def draws_a_shape_in_parts(pair):
 
 def draws_float32(pair):
     return np.random.default_rng(0).normal(0, 1, 3, dtype=np.float32)
-
-
-def chooses(pair):
-    return np.choose(np.array([5]), pair.obs.numpy())
 
 
 class Twice(nn.Module):
@@ -320,11 +292,9 @@ def changes_a_leaf(pair):
         (set_now_and_then, "It gets a value only on some paths"),
         (squeezes, "`squeeze()` without an axis drops every axis of length 1"),
         (nothing_to_stack, "there is nothing to stack"),
-        (nothing_to_choose, "Nothing is left to choose from"),
         (draws_as_of_old, "`rng.standard_normal(shape)`"),
         (draws_a_shape_in_parts, "A shape is one argument"),
         (draws_float32, "`.astype(np.float32)`"),
-        (chooses, "`np.take_along_axis`"),
         (detaches_a_network, "A `Twice` is no tensor"),
         (changes_a_leaf, "only under `torch.no_grad()`"),
     ],

@@ -114,14 +114,6 @@ def one_entry_too_far(x, by):
     return [x[7] - x[8] ** by]
 
 
-def a_text_for_an_object(x, by):
-    return "Pendulum-v1".reset(seed=by)
-
-
-def no_path(x, by):
-    return np.load({"x": x}, allow_pickle=False) and open(x)
-
-
 def by_another_ones_weights(x, by):
     weight, other = (torch.tensor(by, requires_grad=True) for _ in range(2))
     return torch.autograd.grad((torch.tensor(x) * weight).sum(), other)
@@ -138,10 +130,6 @@ def a_name_of_another_program(x, by):
 def a_slip_in_a_name(x, by):
     product = [entry * by for entry in x]
     return prodct + product[0]  # noqa: F821
-
-
-def detaches_a_number(x, by):
-    return [entry * by.detach() + 1 for entry in x]
 
 
 def calls_an_array(x, by):
@@ -202,14 +190,6 @@ def too_wide(x, by):
     return nn.Linear(5, 1)(torch.ones(2, 4))
 
 
-def goes_through_unlike_lists(x, by):
-    return [entry * by + 1 for entry, _ in zip(x, [*x, by], strict=True)]
-
-
-def first_of_none(x, by):
-    return np.array(x)[len(x) :][0] * by
-
-
 def only_the_first(x, by):
     return x[0] * by + 1
 
@@ -241,13 +221,10 @@ SENTENCES = {
     changes_what_is_not_set: "`total` has no value in this function before this line",
     its_own_error: "Your own `raise` stops it here: look at its condition.",
     one_entry_too_far: "The list has fewer entries than that",
-    a_text_for_an_object: "It is a text here",
-    no_path: "did you swap two arguments?",
     by_another_ones_weights: "did you pass another network's optimiser",
     a_pair_for_a_tensor: "unpack them (`a, b = ...`)",
     a_name_of_another_program: "Your function is given `x` and `by` alone.",
     a_slip_in_a_name: "Did you mean `product`?",
-    detaches_a_number: "A plain number carries no gradient",
     two_unlike_things: "yours is a tuple or list of 2 parts",
     a_letter_too_few: "Did you mean `entry`?",
     a_letter_too_few_of_a_tensor: "Did you mean `.unsqueeze`?",
@@ -257,8 +234,6 @@ SENTENCES = {
     counts_without_a_range: "`reversed(range(n))` counts down",
     a_class_for_an_object: "A class stands where an object of it is needed",
     too_wide: "Each row of the first has 4 numbers, but the second",
-    goes_through_unlike_lists: "What `zip` goes through has different lengths",
-    first_of_none: "The array there is empty",
     only_the_first: "It is only the first part of what is expected.",
     not_yet_added_up: "Its sums along the last axis are expected: `.sum(-1)`.",
     a_network_for_its_output: "A `Doubles` is no tensor",

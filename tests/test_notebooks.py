@@ -16,7 +16,7 @@ import nbformat
 import pytest
 from few_steps import FEW_STEPS, shorten
 
-from helpers.checks import exercises
+from helpers.checks import check, exercises
 from helpers.training.settings import SETTINGS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,6 +46,16 @@ def texts(output):
     bundle = output.get("data", {})
     yield output.get("text", "")
     yield from (str(value) for mime, value in bundle.items() if not mime.startswith("image/"))
+
+
+@notebooks(BLANKS)
+def test_a_check_shows_its_card_where_the_answer_s_cell_stopped(path, capsys):
+    """Nothing of an exercise has run: its name would be a NameError."""
+    notebook, scope = nbformat.read(path, as_version=nbformat.NO_CONVERT), {"check": check}
+    begin, *checks = [c for c in notebook.cells if re.search(r"^\d\d-(begin|ex-.*-check)$", c.id)]
+    for cell in (begin, *checks):
+        exec(cell.source, scope)
+    assert capsys.readouterr().out.count("no answer yet") == len(checks) > 0
 
 
 # As files

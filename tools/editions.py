@@ -45,6 +45,11 @@ CARD = """\
 
 Difficulty {dots} · about {card.minutes} min"""
 
+BEGIN = """\
+from helpers.checks import begin
+
+begin("{}", globals())  # so that a check can say which answers are not there yet"""
+
 FOLDED = "<details>\n<summary>{}</summary>\n\n{}\n\n</details>"
 
 
@@ -78,16 +83,16 @@ def editions(
                 blanks += _around(cell, key, exercise, name.split("_")[0])
         else:
             blanks.append(cell)
+        if cell.id == f"{name[:2]}-imports":
+            blanks.append(new_code_cell(BEGIN.format(name), id=f"{name[:2]}-begin"))
     if lost := [k for k, e in exercises.items() if e.lesson == name and k not in placed]:
         raise BuildError(f"{name}: exercise {', '.join(lost)} stands in no cell of the text.")
     _check_leaks(name, blanks, placed)
     for cells, folder in ((full, ""), (blanks, "exercises/")):
         _under_title(cells[0], f"{name}.ipynb", folder, project(root)[0])
-    metadata = (copy.deepcopy(METADATA), copy.deepcopy(METADATA))
-    return (
-        new_notebook(cells=full, metadata=metadata[0]),
-        new_notebook(cells=blanks, metadata=metadata[1]),
-    )
+    both = (new_notebook(cells=c, metadata=copy.deepcopy(METADATA)) for c in (full, blanks))
+    lesson, exercise_edition = both
+    return lesson, exercise_edition
 
 
 def setup_cell(root: Path) -> str:

@@ -32,7 +32,7 @@ from tools.outputs import text_of
 MAX_ADDED = 800_000  # bytes
 LARGE_PICTURE = 150_000  # bytes
 ROBOT = "td3_Walker2d-v5.pt"
-ALWAYS = ("pyproject.toml", "NAMES.md", "helpers/exercises/messages.md")
+ALWAYS = ("pyproject.toml", "NAMES.md", "helpers/checks/errors.md", "helpers/exercises/messages.md")
 LINE = 1000  # characters: an editor is slow with one line of half a million
 NOTE = """\
 *This copy carries the code and the data that it needs, and runs without a network. Links to other

@@ -11,18 +11,11 @@ runs a function, `compare` compares what it gave, `diagnose` names the mistake, 
 exercise's own, then by `rules` for any function, last by `repair`; `display` shows the verdict.
 """
 
-from helpers.checks.core import CheckFailed, Result, check, checker, grade
+from helpers.checks.core import CheckFailed, Result, begin, check, checker, grade
 from helpers.checks.exercise import exercises, find
 from helpers.checks.predicting import predict, predictions
 
 __all__ = [
-    "CheckFailed",
-    "Result",
-    "check",
-    "checker",
-    "exercises",
-    "find",
-    "grade",
-    "predict",
+    "CheckFailed", "Result", "begin", "check", "checker", "exercises", "find", "grade", "predict",
     "predictions",
-]
+]  # fmt: skip

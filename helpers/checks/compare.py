@@ -12,7 +12,7 @@ cancel must not count as a difference.
 import numbers
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import torch
@@ -150,6 +150,11 @@ def leaves(seen: Snapshot) -> Iterator[Leaf]:
             yield from leaves(part)
     elif isinstance(seen, Leaf):
         yield seen
+
+
+def is_numeric(seen: object) -> TypeGuard[Leaf]:
+    """Whether a snapshot is one leaf of numbers."""
+    return isinstance(seen, Leaf) and seen.numeric
 
 
 def close(expected: np.ndarray, got: np.ndarray, rtol: float, atol: float) -> np.ndarray:

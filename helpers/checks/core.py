@@ -12,16 +12,22 @@ from typing import Any
 
 from helpers.checks.compare import Leaf, Snapshot, convert, types
 from helpers.checks.diagnose import diagnose, left_blank, not_started
-from helpers.checks.display import Report, as_html, as_text, report
-from helpers.checks.exercise import Exercise, call, find
+from helpers.checks.display import Report, Result, as_text, report
+from helpers.checks.exercise import Exercise, call, exercises, find
 from helpers.checks.running import Alarm, Outcome, Raised, expected, run, unlike
 from helpers.show.notebook import in_kernel
 
 MINE = "Later cells use your version."
 PATIENCE = 40  # seconds for all cases of an exercise; the course's versions take up to three
+AS_INDEX = " (As an index, zeros and ones are the numbers of two rows; booleans choose rows.)"
 FALLBACK = "Later cells use the course's version until yours passes."
 NOT_YOURS = (
     "This is the course's version, which earns no points: write yours into the exercise's cell."
+)
+NO_NEW_ANSWER = (
+    "This is the course's version, which an earlier check gave back. Yours is not there: the "
+    "exercise's cell has not run since, or it stopped with an error. Run it, mend the error that "
+    "it shows, and then run this cell."
 )
 NO_ANSWER = (
     "There is no answer. The exercise's cell is empty, or stopped with an error, perhaps because "
@@ -35,38 +41,6 @@ class CheckFailed(AssertionError):
     def _render_traceback_(self) -> list[str]:
         """What Jupyter prints of it, and nbgrader's feedback: the verdict, none of our lines."""
         return str(self).splitlines()
-
-
-@dataclass(frozen=True)
-class Result:
-    """What `grade` found.
-
-    Attributes:
-        exercise: the one that was tried.
-        status: "passed", "failed" or "not started".
-        message: what to tell the student, in a few sentences.
-        diagnosis: the mistake's name, None where it has none; "not-started" for an empty blank.
-        report: the smallest case that differs, None where there is none to show.
-        version: what later cells should use: the student's when it passed, else the course's.
-    """
-
-    exercise: Exercise
-    status: str
-    message: str
-    diagnosis: str | None
-    version: Callable
-    report: Report | None = None
-    footer: str = ""
-
-    @property
-    def passed(self) -> bool:
-        return self.status == "passed"
-
-    def __str__(self) -> str:
-        return as_text(self)
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return {"text/html": as_html(self), "text/plain": as_text(self)}
 
 
 def check(exercise_id: str, candidate: Callable) -> Callable:
@@ -89,6 +63,29 @@ def check(exercise_id: str, candidate: Callable) -> Callable:
     else:
         print(result)
     return result.version
+
+
+@dataclass(frozen=True)
+class Unwritten:
+    """What an exercise's name means until its cell has run."""
+
+    exercise_id: str
+    name: str
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        raise NotImplementedError(
+            f"`{self.name}` is not written yet: run the cell of exercise {self.exercise_id}, and "
+            "then its check."
+        )
+
+
+def begin(lesson: str, namespace: dict[str, Any]) -> None:
+    """Give the names of a lesson's exercises a meaning before their cells have run.
+
+    So a check can show its card where such a cell stopped with an error, in place of a NameError.
+    """
+    for each in exercises(lesson):
+        namespace.setdefault(each.name, Unwritten(each.id, each.name))
 
 
 def checker(exercise_id: str, namespace: dict[str, Any]) -> Callable[[str, Callable], Callable]:
@@ -141,6 +138,8 @@ def grade(exercise_id: str, candidate: Callable) -> Result:
 
 def judge(exercise: Exercise, candidate: Callable) -> Result:
     """`grade` for an exercise that need not be in the catalogue."""
+    if isinstance(candidate, Unwritten):
+        return replace(_failed(exercise, "no answer", NO_ANSWER), status="no answer")
     expected(exercise)  # before the student's code, so that an interrupt below can only be theirs
     if not callable(candidate):
         message = (
@@ -184,11 +183,7 @@ def judge(exercise: Exercise, candidate: Callable) -> Result:
 
 def _passed(exercise: Exercise, candidate: Callable, got: Outcome) -> Result:
     if candidate is exercise.reference:
-        message = (
-            "This is the course's version, which an earlier check returned. To try your own, run "
-            "the cell that defines it again, and then this one."
-        )
-        return Result(exercise, "passed", message, None, candidate)
+        return Result(exercise, "not yours", NO_NEW_ANSWER, None, candidate)
     cases = len(got.observations)
     message = f"Right on {'all ' * (cases > 1)}{cases} case{'s' * (cases > 1)}."
     version, footer = _usable(exercise, candidate, got)
@@ -236,7 +231,9 @@ def _usable(exercise: Exercise, candidate: Callable, got: Outcome) -> tuple[Call
     def converted(*args: Any, **kwargs: Any) -> Any:
         return convert(candidate(*args, **kwargs), template)
 
-    return converted, f"{MINE[:-1]}, with its output converted to {_type_name(template)}."
+    kinds = [getattr(each, "dtype", "") for each in pairs[0]]
+    why = AS_INDEX if kinds[0] == "bool" != kinds[1] else ""
+    return converted, f"{MINE[:-1]}, with its output converted to {_type_name(template)}.{why}"
 
 
 def _output(exercise: Exercise, seen: Snapshot) -> Snapshot:

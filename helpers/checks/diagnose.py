@@ -10,10 +10,10 @@ from dataclasses import replace
 from itertools import chain
 
 from helpers.checks.advice import both
-from helpers.checks.clues import clues
-from helpers.checks.compare import Difference
+from helpers.checks.context import Context, Diagnosis
+from helpers.checks.differs import differs
 from helpers.checks.exercise import Exercise
-from helpers.checks.rules import RULES, Context, Diagnosis, tell
+from helpers.checks.rules import RULES, first_of, remarks
 from helpers.checks.running import (
     Mistaken,
     Outcome,
@@ -23,6 +23,7 @@ from helpers.checks.running import (
     unlike,
     unlike_here,
 )
+from helpers.checks.words import tell
 
 
 def not_started(got: Outcome) -> bool:
@@ -65,19 +66,16 @@ def _raises_still(method: object) -> bool:
 def diagnose(exercise: Exercise, function: Callable, got: Outcome) -> Diagnosis | None:
     """What is wrong with an outcome, and what else its source tells; None when nothing is."""
     found = unlike(exercise, expected(exercise), got)
-    told = _diagnosis(exercise, function, got, found)
-    if told is None:
-        return None
-    more = clues(exercise, function, got, found, told.name, told.message)
-    return replace(told, message=" ".join([told.message, *more]))
-
-
-def _diagnosis(
-    exercise: Exercise, function: Callable, got: Outcome, found: list[list[Difference]]
-) -> Diagnosis | None:
     failing = [number for number, here in enumerate(found) if here]
     if not failing and not got.broken:
         return None
+    context = Context(exercise, function, got, found, failing)
+    told = _diagnosis(context)
+    return replace(told, message=" ".join([told.message, *remarks(context, told)]))
+
+
+def _diagnosis(c: Context) -> Diagnosis:
+    exercise, got, failing = c.exercise, c.got, c.failing
     case = failing[0] if failing else None
     if known := _known_mistake(exercise, got, values_differ=bool(failing)):
         # A test that an error stopped has shown nothing.
@@ -88,8 +86,7 @@ def _diagnosis(
         return Diagnosis(known.entry.name, message, case)
     if not failing:
         return _broken_property(exercise, got)
-    context = Context(exercise, function, got, found, failing)
-    told = next(filter(None, (rule(context) for rule in RULES)))
+    told = first_of(RULES, c) or differs(c)
     return told if told.case is not None else replace(told, case=case)
 
 

@@ -1,23 +1,17 @@
 """The verdict as a student sees it: a card on a notebook's page, plain text anywhere else."""
 
-from __future__ import annotations
-
 import inspect
 import re
-import reprlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from torch import nn
 
-from helpers.checks.compare import Difference, Leaf, Snapshot, snapshot
+from helpers.checks.compare import Difference, snapshot
 from helpers.checks.exercise import Case, Exercise
-
-if TYPE_CHECKING:
-    from helpers.checks.core import Result
-    from helpers.checks.running import Raised
+from helpers.checks.words import pretty
 
 # Colours are only laid over the page, half transparent, and text takes the page's own colour: the
 # card reads well in light and dark themes. Okabe and Ito's green and orange, and grey.
@@ -25,6 +19,8 @@ LOOKS = {
     "passed": ("✓", "passed", "0, 158, 115"),
     "failed": ("↻", "not yet", "230, 159, 0"),
     "not started": ("○", "not started yet", "128, 134, 140"),
+    "no answer": ("○", "no answer yet", "128, 134, 140"),
+    "not yours": ("○", "no new answer", "128, 134, 140"),
 }
 SOFT = "opacity: .8"  # of what is said beside: less would be hard to read in a dark theme
 
@@ -41,6 +37,40 @@ class Report:
         return f"The smallest case that differs{f': {self.note}' if self.note else ''}"
 
 
+@dataclass(frozen=True)
+class Result:
+    """What `grade` found.
+
+    Attributes:
+        exercise: the one that was tried.
+        status: "passed", "failed", "not started", "no answer", or "not yours" for the course's
+            own version.
+        message: what to tell the student, in a few sentences.
+        diagnosis: the mistake's name, None where it has none; "not-started" for an empty blank.
+        report: the smallest case that differs, None where there is none to show.
+        version: what later cells should use: the student's when it passed, else the course's.
+    """
+
+    exercise: Exercise
+    status: str
+    message: str
+    diagnosis: str | None
+    version: Callable
+    report: Report | None = None
+    footer: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether it is right on all cases, as the course's own version is, too."""
+        return self.status in ("passed", "not yours")
+
+    def __str__(self) -> str:
+        return as_text(self)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/html": as_html(self), "text/plain": as_text(self)}
+
+
 def report(exercise: Exercise, case: Case, difference: Difference, printed: str = "") -> Report:
     """Write a failing case down: inputs, expected, got, the largest gap, what was printed."""
     rows = [(name, *pretty(snapshot(value), value)) for name, value in _inputs(exercise, case)]
@@ -54,66 +84,6 @@ def report(exercise: Exercise, case: Case, difference: Difference, printed: str 
         lines = printed.strip().splitlines()
         rows.append(("printed", "\n".join(lines[:5] + ["..."] * (len(lines) > 5)), ""))
     return Report(case.note, rows)
-
-
-# --- Values ---------------------------------------------------------------------------------------
-
-
-def pretty(value: Snapshot | Raised, original: Any = None) -> tuple[str, str]:
-    """A snapshot as text, at most six numbers of each axis; and its shape and type."""
-    if isinstance(value, Leaf) and value.numeric and value.kind != "number":
-        return _array(value), _kind(value)
-    return _plain(value, original), ""
-
-
-def _plain(value: Snapshot | Raised, original: Any) -> str:
-    if isinstance(original, nn.Module):
-        return str(original)
-    if isinstance(value, dict | list):
-        parts = value.items() if isinstance(value, dict) else enumerate(value, 1)
-        return "\n".join(f"{key}: {'   '.join(pretty(part))}".rstrip() for key, part in parts)
-    if not isinstance(value, Leaf):
-        return str(value)
-    if not value.numeric:
-        if value.kind == "object" and original is not None:
-            return getattr(original, "__name__", None) or reprlib.repr(original)
-        return value.value
-    number = value.value.item()
-    return f"{number:.6g}" if isinstance(number, float) else str(number)
-
-
-def _array(value: Leaf) -> str:
-    numbers = value.value
-    return np.array2string(
-        numbers,
-        threshold=0,
-        edgeitems=3 if numbers.ndim < 3 else 2,
-        precision=4,
-        floatmode="maxprec_equal",
-        suppress_small=True,
-        separator=", ",
-        max_line_width=72,
-    )
-
-
-def short(value: Snapshot) -> str:
-    """A snapshot in a few words, for the middle of a sentence."""
-    if isinstance(value, dict):
-        return "a dict with " + ", ".join(f"`{key}`" for key in value)
-    if isinstance(value, list):
-        return f"a tuple or list of {len(value)} parts"
-    if value.kind in ("number", "none"):
-        return f"`{_plain(value, None)}`"
-    if value.numeric:
-        kind = f"a{'n' * (value.kind == 'array')} {_kind(value)}"
-        small = value.value.size <= 4 and value.value.ndim == 1
-        return f"`{_array(value)}` ({kind})" if small else kind
-    return f"{'the text' if value.kind == 'text' else 'of type'} `{value.value}`"
-
-
-def _kind(value: Leaf) -> str:
-    shape = f"({', '.join(map(str, value.value.shape))}{',' * (value.value.ndim == 1)})"
-    return f"{value.kind} of shape {shape}, {value.dtype}"
 
 
 def _worst(difference: Difference) -> str:

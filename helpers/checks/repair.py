@@ -4,8 +4,9 @@
 do stand on one line, that is the line to look at; the change itself is not told. *Two mistakes*:
 two entries of the catalogue together, or a change of the source that leaves exactly one of them.
 
-Changed code runs in an empty folder, without `open`, `os` and the like, each try and the whole
-search only for a moment. Where several explanations fit, nothing is said.
+Changed code runs in an empty folder, without `open`, `os` and the like, each try only for a moment.
+The whole search ends after so much work, counted and not timed: a verdict must not depend on what
+else the machine does. Where several explanations fit, nothing is said.
 """
 
 import ast
@@ -14,11 +15,9 @@ import itertools
 import os
 import sys
 import tempfile
-import time
 import types
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,13 +39,15 @@ from helpers.checks.running import (
     isolated,
     mistaken,
     on_case,
+    price,
     quiet,
     unlike_here,
 )
 from helpers.checks.source import Source, source_of
 
-SECONDS = 4.0  # of this process, for all of it; half as much again where others slow it down
-ONE_TRY = 0.3
+WORK = 3_000_000  # calls, as many as a quiet core makes in some 6 seconds
+COMPILED = 150  # what it costs to make a changed version, in calls
+ONE_TRY, ENDLESS = 0.3, 200_000  # seconds of the processor, and what a try costs that takes them
 ROUNDING = 3e-6  # in float32, of a sum of some dozens
 MEMORY = 2**29  # bytes
 _UNSAFE = {
@@ -98,19 +99,19 @@ class _Search:
 
     def __init__(self, exercise: Exercise, got: Outcome, failing: list[int], alarm: Alarm) -> None:
         self.exercise, self.got, self.failing, self.alarm = exercise, got, failing, alarm
-        self.began, self.spent = (time.process_time(), time.monotonic()), 0.0
+        self.work, self.spent = 0, 0.0  # calls, and the share of them that `in_one_method` took
+        self.price = price(exercise)
         self.only: str | None = None  # of a class, the method to look at
         self.want = expected(exercise).observations
         others = [i for i in range(len(self.want)) if i not in failing]
         self.order = failing + others  # what tells most comes first
 
     def used(self) -> float:
-        """The share of the time that is gone."""
-        cpu, wall = time.process_time() - self.began[0], time.monotonic() - self.began[1]
-        return max(cpu / SECONDS, wall / (1.5 * SECONDS))
+        """The share of the work that is done."""
+        return self.work / WORK
 
     def over(self, share: float) -> bool:
-        """Whether that share of what `in_one_method` left of the time is gone."""
+        """Whether that share of what `in_one_method` left of the work is done."""
         return self.used() > self.spent + share * (1 - self.spent)
 
     # --- two entries of the catalogue ---
@@ -123,10 +124,10 @@ class _Search:
             if self.over(0.5):
                 break
             version = _with_both(reference, one, other)
+            self.work += COMPILED
             if version is None or not self._does(version, self.got.observations):
                 continue
-            look = partial(broken_properties, self.exercise, version)
-            broken = self._within(2 * ONE_TRY, look)
+            broken = self._broken(version)
             if broken is not None and broken.keys() <= self.got.broken.keys():
                 pairs.append((one.entry, other.entry))
         return pairs
@@ -140,7 +141,7 @@ class _Search:
             if not tried.entry.spellings or self.over(0.3):
                 continue
             known = [i for i in self.failing if i == self.failing[0] or tried.has(i)]
-            seen = [self._agreement(i, tried.on(i)) for i in known]
+            seen = [self._agreement(i, self._on(tried, i)) for i in known]
             alike, wrong = (set().union(*each) for each in zip(*seen, strict=True))
             scored.append((tried, alike, wrong))
         scored.sort(key=lambda each: (-len(each[1]), -len(each[2])))
@@ -189,7 +190,7 @@ class _Search:
         for number, mutant in enumerate(_mutants(source.node, self.exercise, self.only)):
             if self.used() > share or mutant.rank > found.rank:
                 break
-            version = _made(module, surroundings, source.node.name)
+            version = self._made(module, surroundings, source.node.name)
             seen = version and self._try(version, first)
             if version is None or seen is None:
                 continue
@@ -229,7 +230,7 @@ class _Search:
         for method in (each for each in written if each.name in methods):
             place = body.index(method)
             body[place] = methods[method.name]
-            version = _made(ast.Module([source.node], []), surroundings, source.node.name)
+            version = self._made(ast.Module([source.node], []), surroundings, source.node.name)
             body[place] = method
             if version and self._does(version, self.want, cases):
                 wrong.append(method.name)
@@ -244,14 +245,14 @@ class _Search:
             if self.used() > 1:
                 break
             if source.statement(second.line) != source.statement(line):
-                version = _made(module, surroundings, source.node.name)
+                version = self._made(module, surroundings, source.node.name)
                 if version and self._does(version, self.want):
                     return True
         return False
 
     def _judge_properties(self, version: Callable, mutant: Mutant, found: Found) -> None:
         """Right in its values: does it break nothing, or only what the student's version did?"""
-        broken = self._within(2 * ONE_TRY, lambda: broken_properties(self.exercise, version))
+        broken = self._broken(version)
         if mutant.also:
             found.in_several += [mutant] * (broken == {})
         elif broken == {}:
@@ -294,7 +295,7 @@ class _Search:
         for tried in mistaken(self.exercise):
             if self.over(0.67):
                 break
-            seen = tried.on(first)
+            seen = self._on(tried, first)
             if not isinstance(seen, Raised) and not _numbers(seen).any():
                 continue  # whatever gives zeros would seem to leave this one
             if isinstance(seen, dict) and not self._agreement(first, seen)[0]:
@@ -316,17 +317,34 @@ class _Search:
                 return False
         return True
 
+    def _made(self, *what: Any) -> Callable | None:
+        """A changed version, or None."""
+        self.work += COMPILED
+        return _made(*what)
+
     def _try(self, version: Callable, case: int) -> Snapshot | Raised | None:
         """What a version does on one case; None where it does not end."""
-        return self._within(ONE_TRY, lambda: on_case(self.exercise, version, case, apart=False)[0])
+        self.work += self.price[case]
+        return self._within(1, lambda: on_case(self.exercise, version, case, apart=False)[0])
 
-    def _within(self, seconds: float, work: Callable[[], Any]) -> Any:
-        """What `work` gives; None where it takes too long."""
+    def _broken(self, version: Callable) -> dict[str, Raised | None] | None:
+        """The properties that do not hold of a version; None where that does not end."""
+        self.work += sum(self.price)
+        return self._within(2, lambda: broken_properties(self.exercise, version))
+
+    def _on(self, tried: Mistaken, case: int) -> Snapshot | Raised:
+        """What a mistake does on one case."""
+        self.work += 0 if tried.has(case) else self.price[case]
+        return tried.on(case)
+
+    def _within(self, tries: int, work: Callable[[], Any]) -> Any:
+        """What `work` gives; None where it takes longer than so many tries may."""
         try:
-            with self.alarm.set(seconds):
+            with self.alarm.set(20 * tries * ONE_TRY, tries * ONE_TRY):
                 return work()
         except KeyboardInterrupt:
             if self.alarm.rang:
+                self.work += tries * ENDLESS
                 return None
             raise
 

@@ -3,8 +3,10 @@
 import _thread
 import io
 import linecache
+import math
 import random
 import signal
+import sys
 import sysconfig
 import threading
 import time
@@ -16,6 +18,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
+from types import FrameType
 from typing import Self
 
 import numpy as np
@@ -148,7 +151,7 @@ class Alarm:
 
     def __init__(self) -> None:
         self.rang = False
-        self._deadline: float | None = None
+        self._deadline: tuple[float, float] | None = None
         self._lock, self._over = threading.Lock(), threading.Event()
 
     def __enter__(self) -> Self:
@@ -168,20 +171,28 @@ class Alarm:
                 signal.signal(signal.SIGINT, self._before)
 
     @contextmanager
-    def set(self, seconds: float) -> Iterator[None]:
-        """It rings unless the block ends within `seconds`, give or take a twentieth of one."""
+    def set(self, seconds: float, of_processor: float = math.inf) -> Iterator[None]:
+        """It rings unless the block ends within `seconds`, give or take a twentieth of one, and
+        takes no more of the processor's time than that.
+        """
         self.rang = False
-        self._deadline = time.monotonic() + seconds
+        self._deadline = time.monotonic() + seconds, time.process_time() + of_processor
         try:
             yield
         finally:
             with self._lock:  # from here on it rings no more
                 self._deadline = None
 
+    def _late(self) -> bool:
+        if self._deadline is None:
+            return False
+        end, of_processor = self._deadline
+        return time.monotonic() > end or time.process_time() > of_processor
+
     def _watch(self) -> None:
         while not self._over.wait(0.05):
             with self._lock:
-                if self._deadline is not None and time.monotonic() > self._deadline:
+                if self._late():
                     self.rang, self._deadline = True, None
                     _thread.interrupt_main()
 
@@ -200,6 +211,32 @@ def expected(exercise: Exercise) -> Outcome:
             f"({outcome.observations[0]}), so nothing can be checked against it."
         )
     return outcome
+
+
+@cache
+def price(exercise: Exercise) -> list[int]:
+    """What a try of each case costs: how many calls the course's version makes there, which are as
+    many on a busy machine as on a quiet one.
+    """
+    for case in range(len(exercise.inputs)):  # what is made once and kept does not count
+        on_case(exercise, exercise.reference, case, apart=False)
+    return [_calls(exercise, case) for case in range(len(exercise.inputs))]
+
+
+def _calls(exercise: Exercise, case: int) -> int:
+    count = 0
+
+    def called(frame: FrameType, event: str, _: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(called)
+    try:
+        on_case(exercise, exercise.reference, case, apart=False)
+    finally:
+        sys.setprofile(before)
+    return count
 
 
 @cache

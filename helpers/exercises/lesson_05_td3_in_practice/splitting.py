@@ -99,7 +99,7 @@ def of_numbers(n: int, validation: float, pairs: list[tuple]) -> dict:
         steady(len({*a} & {*b}) for a, b in pairs),
         steady(len(part) - len({*part}) for pair in pairs for part in pair),
         steady(n - len({*a, *b}) for a, b in pairs),
-        "as many as there should be" if enough else f"{span(map(len, aside))} of {n}",
+        f"{span([low, high] if enough else map(len, aside))} of {n}",
         choice(aside, n),
         "the same" if again == pairs[:AGAIN] else "another one",
     )

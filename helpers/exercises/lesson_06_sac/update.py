@@ -6,8 +6,6 @@ generator by one that gives the same numbers for the same shape, whoever asks fi
 updates may draw in another order.
 """
 
-from copy import copy
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,7 +19,7 @@ from helpers.exercises.lesson_03_td3.smoothing import shared_streams
 from helpers.exercises.properties import drawn_from
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import Descent, Small, SmallTwin, batch_of, floats
-from helpers.exercises.updates import Updates, built, described, loss_called
+from helpers.exercises.updates import Updates, bare, described, loss_called
 
 NETWORKS = ("critic", "actor", "target_critic")
 RETURNED = ("critic_loss", "actor_loss", "temperature", "entropy")
@@ -51,12 +49,6 @@ class Repeating(np.random.Generator):
         return loc + scale * self.standard_normal(np.shape(loc) if size is None else size)
 
 
-@lru_cache(maxsize=1)
-def template(function):
-    """Built once: building takes longer than a few updates, and most parts are replaced anyway."""
-    return built(function, 1, 1)
-
-
 def agent_with(function, networks: tuple, temperature: float, rate: float, settings: dict) -> SAC:
     """An agent with these networks: critic, actor, target critic."""
     agent = with_parts(function, rng=Repeating(np.random.PCG64(0)), **settings)
@@ -72,39 +64,51 @@ def agent_with(function, networks: tuple, temperature: float, rate: float, setti
 
 def with_parts(function, **parts) -> SAC:
     """A copy of the agent with other parts; an agent itself would refuse some, once it is made."""
-    agent = copy(template(function))
+    agent = bare(function, SAC)
     vars(agent).update(parts)
     return agent
 
 
 def observe_update(function, networks, temperature, batch, rate=0.1, **settings):
-    """The weights after each of two updates, what is returned, and what else has changed."""
+    """What comes of two updates, and what else has changed; what is first wrong comes first."""
     agent = agent_with(function, networks, temperature, rate, settings)
-    trial, states, returned = Updates(agent, batch), [], []
-    before = shared_streams()
-    for _ in range(2):
-        returned.append(trial.learn())
-        states.append(weights(agent))
-    alone = shared_streams() == before
+    trial, before = Updates(agent, batch), shared_streams()
     seen: dict[str, Any] = {"source of the random numbers": "`self.rng`"}
-    seen |= {f"{name} after each update": [state[name] for state in states] for name in states[0]}
-    seen["return value"] = described(returned[0], RETURNED)
-    for name in RETURNED:
-        seen[f"`{name}` of each update"] = [loss_called(name, losses) for losses in returned]
+    for number in (1, 2):
+        returned = trial.learn()
+        seen.setdefault("return value", described(returned, RETURNED))
+        seen |= in_order(number, returned, weights(agent))
     seen |= trial.changes()
-    if not alone:  # then all numbers are others
+    if shared_streams() != before:  # then all numbers are others
         return dict.fromkeys(seen) | {"source of the random numbers": "shared by the process"}
     return seen
 
 
+def in_order(number: int, returned, after: dict[str, np.ndarray]) -> dict[str, Any]:
+    """The losses and the weights of an update in the order in which the algorithm makes them."""
+    return {
+        part.format(number): after[name] if name in after else loss_called(name, returned)
+        for part, name in {
+            "`temperature` of update {}": "temperature",
+            "`critic_loss` of update {}": "critic_loss",
+            "critic after update {}": "critic",
+            "`entropy` of update {}": "entropy",
+            "`actor_loss` of update {}": "actor_loss",
+            "actor after update {}": "actor",
+            "log of the temperature after update {}": "log_temperature",
+            "target critic after update {}": "target_critic",
+        }.items()
+    }
+
+
 def weights(agent: SAC) -> dict[str, np.ndarray]:
     found = {
-        name.replace("_", " "): np.concatenate(
+        name: np.concatenate(
             [p.detach().numpy().ravel() for p in getattr(agent, name).parameters()]
         )
         for name in NETWORKS
     }
-    return found | {"log of the temperature": agent.temperature.log.detach().numpy().copy()}
+    return found | {"log_temperature": agent.temperature.log.detach().numpy().copy()}
 
 
 def update_cases(rng: np.random.Generator) -> list[Case]:

@@ -7,15 +7,18 @@ tells of one that does not.
 
 import inspect
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import torch
 
 from helpers.checks.compare import Snapshot, leaves
-from helpers.checks.exercise import Case, Exercise
-from helpers.checks.running import Raised
+from helpers.checks.context import Context, Diagnosis
+from helpers.checks.exercise import Case
+from helpers.checks.running import Raised, expected
+from helpers.checks.words import subject
 
 NEAR = 1e-3  # of a ratio: those of lengths below 30 are further apart
 LARGE = "did you take a sum instead of a mean, or divide by too little?"
@@ -23,37 +26,42 @@ SMALL = "did you take a mean instead of a sum, or divide by too much?"
 OTHER = "did you take a mean along another axis, or divide by another length?"
 
 
-def off_by_a_length(exercise: Exercise, want: Sequence[Any], got: Sequence[Any]) -> str | None:
-    """By which length of an input all is off, on every case: the end of a sentence."""
-    ratios = [_ratio(*pair) for pair in zip(want, got, strict=True)]
+def off_by_a_length(c: Context) -> Diagnosis | None:
+    """By which length of an input all is off, on every case."""
+    wanted = expected(c.exercise).observations
+    ratios = [_ratio(*pair) for pair in zip(wanted, c.got.observations, strict=True)]
     known = [number for number, ratio in enumerate(ratios) if ratio is not None]
     by_case = np.array([ratios[number] for number in known], dtype=float)
     off = np.abs(by_case - 1) > NEAR
     if np.isnan(by_case).any() or len({*by_case.round(3)}) < 2 or off.sum() < 2:
         return None
-    named = _lengths(exercise.reference, [exercise.inputs[number] for number in known])
+    named = _lengths(c.exercise.reference, [c.exercise.inputs[number] for number in known])
+    told = next(chain(_known(by_case, named), _whole(by_case)), None)
+    start = f"On every case {subject(c.first, 'is', 'the')}"
+    return Diagnosis("a length", f"{start} {told}") if told else None
+
+
+def _known(by_case: np.ndarray, named: dict[str, np.ndarray]) -> Iterator[str]:
     for what, lengths in named.items():
         if np.allclose(by_case, lengths, NEAR):
-            return f"as many times too large as there are {what}: {LARGE}"
+            yield f"as many times too large as there are {what}: {LARGE}"
         if np.allclose(by_case, 1 / lengths, NEAR):
-            return f"as many times too small as there are {what}: {SMALL}"
+            yield f"as many times too small as there are {what}: {SMALL}"
     for (what, lengths), (other, its) in itertools.permutations(named.items(), 2):
         if np.allclose(by_case, lengths / its, NEAR):
-            return f"off by a factor, the number of {what} over that of {other}: {OTHER}"
-    return _whole(by_case)
+            yield f"off by a factor, the number of {what} over that of {other}: {OTHER}"
 
 
-def _whole(ratios: np.ndarray) -> str | None:
+def _whole(ratios: np.ndarray) -> Iterator[str]:
     """The length may be one that is in no input: that of what a network gives."""
     for by_case, word, question in ((ratios, "large", LARGE), (1 / ratios, "small", SMALL)):
         rounded = by_case.round()
         if np.allclose(by_case, rounded, NEAR) and len({*rounded[rounded > 1]}) > 1:
             times = ", ".join(f"{number:.0f}" for number in dict.fromkeys(rounded))
-            return (
+            yield (
                 f"too {word} by a whole number that changes from case to case ({times}), as the "
                 f"length of an axis does: {question}"
             )
-    return None
 
 
 def of_another_length(reference: Any, cases: list[Case], lengths: list[tuple]) -> Iterator[str]:
@@ -124,12 +132,3 @@ def _axes(name: str, shape: tuple[int, ...]) -> Iterator[tuple[str, int]]:
         yield f"columns of `{name}`", shape[1]
     if len(shape) > 1:
         yield f"entries of `{name}`", int(np.prod(shape))
-
-
-def sums(want: np.ndarray, have: np.ndarray) -> list[str]:
-    """A sum that should be 1 and is not."""
-    if want.dtype.kind not in "iuf" or want.size < 2 or not np.allclose(want.sum(axis=-1), 1):
-        return []
-    yours = np.ravel(have.sum(axis=-1))
-    off = yours[~np.isclose(yours, 1, atol=1e-3)]
-    return [f"The sum should be 1, but yours is {off[0]:.4g}."] if off.size else []

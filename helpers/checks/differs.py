@@ -1,0 +1,116 @@
+"""The last rule: nothing names the mistake, and the smallest case that differs is shown."""
+
+import inspect
+
+import numpy as np
+
+from helpers.checks.compare import Difference, Leaf, is_numeric, leaves, snapshot
+from helpers.checks.context import Context, Diagnosis
+from helpers.checks.errors import on_types, stops_elsewhere
+from helpers.checks.exercise import Case, Exercise
+from helpers.checks.repair import wrong_method
+from helpers.checks.running import expected
+from helpers.checks.words import plural, short, subject, verb_of
+
+_WHETHER = "answer to whether "
+
+
+def differs(c: Context) -> Diagnosis:
+    """None of the above: the case speaks for itself."""
+    case, failed, total = c.exercise.inputs[c.failing[0]], len(c.failing), len(c.found)
+    on = "every case" if failed == total else f"{failed} of {total} cases"
+    if case.note:
+        on += f": {case.note}" if failed == 1 else f", first on: {case.note}"
+    sentences = [*stops_elsewhere(c), _difference(c.first, on), *_where(c)]
+    sentences += _whatever_the_values(c)
+    small = _by_hand(c.exercise, case, c.first.expected)
+    work_out = "Work out the case below by hand and compare."
+    sentences.append(work_out if small else "Compare the case below.")
+    return Diagnosis(None, " ".join(sentences))
+
+
+def _difference(first: Difference, on: str) -> str:
+    """What differs, and where; an answer to whether something is so, said outright."""
+    if both := _both_told(first):
+        return both
+    if not first.where.startswith(_WHETHER) or first.kind != "value":
+        ones = f"one{'s' * plural(first)}"
+        return f"{subject(first, 'differs')} from the expected {ones} on {on}."
+    what = first.where.removeprefix(_WHETHER)
+    if first.got.value:
+        return f"In your version {what}, and this should not be so: on {on}."
+    return f"It should be so that {what}, but in your version it is not: on {on}."
+
+
+def _both_told(first: Difference) -> str | None:
+    """What a part should be and what it is, where that is a word or a number or two."""
+    if not first.where or first.kind != "value" or first.expected.kind == "object":
+        return None
+    many = first.expected.numeric and first.expected.value.size > 2
+    if many or first.where.startswith(_WHETHER):
+        return None
+    want, have = (
+        f"`{x.value or 'none'}`" if x.kind == "text" else short(x).split(" (")[0]
+        for x in (first.expected, first.got)
+    )
+    yours = f"yours {verb_of(first, 'is')} {have}"
+    return f"{subject(first, 'should')} be {want}, but {yours}." if want != have else None
+
+
+def _where(c: Context) -> list[str]:
+    """Of a class of several methods that which is wrong."""
+    method = wrong_method(c.exercise, c.function, c.got, c.failing)
+    if method is None:
+        return []
+    return [f"With the course's `{method}` instead of yours all cases are right: look there."]
+
+
+def _by_hand(exercise: Exercise, case: Case, wanted: object) -> bool:
+    """Whether a person can work a case out: few numbers, and no layers that start by chance."""
+    given = list(leaves(snapshot([*case.args, *case.kwargs.values()])))
+    few = sum(leaf.value.size for leaf in given if leaf.numeric) <= 24
+    made = str(inspect.signature(exercise.reference).return_annotation)
+    hidden = inspect.isclass(exercise.reference) or "torch.nn" in made
+    return few and not hidden and is_numeric(wanted) and wanted.value.size <= 6
+
+
+def _whatever_the_values(c: Context) -> list[str]:
+    """What holds of the right output and not of this one, whatever the numbers are."""
+    at_all = ("changes from call", "changes its inputs", "changes the tree")
+    broken = [name for name, e in c.got.broken.items() if e is None and name.startswith(at_all)]
+    said = [each.message for each in c.exercise.properties if each.name in broken]
+    want, have = c.first.expected, c.first.got
+    if is_numeric(want) and is_numeric(have) and want.value.shape == have.value.shape:
+        said += _signs(c, want.value, have.value) + _sums(want.value, have.value)
+    if isinstance(have, Leaf) and have.kind == "text":
+        said += on_types(str(have.value))
+    wrong = {d.where for _, d in c.all_differences()}
+    seen = c.got.observations[c.failing[0]]
+    if wrong == {"loss"} and isinstance(seen, dict) and any("gradient" in key for key in seen):
+        said.append("Its gradients are right: only the number itself differs.")
+    missing = [d.where for _, d in c.all_differences() if d.kind == "none" and d.where]
+    if gradients := [where for where in missing if "gradient" in where]:
+        said.append(f"The {gradients[0]} is missing as well.")
+    return said
+
+
+def _signs(c: Context, want: np.ndarray, have: np.ndarray) -> list[str]:
+    """Said only where it holds on every case: students take it for a rule."""
+    if want.dtype.kind not in "iuf" or not want.any():
+        return []
+    right = [leaf for each in expected(c.exercise).observations for leaf in leaves(each)]
+    return [
+        f"The expected output is never {name}, but yours is."
+        for sign, name in ((1, "negative"), (-1, "positive"))
+        if (sign * have < 0).any()
+        and all((sign * leaf.value >= 0).all() for leaf in right if leaf.numeric)
+    ]
+
+
+def _sums(want: np.ndarray, have: np.ndarray) -> list[str]:
+    """A sum that should be 1 and is not."""
+    if want.dtype.kind not in "iuf" or want.size < 2 or not np.allclose(want.sum(axis=-1), 1):
+        return []
+    yours = np.ravel(have.sum(axis=-1))
+    off = yours[~np.isclose(yours, 1, atol=1e-3)]
+    return [f"The sum should be 1, but yours is {off[0]:.4g}."] if off.size else []

@@ -1,0 +1,240 @@
+"""Rules about the source of a wrong answer: facts that are true whatever the mistake is called.
+
+A loop that ends at once, a line without effect, a name or an argument that is never used, two
+arguments in each other's place, and what an output of another shape lacks.
+"""
+
+import ast
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+
+from helpers.checks.compare import Leaf, close
+from helpers.checks.context import Context, Diagnosis
+from helpers.checks.source import listed, never_read
+
+Loop = ast.For | ast.While
+# Methods and functions of torch and numpy that only give something new.
+_GIVES = {
+    "abs", "amax", "amin", "astype", "clamp", "clip", "clone", "cumsum", "detach", "exp", "expand",
+    "expm1", "flatten", "item", "log", "maximum", "mean", "minimum", "numpy", "permute", "pow",
+    "prod", "reshape", "round", "sigmoid", "softmax", "sqrt", "square", "squeeze", "std", "sum",
+    "tanh", "transpose", "unsqueeze", "var", "view", "where", "zeros_like", "ones_like",
+}  # fmt: skip
+_DOES = {"backward", "step", "zero_grad", "detach_", "clear", "reset"}  # worth nothing uncalled
+
+
+# --- Loops ----------------------------------------------------------------------------------------
+
+
+def ends_at_once(c: Context) -> Diagnosis | None:
+    """A `return` as a plain line of a loop, in the function itself or in a method."""
+    if c.source is None:
+        return None
+    loops = [each for each in ast.walk(c.source.node) if isinstance(each, Loop)]
+    lines = [line for loop in loops for line in loop.body if isinstance(line, ast.Return)]
+    if not lines or (c.told and "loop" in c.told.message):
+        return None
+    return Diagnosis(
+        "return in a loop",
+        f"`{c.source.line(lines[0].lineno)}` is inside a loop, so the function ends in the loop's "
+        "first iteration. Indent it like the line with the `for` or `while`.",
+    )
+
+
+def only_the_last_iteration(c: Context) -> Diagnosis | None:
+    """A name that each iteration sets anew and none reads, but what comes after the loop does."""
+    lost = next(_lost(c.source.node), None) if c.source else None
+    if c.source is None or lost is None:
+        return None
+    name, line = lost
+    return Diagnosis(
+        "only the last iteration",
+        f"Each iteration of the loop overwrites `{name}`, in `{c.source.line(line)}`, so only the "
+        "last value is left. Keep them all: add them up with `+=`, put each into its place, or "
+        "collect them in a list.",
+    )
+
+
+def _lost(node: ast.AST) -> Iterator[tuple[str, int]]:
+    for loop in (each for each in ast.walk(node) if isinstance(each, ast.For)):
+        inside, behind = list(ast.walk(loop)), loop.end_lineno or loop.lineno
+        if any(isinstance(each, ast.Break | ast.Return) for each in inside):
+            continue
+        stored, read = _names(inside, ast.Store), _names(inside, ast.Load)
+        later = _names((x for x in ast.walk(node) if getattr(x, "lineno", 0) > behind), ast.Load)
+        for line in loop.body:
+            match line:
+                case ast.Assign(targets=[ast.Name(name)], value=value):
+                    used = _names(ast.walk(value), ast.Load)
+                    if name in later and name not in read and used & stored:
+                        yield name, line.lineno
+
+
+def _names(nodes: Iterable[ast.AST], context: type) -> set[str]:
+    """The names that are read (`ast.Load`) or set (`ast.Store`) there."""
+    return {x.id for x in nodes if isinstance(x, ast.Name) and isinstance(x.ctx, context)}
+
+
+# --- What does nothing ----------------------------------------------------------------------------
+
+
+def line_without_effect(c: Context) -> Diagnosis | None:
+    """The first line whose result is dropped."""
+    if c.source is None:
+        return None
+    usual = {ast.dump(node) for node in ast.walk(c.given) if isinstance(node, ast.Expr)}
+    for node in (each for each in ast.walk(c.source.node) if isinstance(each, ast.Expr)):
+        if ast.dump(node) not in usual and (what := _no_effect(node.value)):
+            return Diagnosis(None, f"`{c.source.line(node.lineno)}` has no effect: {what}.")
+    return None
+
+
+def _no_effect(value: ast.expr) -> str | None:
+    """What a statement does in vain that is this expression and no more."""
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        keeps = any(each.arg == "out" for each in value.keywords)
+        its_own = isinstance(value.func.value, ast.Name) and value.func.value.id == "self"
+        if value.func.attr in _GIVES and not (keeps or its_own):
+            return "it returns something new, which is not stored. Use what it returns"
+    elif isinstance(value, ast.Attribute) and value.attr in _DOES:
+        return "the brackets of the call are missing"
+    elif isinstance(value, ast.Compare) and isinstance(value.ops[0], ast.Eq):
+        return "`==` compares, `=` assigns"
+    elif isinstance(value, ast.BinOp):
+        return "its result is not stored"
+    return None
+
+
+def unused_name(c: Context) -> Diagnosis | None:
+    """The first name that is given a value of its own and never read afterwards."""
+    if c.source is None:
+        return None
+    as_given = {ast.dump(node) for node in ast.walk(c.given) if isinstance(node, ast.FunctionDef)}
+    functions = [x for x in ast.walk(c.source.node) if isinstance(x, ast.FunctionDef)]
+    for function in (each for each in functions if ast.dump(each) not in as_given):
+        inside = list(ast.walk(function))
+        changed = {getattr(x.target, "id", "") for x in inside if isinstance(x, ast.AugAssign)}
+        read = _names(inside, ast.Load) | changed
+        for node in (each for each in inside if isinstance(each, ast.Assign)):
+            idle = sorted(_names(node.targets, ast.Store) - read)
+            computed = not isinstance(node.value, ast.Name | ast.Attribute | ast.Tuple)
+            if computed and idle and not idle[0].startswith("_"):
+                line = c.source.line(node.lineno)
+                return Diagnosis(None, f"`{idle[0]}` is computed, in `{line}`, and never used.")
+    return None
+
+
+def unused_argument(c: Context) -> Diagnosis | None:
+    """What the function is given and never looks at, although the course's version does."""
+    never = never_read(c.source.node, c.given) if c.source else []
+    return Diagnosis(None, f"Your version never uses {listed(never)}.") if never else None
+
+
+# --- What is in another's place -------------------------------------------------------------------
+
+
+def swapped(c: Context) -> Diagnosis | None:
+    """Two arguments of a call, or two results of one, in each other's place: by their names."""
+    if c.source is None:
+        return None
+    in_order = {(called, *sorted(names)): names for called, names in _unpacked(c.given)}
+    for called, names in _unpacked(c.source.node):
+        right = in_order.get((called, *sorted(names)), names)
+        if right != names:
+            order = f"`{called}` gives {listed(right)} in this order"
+            return Diagnosis(None, f"{order}, and you unpack them in another.")
+    for call in (each for each in ast.walk(c.source.node) if isinstance(each, ast.Call)):
+        function = c.source.surroundings.get(getattr(call.func, "id", ""))
+        taken = [*inspect.signature(function).parameters] if inspect.isfunction(function) else []
+        passed = [ast.unparse(each).split(".")[-1] for each in call.args]
+        places = [(name, its) for name, its in zip(taken, passed, strict=False) if name != its]
+        for one, other in (each for each in places if each[::-1] in places):
+            line = ast.unparse(call)
+            return Diagnosis(None, f"You swapped `{one}` and `{other}` in `{line}`.")
+    return None
+
+
+def _unpacked(node: ast.AST) -> Iterator[tuple[str, list[str]]]:
+    """Each call whose results get several names: what is called, and the names."""
+    for each in (x for x in ast.walk(node) if isinstance(x, ast.Assign)):
+        if isinstance(each.value, ast.Call) and isinstance(each.targets[0], ast.Tuple):
+            names = [ast.unparse(x) for x in each.targets[0].elts]
+            yield ast.unparse(each.value.func), names
+
+
+# --- Shapes ---------------------------------------------------------------------------------------
+
+
+def one_step_more(c: Context) -> Diagnosis | None:
+    """What would make the shape right: an axis of length 1 less, the mean or the sum."""
+    said = c.told.message if c.told else ""
+    if "Look at" in said and "one more operation" not in said:
+        return None
+    differ = [d for _, d in c.all_differences() if d.where == c.first.where]
+    shown = [d for d in differ if isinstance(d.got, Leaf) and d.got.numeric and d.expected.numeric]
+    pairs = [(d.expected.value, d.got.value) for d in shown]
+    if not shown or len(shown) < sum(d.kind != "raised" for d in differ):
+        return None
+    if all(have.shape in (want.shape, (*want.shape, 1)) for want, have in pairs):
+        return Diagnosis(
+            None,
+            "The last axis, of length 1, is one too many, and beside numbers without it the result "
+            "would be a matrix: `.squeeze(-1)` removes it.",
+        )
+    for sentence, step in _STEPS.items() if any(d.kind != "reshaped" for d in shown) else ():
+        tried = [step(*map(np.atleast_1d, each)) for each in pairs if each[1].size]
+        alike = (
+            w.size == h.size and close(w.ravel(), h.ravel(), 1e-4, 1e-5).all() for w, h in tried
+        )
+        if len(tried) == len(pairs) and all(alike):
+            return Diagnosis(None, sentence)
+    return None
+
+
+_STEPS: dict[str, Callable] = {
+    "Its mean is the expected number: `.mean()`.": lambda want, have: (want, have.mean()),
+    "Its sum is the expected number: `.sum()`.": lambda want, have: (want, have.sum()),
+    "Its sums along the last axis are expected: `.sum(-1)`.": lambda want, x: (want, x.sum(-1)),
+    "Its axes are exchanged: `.T` exchanges them back.": lambda want, x: (
+        (want, x.T if x.T.shape == want.shape else x[:0])
+    ),
+    "It is only the first part of what is expected.": lambda want, have: (want[:1], have),
+    "It is only the last part of what is expected.": lambda want, have: (want[-1:], have),
+}
+
+
+# --- Where a gradient stops -----------------------------------------------------------------------
+
+_CUTS = {
+    "detach", "detach_", "item", "numpy", "tolist", "data", "no_grad", "inference_mode", "tensor",
+}  # fmt: skip
+_CUT = (
+    "something cuts it off, such as `.detach()`, `.item()`, `.numpy()`, `no_grad` or "
+    "`torch.tensor(...)`, which copies numbers"
+)
+
+
+def what_cuts(c: Context) -> str:
+    """Where no gradient gets through in an answer; what could be meant where none is seen.
+
+    What the reference does, too, such as to detach a target, may be right where it stands.
+    """
+    usual = {name for name, _ in _cuts(c.given)}
+    found = [x for x in _cuts(c.source.node) if x[0] not in usual] if c.source else []
+    if c.source is None or not found:
+        return _CUT
+    if len(found) == 1:
+        (name, line), *_ = found
+        return f"`{name}` lets none through, in `{c.source.line(line)}`"
+    names = dict.fromkeys(name for name, _ in found)
+    return f"{listed(names)} let{'s' * (len(names) == 1)} none through"
+
+
+def _cuts(node: ast.AST) -> Iterator[tuple[str, int]]:
+    for each in ast.walk(node):
+        if isinstance(each, ast.Attribute) and each.attr in _CUTS:
+            yield each.attr, each.end_lineno or each.lineno
+        elif isinstance(each, ast.Call) and getattr(each.func, "id", "") == "float":
+            yield "float", each.lineno

@@ -1,0 +1,179 @@
+"""The checks: answers that are not there or never end, the course's own, and autograders."""
+
+import signal
+import sys
+import time
+
+import numpy as np
+import pytest
+from test_checks import DOUBLE, EXERCISES, NETWORK, RING, Ring
+from torch import nn
+
+from helpers.agents.returns import discounted_returns
+from helpers.checks import CheckFailed, begin, check, checker, grade
+from helpers.checks.core import judge
+from helpers.checks.display import LOOKS, as_html, as_text
+from helpers.checks.running import Alarm
+
+# --- Not started, stuck, interrupted --------------------------------------------------------------
+
+
+def test_what_torch_cannot_do_is_not_a_blank():
+    def union(batch, target_actor, target_critic, gamma):
+        over = batch.terminated | batch.truncated
+        return batch.reward + gamma * (1 - over)
+
+    assert "not started" not in grade("2.6", union).message
+
+
+def test_only_the_students_own_line_means_not_started():
+    class NoForward(nn.Module):  # torch raises NotImplementedError for it
+        def __init__(self, obs_size):
+            super().__init__()
+
+    result = judge(NETWORK, NoForward)
+    assert result.status == "failed"
+    assert result.diagnosis == "unusable output"
+
+    class Started(Ring):
+        def all(self):
+            raise NotImplementedError("exercise 2.3")
+
+    assert judge(RING, Started).diagnosis == "not-started"
+
+
+def test_stopping_an_endless_loop_gives_a_verdict():
+    def endless(rewards, gamma):
+        raise KeyboardInterrupt
+
+    assert check("0.1", endless) is discounted_returns
+    assert grade("0.1", endless).diagnosis == "interrupted"
+
+
+@pytest.mark.parametrize("handler", [signal.default_int_handler, signal.SIG_IGN])
+def test_an_endless_loop_is_stopped_and_named(monkeypatch, handler):
+    """Also where interrupts are ignored, as in a process that was started in the background."""
+    monkeypatch.setattr("helpers.checks.core.PATIENCE", 0.2)
+    before = signal.signal(signal.SIGINT, handler)
+
+    def redrawn(target_actor, next_obs, target_noise, noise_clip, rng):
+        noise = np.ones(1)
+        while (abs(noise) > noise_clip).any():  # for ever where noise_clip is 0
+            noise = -noise
+        return target_actor(next_obs)
+
+    try:
+        result = grade("3.5", redrawn)
+        assert signal.getsignal(signal.SIGINT) == handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (result.status, result.diagnosis) == ("failed", "endless")
+    assert "still running after 0.2 seconds" in result.message
+
+
+def test_the_alarm_is_off_after_the_check():
+    with Alarm() as alarm:
+        with alarm.set(0.5):
+            pass
+        time.sleep(0.6)
+    assert not alarm.rang
+
+
+def test_a_function_that_exits_does_not_end_the_notebook():
+    assert judge(DOUBLE, lambda x: exit()).diagnosis == "error"
+
+
+def test_check_shows_the_verdict_and_gives_what_later_cells_use(capsys):
+    def stub(rewards, gamma):
+        raise NotImplementedError("exercise 0.1")
+
+    assert check("0.1", stub) is discounted_returns
+    out = capsys.readouterr().out
+    assert "not started yet" in out
+    assert "Later cells use the course's version until yours passes." in out
+
+    def mine(rewards, gamma):
+        return discounted_returns(rewards, gamma)
+
+    assert check("0.1", mine) is mine
+    assert "Right on all" in capsys.readouterr().out
+
+
+def test_the_course_s_version_is_never_called_passed(capsys):
+    held = check("0.1", EXERCISES[0].mistakes[0].function)
+    capsys.readouterr()
+    assert check("0.1", held) is held
+    result = grade("0.1", held)
+    assert result.status == "not yours"
+    for shown in (capsys.readouterr().out, as_text(result), as_html(result)):
+        assert "no new answer" in shown
+        assert "passed" not in shown
+        assert LOOKS["passed"][2] not in shown
+
+
+def test_an_answer_whose_cell_never_ran_gets_a_card(capsys):
+    names = {"mine": mine}
+    begin("00_start_here", names)
+    with pytest.raises(NotImplementedError, match="run the cell of exercise"):
+        names["discounted_returns"]([1.0], 0.9)
+    assert check("0.1", names["discounted_returns"]) is discounted_returns
+    out = capsys.readouterr().out
+    assert "no answer yet" in out
+    assert "stopped with an error" in out
+    names = {"discounted_returns": mine}
+    begin("00_start_here", names)
+    assert names == {"discounted_returns": mine}
+
+
+def test_an_unknown_exercise_is_one_clear_sentence():
+    with pytest.raises(ValueError, match=r"no exercise '9\.99'; the course has 0\.1"):
+        check("9.99", discounted_returns)
+
+
+def mine(rewards, gamma):
+    """A right answer with a line on stderr, which nbgrader takes for a failure."""
+    print("careful", file=sys.stderr)
+    return discounted_returns(rewards, gamma)
+
+
+def test_an_autograder_sees_no_stderr(capsys):
+    assert checker("0.1", {})("0.1", mine) is mine
+    assert capsys.readouterr() == ("", "")
+
+
+def test_an_autograder_takes_no_version_of_the_course():
+    names = {"discounted_returns": discounted_returns}
+    with pytest.raises(CheckFailed, match="earns no points"):
+        checker("0.1", names)("0.1", discounted_returns)
+
+
+def test_after_a_failure_later_cells_of_a_graded_notebook_get_the_course_s_version():
+    names = {}
+    with pytest.raises(CheckFailed) as failure:
+        checker("0.1", names)("0.1", EXERCISES[0].mistakes[0].function)
+    assert names == {"discounted_returns": discounted_returns}
+    assert failure.value._render_traceback_() == str(failure.value).splitlines()
+
+
+def test_so_they_do_where_the_answer_s_cell_failed():
+    names = {}
+    check_it = checker("0.1", names)
+    for given in (names["discounted_returns"], None):  # as nbgrader has it, and as otter-grader
+        with pytest.raises(CheckFailed, match="stopped with an error"):
+            check_it("0.1", given)
+    mine_stays = {"discounted_returns": mine}
+    checker("0.1", mine_stays)
+    assert mine_stays == {"discounted_returns": mine}
+
+
+def test_an_autograder_gets_an_error(monkeypatch, capsys):
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    wrong = EXERCISES[0].mistakes[0]
+    with pytest.raises(CheckFailed, match="without discounting") as failure:
+        check("0.1", wrong.function)
+    assert isinstance(failure.value, AssertionError)
+    assert check("0.1", mine) is mine
+    monkeypatch.setenv("NBGRADER_EXECUTION", "")
+    capsys.readouterr()
+    assert check("0.1", wrong.function) is discounted_returns
+    assert wrong.name in capsys.readouterr().out
