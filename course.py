@@ -130,7 +130,7 @@ COMMANDS = {
     ),
     "pack": Command(
         "pack FOLDER",
-        "Write every notebook, in both editions, with the course inside: each runs alone, offline.",
+        "Write every notebook, in both editions, and course.zip: these two run anywhere, offline.",
         "tools.pack",
         True,
         folder_from_here,

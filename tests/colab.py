@@ -1,4 +1,4 @@
-"""Like Colab, for tests: its Python packages, its module, an empty folder, no network."""
+"""Like Colab, for tests: its Python packages, an empty folder, no network."""
 
 from __future__ import annotations
 
@@ -33,12 +33,6 @@ ipykernel==6.17.1
 ipywidgets==7.7.1
 notebook==6.5.7
 """
-MODULE = {
-    "google/__init__.py": "",
-    "google/colab/__init__.py": "",
-    "google/colab/_message.py": "def blocking_request(*_, **__): return None",
-    "google/colab/files.py": "def upload(): return {}",
-}
 HIDDEN = ("PYTHONPATH", "SDL_AUDIODRIVER", "SDL_VIDEODRIVER")  # what this machine may have set
 
 
@@ -65,10 +59,6 @@ def build(folder: Path) -> Path:
     """Colab's packages in `folder`, made once and again when one of them changes."""
     torch = f"torch=={distribution('torch').version}"
     (folder / "requirements.txt").write_text(PACKAGES + torch)
-    for name, source in MODULE.items():
-        path = folder / "stand-in" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(source)
     stack = Stack(folder)
     try:
         stack.set_up(dev=False)
@@ -83,7 +73,6 @@ def kernel(python: Path, place: Path, steps: int) -> Iterator[str]:
     folder = place / "kernels" / "colab"
     folder.mkdir(parents=True)
     variables = {
-        "PYTHONPATH": str(python.parents[2] / "stand-in"),
         "COURSE_TEST_STEPS": str(steps),
         "HTTPS_PROXY": "http://127.0.0.1:9",  # nothing listens there
     }

@@ -151,7 +151,7 @@ def delete_what_is_given(cells, _):
     solve(cells, _)
     answer = given(cells, "def to_env_units")
     del cells[answer : answer + 2]  # and its check
-    for start in ("# @title", "import ", "class Units"):
+    for start in ("import importlib", "import ", "class Units"):
         del cells[given(cells, start)]
 
 
@@ -159,7 +159,7 @@ def write_it_elsewhere(cells, _):
     solve(cells, _)
     moved = [cells.pop(given(cells, start)) for start in ("def to_env_units", "class Units")]
     code = "\n".join(cell.source for cell in moved)
-    cells.insert(given(cells, "import ") + 1, nbformat.v4.new_code_cell(code))
+    cells.insert(given(cells, "import ") + 2, nbformat.v4.new_code_cell(code))
 
 
 def as_colab_saves_it(path):

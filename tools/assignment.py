@@ -7,7 +7,6 @@ points as the card says that it is difficult. INSTRUCTORS.md says how to go on f
 """
 
 import argparse
-import base64
 import re
 import sys
 from collections.abc import Mapping
@@ -17,7 +16,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 from tools.build import ROOT, load_exercises
-from tools.editions import editions, in_prose, read_lesson
+from tools.editions import editions, in_prose, read_lesson, with_pictures
 from tools.folder import writable
 from tools.otter import master
 from tools.outputs import text_of
@@ -115,16 +114,8 @@ def _marks(grade_id: str, **what: bool) -> dict[str, Any]:
 
 def _standing_alone(root: Path, text: str) -> str:
     """A text whose pictures stand in it, and whose links lead to the web or to itself."""
-
-    def picture(link: re.Match) -> str:
-        content = base64.b64encode((root / link[2]).read_bytes()).decode()
-        return f"{link[1]}(data:image/png;base64,{content})"
-
-    def change(prose: str) -> str:
-        prose = re.sub(r"(!\[[^]]*\])\((?:\.\./)+(data/pictures/[^)]+)\)", picture, prose)
-        return re.sub(r"\[([^]]+)\]\((?![a-z]+:|#)[^)]+\)", r"\1", prose)
-
-    return in_prose(text, change)
+    link = r"\[([^]]+)\]\((?![a-z]+:|#)[^)]+\)"
+    return in_prose(with_pictures(root, text), lambda prose: re.sub(link, r"\1", prose))
 
 
 def _count(number: int, word: str) -> str:
