@@ -19,7 +19,6 @@ if sys.version_info < (3, 11):
 import collections
 import os
 import re
-import urllib.parse
 
 from tools.environment import (
     BenchEnvironment,
@@ -48,7 +47,7 @@ def find_lesson(wanted):
     known = lessons()
     if not known:
         raise Problem("There are no lessons in notebooks/: fetch the course again.")
-    plain = re.sub(r"^(\./)?(notebooks/)?|\.ipynb$", "", wanted.replace("\\", "/"))
+    plain = re.sub(r"^(\./)?((my_)?notebooks/)?|\.ipynb$", "", wanted.replace("\\", "/"))
     folder, name = os.path.split(plain)
     for lesson in known:
         its_folder, its_name = os.path.split(lesson)
@@ -59,19 +58,10 @@ def find_lesson(wanted):
 
 
 def lab_arguments(arguments):
-    """`[lesson] [JupyterLab's own options]` -> JupyterLab's arguments."""
+    """`[lesson] [JupyterLab's own options]`, with the lesson's whole name."""
     named = bool(arguments) and not arguments[0].startswith("-")
-    lesson = find_lesson(arguments[0] if named else FIRST_LESSON)
-    ours = [
-        "--ServerApp.root_dir=" + HERE,
-        "--LabApp.default_url=/lab/tree/notebooks/{}.ipynb".format(urllib.parse.quote(lesson)),
-        # No news from outside and no search for updates, nor a question about them at the start.
-        "--LabApp.app_settings_dir=" + os.path.join(HERE, "tools", "jupyterlab"),
-        "--Application.log_level=WARN",  # of twenty lines at start, those with the address
-    ]
-    if hasattr(os, "geteuid") and os.geteuid() == 0:  # a container: Jupyter refuses root otherwise
-        ours.append("--allow-root")
-    return ours + arguments[named:]
+    chosen = [find_lesson(arguments[0] if named else FIRST_LESSON)]
+    return chosen + arguments[named:]
 
 
 def folder_from_here(arguments):
@@ -99,9 +89,10 @@ Command = collections.namedtuple("Command", "usage text module dev arguments")
 COMMANDS = {
     "lab": Command(
         "lab [lesson] [options]",
-        "Open JupyterLab on lesson 00, or on the one you name: 01, a2c, exercises/01.\n"
-        "Options go to JupyterLab: --no-browser, --port 9000. Without a command, this is meant.",
-        "jupyterlab",
+        "Open JupyterLab on lesson 00, or on the one you name: 01, a2c, exercises/01. You work in\n"
+        "copies, in my_notebooks. Options go to JupyterLab: --no-browser, --port 9000. Without a\n"
+        "command, this is meant.",
+        "tools.lab",
         False,
         lab_arguments,
     ),

@@ -342,7 +342,9 @@ def shelf(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("name", ["01", "1", "a2c", "01_a2c", "notebooks/01_a2c.ipynb"])
+@pytest.mark.parametrize(
+    "name", ["01", "1", "a2c", "01_a2c", "notebooks/01_a2c.ipynb", "my_notebooks/01_a2c.ipynb"]
+)
 def test_a_lesson_has_many_names(shelf, name):
     assert course.find_lesson(name) == "01_a2c"
 
@@ -374,10 +376,10 @@ def test_unknown_command_lists_the_known():
 @pytest.mark.parametrize(
     ("arguments", "module", "dev", "passed"),
     [
-        ([], "jupyterlab", False, "00_start_here.ipynb"),
-        (["lab"], "jupyterlab", False, "00_start_here.ipynb"),
-        (["--no-browser", "--port", "9000"], "jupyterlab", False, "--no-browser --port 9000"),
-        (["lab", "exercises/1", "--no-browser"], "jupyterlab", False, "exercises/01_a2c.ipynb"),
+        ([], "tools.lab", False, "00_start_here"),
+        (["lab"], "tools.lab", False, "00_start_here"),
+        (["--no-browser", "--port", "9000"], "tools.lab", False, "--no-browser --port 9000"),
+        (["lab", "exercises/1", "--no-browser"], "tools.lab", False, "exercises/01_a2c --no-b"),
         (["test", "-k", "gae"], "pytest", True, "-k gae"),
         (["build", "--check"], "tools.build", True, "--check"),
         (["pack", "folder"], "tools.pack", True, os.path.abspath("folder")),
