@@ -3,6 +3,7 @@
 import copy
 import html
 import json
+import re
 import shutil
 import textwrap
 
@@ -140,7 +141,13 @@ def test_each_answer_earns_its_own_points(source, tmp_path, scripts, lesson):
     for key in missed:
         assert mistake(key).message in course.feedback("wrong")
         assert mistake(key).message not in course.feedback("solved")
-    assert course.feedback("wrong").count("not started yet") == len(untouched)
+    page = course.feedback("wrong")
+    assert page.count("not started yet") == 2 * len(untouched)  # in the summary, and below
+    assert not re.search("HIDDEN|find_spec|import torch", page)
+    total = sum(points.values())
+    assert f"{lesson}: {total - sum(points[key] for key in lost)} of {total} points" in page
+    for key, value in points.items():
+        assert f"Exercise {key}: {0 if key in lost else value} of {value}" in page
 
 
 def given(cells, start):

@@ -7,7 +7,9 @@ points as the card says that it is difficult. INSTRUCTORS.md says how to go on f
 """
 
 import argparse
+import json
 import re
+import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,7 +24,7 @@ from tools.otter import master
 from tools.outputs import text_of
 from tools.sources import definition
 
-CONFIG = Path(__file__).with_name("nbgrader_config.py")
+GRADING = Path(__file__).with_name("grading")  # what stands in an nbgrader course of ours
 GRADED = """\
 **Graded: {exercises}, {points}.** Write each answer into its exercise's cell; what it needs
 (functions of your own, constants) goes there too, or into a new cell. The checks are put back as
@@ -62,9 +64,25 @@ def main(argv: list[str] | None = None, root: Path = ROOT) -> int:
         path.write_text(text_of(notebook), encoding="utf-8", newline="\n")
         print(path, flush=True)
     if not args.otter:
-        config = CONFIG.read_text("utf-8").replace('COURSE = ""', f"COURSE = {str(root)!r}")
-        (args.folder / CONFIG.name).write_text(config, encoding="utf-8", newline="\n")
+        settle(root, args.folder)
     return 0
+
+
+def settle(root: Path, folder: Path) -> None:
+    """nbgrader's settings, its feedback page, and the kernel that grades: this Python's.
+
+    So nbgrader can have an environment of its own, in which nothing of the course is installed.
+    """
+    shutil.copytree(GRADING, folder, dirs_exist_ok=True)
+    config = folder / "nbgrader_config.py"
+    text = config.read_text("utf-8").replace('COURSE = ""', f"COURSE = {str(root)!r}")
+    config.write_text(text, encoding="utf-8", newline="\n")
+    argv = [sys.executable, "-m", "ipykernel_launcher", "--log-level=ERROR"]
+    argv += ["-f", "{connection_file}"]
+    kernel = {"argv": argv, "display_name": "The course", "language": "python"}
+    place = folder / "jupyter" / "kernels" / "python3" / "kernel.json"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(json.dumps(kernel, indent=1), encoding="utf-8")
 
 
 def assignment(root: Path, name: str, exercises: Mapping[str, Any]) -> NotebookNode:
