@@ -23,6 +23,7 @@ import re
 from tools.environment import (
     BenchEnvironment,
     Environment,
+    NewestEnvironment,
     Problem,
     SiteEnvironment,
     explain_os_error,
@@ -175,7 +176,12 @@ def usage(names):
     for name in names:
         lines.append("  " + COMMANDS[name].usage)
         lines += ["      " + line for line in COMMANDS[name].text.split("\n")]
-    lines += ["", "The first run sets up everything in the folder .venv, which takes some minutes."]
+    lines += [
+        "",
+        "The first run sets up everything in the folder .venv, which takes some minutes.",
+        "With --newest before the command it sets up .venv-newest, where every package is today's",
+        "newest and not the one that the course was made with.",
+    ]
     return "\n".join(lines)
 
 
@@ -184,13 +190,17 @@ def main(argv):
     if argv and argv[0] in ("-h", "--help", "help"):
         print(usage(COMMANDS))
         return 0
+    newest = argv[:1] == ["--newest"]
+    argv = argv[newest:]
     bare = not argv or argv[0].startswith("-")  # options without a command are lab's
     name, arguments = ("lab", argv) if bare else (argv[0], argv[1:])
     if name not in COMMANDS:
         known = ", ".join(COMMANDS)
         raise Problem("Unknown command '{}'; there are: {}.".format(name, known), 2)
     command = COMMANDS[name]
-    environment = ELSEWHERE.get(name, Environment)(HERE)
+    if newest and name in ELSEWHERE:
+        raise Problem("There is no --newest for {}: it has packages of its own.".format(name), 2)
+    environment = (NewestEnvironment if newest else ELSEWHERE.get(name, Environment))(HERE)
     wants_help = "-h" in arguments or "--help" in arguments
     if wants_help and (name == "lab" or not environment.is_ready(command.dev)):
         print(usage([name]))  # asking for help installs nothing

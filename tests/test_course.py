@@ -253,6 +253,45 @@ def test_linux_with_that_torch_asks_for_nothing_special(linux, monkeypatch):
     assert len(calls(linux)) == 1
 
 
+# The newest versions of everything
+
+
+@pytest.fixture
+def newest(env):
+    """With pins of all kinds that the requirements have."""
+    (env.root / "requirements.txt").write_text("# why\ntorch==2.0\na[b]==1.2\n")
+    lines = "-r requirements.txt\nc==11.0.0; python_version < '3.13'\n"
+    (env.root / "requirements-dev.txt").write_text(lines)
+    return environment.NewestEnvironment(env.root)
+
+
+def test_the_newest_versions_stand_beside_those_of_the_course(newest, monkeypatch):
+    monkeypatch.setattr(sys, "platform", "linux")
+    newest.set_up(dev=True)
+    assert newest.is_ready(dev=True)
+    assert not Environment(newest.root).is_ready(dev=True)
+    assert json.loads(calls(newest)[0])[-1] == "torch"
+    files = [Path(part) for part in json.loads(calls(newest)[-1]) if part.endswith(".txt")]
+    assert [file.read_text() for file in files] == [
+        "# why\ntorch\na[b]\n",
+        "-r requirements.txt\nc; python_version < '3.13'\n",
+    ]
+    newest.set_up(dev=True)
+    assert len(calls(newest)) == 2
+
+
+def test_newest_stands_before_any_command(shelf, monkeypatch):
+    seen = []
+    monkeypatch.setattr(Environment, "set_up", lambda self, dev: seen.append(self.name))
+    monkeypatch.setattr(Environment, "run", lambda self, module, arguments: seen.append(module))
+    for arguments in (["--newest"], ["--newest", "test", "-x"], ["test"]):
+        course.main(arguments)
+    newest = environment.NewestEnvironment.name
+    assert seen == [newest, "tools.lab", newest, "pytest", ".venv", "pytest"]
+    with pytest.raises(Problem, match="no --newest for site"):
+        course.main(["--newest", "site"])
+
+
 # What can be wrong with a machine
 
 
