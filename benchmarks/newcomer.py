@@ -9,12 +9,10 @@ trainings is at 100 %.
 
 import argparse
 import contextlib
-import io
 import os
 import re
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
 from collections.abc import Iterator
@@ -55,8 +53,7 @@ def main() -> None:
     lesson = parser.parse_args().lesson
     with tempfile.TemporaryDirectory() as place, open_browser() as browser:
         folder = Path(place, "course")
-        archive = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, stdout=-1, check=True).stdout
-        tarfile.open(fileobj=io.BytesIO(archive)).extractall(folder, filter="data")
+        subprocess.run(["git", "clone", "-q", "--depth=1", ROOT.as_uri(), folder], check=True)
         for name, opened in {"first start": "00", "later start": "00", lesson: lesson}.items():
             page = browser.new_page(viewport={"width": 1400, "height": 900})
             began = time.perf_counter()
