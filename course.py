@@ -19,11 +19,11 @@ if sys.version_info < (3, 11):
 import collections
 import os
 import re
-import urllib.parse
 
 from tools.environment import (
     BenchEnvironment,
     Environment,
+    NewestEnvironment,
     Problem,
     SiteEnvironment,
     explain_os_error,
@@ -48,7 +48,7 @@ def find_lesson(wanted):
     known = lessons()
     if not known:
         raise Problem("There are no lessons in notebooks/: fetch the course again.")
-    plain = re.sub(r"^(\./)?(notebooks/)?|\.ipynb$", "", wanted.replace("\\", "/"))
+    plain = re.sub(r"^(\./)?((my_)?notebooks/)?|\.ipynb$", "", wanted.replace("\\", "/"))
     folder, name = os.path.split(plain)
     for lesson in known:
         its_folder, its_name = os.path.split(lesson)
@@ -59,19 +59,10 @@ def find_lesson(wanted):
 
 
 def lab_arguments(arguments):
-    """`[lesson] [JupyterLab's own options]` -> JupyterLab's arguments."""
+    """`[lesson] [JupyterLab's own options]`, with the lesson's whole name."""
     named = bool(arguments) and not arguments[0].startswith("-")
-    lesson = find_lesson(arguments[0] if named else FIRST_LESSON)
-    ours = [
-        "--ServerApp.root_dir=" + HERE,
-        "--LabApp.default_url=/lab/tree/notebooks/{}.ipynb".format(urllib.parse.quote(lesson)),
-        # No news from outside and no search for updates, nor a question about them at the start.
-        "--LabApp.app_settings_dir=" + os.path.join(HERE, "tools", "jupyterlab"),
-        "--Application.log_level=WARN",  # of twenty lines at start, those with the address
-    ]
-    if hasattr(os, "geteuid") and os.geteuid() == 0:  # a container: Jupyter refuses root otherwise
-        ours.append("--allow-root")
-    return ours + arguments[named:]
+    chosen = [find_lesson(arguments[0] if named else FIRST_LESSON)]
+    return chosen + arguments[named:]
 
 
 def folder_from_here(arguments):
@@ -99,9 +90,10 @@ Command = collections.namedtuple("Command", "usage text module dev arguments")
 COMMANDS = {
     "lab": Command(
         "lab [lesson] [options]",
-        "Open JupyterLab on lesson 00, or on the one you name: 01, a2c, exercises/01.\n"
-        "Options go to JupyterLab: --no-browser, --port 9000. Without a command, this is meant.",
-        "jupyterlab",
+        "Open JupyterLab on lesson 00, or on the one you name: 01, a2c, exercises/01. You work in\n"
+        "copies, in my_notebooks. Options go to JupyterLab: --no-browser, --port 9000. Without a\n"
+        "command, this is meant.",
+        "tools.lab",
         False,
         lab_arguments,
     ),
@@ -130,7 +122,7 @@ COMMANDS = {
     ),
     "pack": Command(
         "pack FOLDER",
-        "Write every notebook, in both editions, with the course inside: each runs alone, offline.",
+        "Write every notebook, in both editions, and course.zip: these two run anywhere, offline.",
         "tools.pack",
         True,
         folder_from_here,
@@ -184,7 +176,12 @@ def usage(names):
     for name in names:
         lines.append("  " + COMMANDS[name].usage)
         lines += ["      " + line for line in COMMANDS[name].text.split("\n")]
-    lines += ["", "The first run sets up everything in the folder .venv, which takes some minutes."]
+    lines += [
+        "",
+        "The first run sets up everything in the folder .venv, which takes some minutes.",
+        "With --newest before the command it sets up .venv-newest, where every package is today's",
+        "newest and not the one that the course was made with.",
+    ]
     return "\n".join(lines)
 
 
@@ -193,13 +190,17 @@ def main(argv):
     if argv and argv[0] in ("-h", "--help", "help"):
         print(usage(COMMANDS))
         return 0
+    newest = argv[:1] == ["--newest"]
+    argv = argv[newest:]
     bare = not argv or argv[0].startswith("-")  # options without a command are lab's
     name, arguments = ("lab", argv) if bare else (argv[0], argv[1:])
     if name not in COMMANDS:
         known = ", ".join(COMMANDS)
         raise Problem("Unknown command '{}'; there are: {}.".format(name, known), 2)
     command = COMMANDS[name]
-    environment = ELSEWHERE.get(name, Environment)(HERE)
+    if newest and name in ELSEWHERE:
+        raise Problem("There is no --newest for {}: it has packages of its own.".format(name), 2)
+    environment = (NewestEnvironment if newest else ELSEWHERE.get(name, Environment))(HERE)
     wants_help = "-h" in arguments or "--help" in arguments
     if wants_help and (name == "lab" or not environment.is_ready(command.dev)):
         print(usage([name]))  # asking for help installs nothing

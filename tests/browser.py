@@ -14,6 +14,7 @@ import contextlib
 import importlib.util
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -27,8 +28,8 @@ from typing import Any
 
 import pytest
 
-import course
 from tests.missing import missing
+from tools import lab as course_lab
 
 ROOT = Path(__file__).resolve().parent.parent
 TOKEN = "course"
@@ -59,7 +60,8 @@ def lab_server(folder: Path, dark: bool = False, module: str = "jupyterlab") -> 
     with tempfile.TemporaryDirectory() as private:
         port = free_port()
         url = f"http://127.0.0.1:{port}"
-        options = [each for each in course.lab_arguments([]) if "root_dir" not in each]
+        options = course_lab.arguments("00_start_here")
+        options = [each for each in options if not re.search("root_dir|preferred_dir", each)]
         command = [
             sys.executable, "-m", module, *options, "--no-browser",
             "--expose-app-in-browser", "--ip=127.0.0.1", f"--port={port}",

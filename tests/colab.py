@@ -1,8 +1,9 @@
-"""Like Colab, for tests: its Python packages, its module, an empty folder, no network."""
+"""Like Colab, for tests: its Python packages, an empty folder, no network."""
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,28 +18,7 @@ from nbformat import NotebookNode
 
 from tools.environment import Environment, Problem
 
-# What Colab has of what the course imports, beside PyTorch.
-PACKAGES = """
-numpy==2.0.2
-gymnasium[classic-control]==1.3.0
-matplotlib==3.10.0
-imageio==2.37.0
-imageio-ffmpeg==0.6.0
-pillow==11.3.0
-joblib==1.5.2
-threadpoolctl==3.6.0
-filelock==3.20.0
-ipython==7.34.0
-ipykernel==6.17.1
-ipywidgets==7.7.1
-notebook==6.5.7
-"""
-MODULE = {
-    "google/__init__.py": "",
-    "google/colab/__init__.py": "",
-    "google/colab/_message.py": "def blocking_request(*_, **__): return None",
-    "google/colab/files.py": "def upload(): return {}",
-}
+LIST = Path(__file__).with_name("colab.txt").read_text("utf-8")
 HIDDEN = ("PYTHONPATH", "SDL_AUDIODRIVER", "SDL_VIDEODRIVER")  # what this machine may have set
 
 
@@ -63,12 +43,8 @@ class Stack(Environment):
 
 def build(folder: Path) -> Path:
     """Colab's packages in `folder`, made once and again when one of them changes."""
-    torch = f"torch=={distribution('torch').version}"
-    (folder / "requirements.txt").write_text(PACKAGES + torch)
-    for name, source in MODULE.items():
-        path = folder / "stand-in" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(source)
+    ours = f"torch=={distribution('torch').version}"
+    (folder / "requirements.txt").write_text(re.sub("(?m)^torch==.*", ours, LIST))
     stack = Stack(folder)
     try:
         stack.set_up(dev=False)
@@ -83,7 +59,6 @@ def kernel(python: Path, place: Path, steps: int) -> Iterator[str]:
     folder = place / "kernels" / "colab"
     folder.mkdir(parents=True)
     variables = {
-        "PYTHONPATH": str(python.parents[2] / "stand-in"),
         "COURSE_TEST_STEPS": str(steps),
         "HTTPS_PROXY": "http://127.0.0.1:9",  # nothing listens there
     }

@@ -1,6 +1,8 @@
 """The notebooks that `course.py assignment` writes; test_nbgrader.py has them graded."""
 
+import json
 import re
+import shutil
 import subprocess
 import sys
 
@@ -172,3 +174,20 @@ def test_an_answer_and_its_check_speak_of_the_same_classes(folder):
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, cwd=assignment.ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_who_has_no_graded_notebook_is_listed(folder, tmp_path):
+    shutil.copy(folder / "ungraded.py", tmp_path)
+    for place in ("submitted/ann", "submitted/bob", "submitted/dan", "autograded/ann"):
+        (tmp_path / place / "01_a2c").mkdir(parents=True)
+        name = "01_a2c (1).ipynb" if "bob" in place else "01_a2c.ipynb"
+        (tmp_path / place / "01_a2c" / name).touch()
+    command = [sys.executable, "ungraded.py", "01_a2c"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    said = ["bob handed in: 01_a2c (1).ipynb", "dan handed in: 01_a2c.ipynb"]
+    assert done.stdout.splitlines() == said
+
+
+def test_what_grades_is_the_kernel_of_the_course(folder):
+    kernel = json.loads((folder / "jupyter/kernels/python3/kernel.json").read_text("utf-8"))
+    assert kernel["argv"][0] == sys.executable

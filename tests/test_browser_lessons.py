@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from sometimes import always_on
+
+from tools.lab import update_copies
 
 if TYPE_CHECKING:
     from tests.browser import Lab
@@ -117,3 +120,24 @@ def test_a_lesson_run_in_the_browser_plays_and_answers(lab: Lab) -> None:
     page.wait_for_function(
         "([image, before]) => image.src !== before", arg=[image.element_handle(), before]
     )
+
+
+def looked_at(lab: Lab, path: Path) -> tuple[bool, bool]:
+    """Open a notebook and scroll through it: does JupyterLab want to save it, did it already."""
+    place = lab.folder / path.name
+    before = path.read_bytes()
+    lab.open_notebook(path)
+    lab.screenshots(lab.folder / "pictures", path.stem)
+    lab.page.wait_for_timeout(3000)
+    dirty = lab.page.evaluate("() => window.jupyterapp.shell.currentWidget.context.model.dirty")
+    return dirty, place.read_bytes() != before
+
+
+@pytest.mark.parametrize("name", always_on("00", of=[path.stem for path in LESSONS]))
+def test_a_copy_that_is_only_looked_at_stays_as_it_is(lab: Lab, name: str, tmp_path: Path) -> None:
+    for place in ("notebooks", "notebooks/exercises"):
+        (tmp_path / place).mkdir()
+        shutil.copy(NOTEBOOKS.parent / place / f"{name}.ipynb", tmp_path / place)
+    update_copies(tmp_path)
+    for place in ("my_notebooks", "my_notebooks/exercises"):
+        assert looked_at(lab, tmp_path / place / f"{name}.ipynb") == (False, False)

@@ -9,7 +9,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from test_build import LESSON, advantage_exercise, by_id, course, ids  # noqa: F401
 
-from tools.editions import FOLDED_CELL, editions, read_lesson
+from tools.editions import editions, read_lesson, setup_cell
 from tools.outputs import MAX_BYTES, WIDGET, keep_outputs, problems, still, too_long
 from tools.sources import BuildError, blank, definition
 
@@ -33,9 +33,9 @@ def test_the_two_editions(course):
         assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
         assert set(notebook.metadata) == {"kernelspec", "language_info"}
         metadata = [cell.metadata for cell in notebook.cells if cell.metadata]
-        assert metadata == [FOLDED_CELL, {"tags": ["hide-input"]}]
+        assert metadata == [{"tags": ["hide-input"]}]
         assert all(not cell.get("outputs") for cell in notebook.cells)
-    assert 'REPOSITORY, VERSION = "", "1.2"' in lesson.cells[1].source
+    assert lesson.cells[1].source == setup_cell("")
     full, blanks = by_id(lesson), by_id(exercise)
     gae = "01-the-advantage-lambda-2"
     assert full[gae] == definition(course.root, "helpers.agents.agent:gae")
@@ -117,7 +117,7 @@ def test_a_repository_gives_a_colab_badge_and_a_fetch(course):
             "(https://colab.research.google.com/github/o/n/blob/main/"
             f"notebooks/{folder}01_one.ipynb)"
         )
-        assert 'REPOSITORY, VERSION = "o/n", "1.2"' in notebook.cells[1].source
+        assert notebook.cells[1].source == setup_cell("o/n")
 
 
 def test_ids_outside_an_edited_section_do_not_change(course):
@@ -347,7 +347,7 @@ def test_build_runs_once_and_check_tells_what_is_out_of_date(course, capsys):
     assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
     assert code[-1].outputs[0].data == {"text/plain": "42"}
     assert code[-2].outputs == [stream("2\n")]
-    assert all(set(cell.metadata) <= {"tags", *FOLDED_CELL} for cell in lesson.cells)
+    assert all(set(cell.metadata) <= {"tags"} for cell in lesson.cells)
     assert course.main("--check") == 0
 
     files = (course.path(), course.path("notebooks/exercises"))

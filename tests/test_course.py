@@ -253,6 +253,45 @@ def test_linux_with_that_torch_asks_for_nothing_special(linux, monkeypatch):
     assert len(calls(linux)) == 1
 
 
+# The newest versions of everything
+
+
+@pytest.fixture
+def newest(env):
+    """With pins of all kinds that the requirements have."""
+    (env.root / "requirements.txt").write_text("# why\ntorch==2.0\na[b]==1.2\n")
+    lines = "-r requirements.txt\nc==11.0.0; python_version < '3.13'\n"
+    (env.root / "requirements-dev.txt").write_text(lines)
+    return environment.NewestEnvironment(env.root)
+
+
+def test_the_newest_versions_stand_beside_those_of_the_course(newest, monkeypatch):
+    monkeypatch.setattr(sys, "platform", "linux")
+    newest.set_up(dev=True)
+    assert newest.is_ready(dev=True)
+    assert not Environment(newest.root).is_ready(dev=True)
+    assert json.loads(calls(newest)[0])[-1] == "torch"
+    files = [Path(part) for part in json.loads(calls(newest)[-1]) if part.endswith(".txt")]
+    assert [file.read_text() for file in files] == [
+        "# why\ntorch\na[b]\n",
+        "-r requirements.txt\nc; python_version < '3.13'\n",
+    ]
+    newest.set_up(dev=True)
+    assert len(calls(newest)) == 2
+
+
+def test_newest_stands_before_any_command(shelf, monkeypatch):
+    seen = []
+    monkeypatch.setattr(Environment, "set_up", lambda self, dev: seen.append(self.name))
+    monkeypatch.setattr(Environment, "run", lambda self, module, arguments: seen.append(module))
+    for arguments in (["--newest"], ["--newest", "test", "-x"], ["test"]):
+        course.main(arguments)
+    newest = environment.NewestEnvironment.name
+    assert seen == [newest, "tools.lab", newest, "pytest", ".venv", "pytest"]
+    with pytest.raises(Problem, match="no --newest for site"):
+        course.main(["--newest", "site"])
+
+
 # What can be wrong with a machine
 
 
@@ -342,7 +381,9 @@ def shelf(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("name", ["01", "1", "a2c", "01_a2c", "notebooks/01_a2c.ipynb"])
+@pytest.mark.parametrize(
+    "name", ["01", "1", "a2c", "01_a2c", "notebooks/01_a2c.ipynb", "my_notebooks/01_a2c.ipynb"]
+)
 def test_a_lesson_has_many_names(shelf, name):
     assert course.find_lesson(name) == "01_a2c"
 
@@ -374,10 +415,10 @@ def test_unknown_command_lists_the_known():
 @pytest.mark.parametrize(
     ("arguments", "module", "dev", "passed"),
     [
-        ([], "jupyterlab", False, "00_start_here.ipynb"),
-        (["lab"], "jupyterlab", False, "00_start_here.ipynb"),
-        (["--no-browser", "--port", "9000"], "jupyterlab", False, "--no-browser --port 9000"),
-        (["lab", "exercises/1", "--no-browser"], "jupyterlab", False, "exercises/01_a2c.ipynb"),
+        ([], "tools.lab", False, "00_start_here"),
+        (["lab"], "tools.lab", False, "00_start_here"),
+        (["--no-browser", "--port", "9000"], "tools.lab", False, "--no-browser --port 9000"),
+        (["lab", "exercises/1", "--no-browser"], "tools.lab", False, "exercises/01_a2c --no-b"),
         (["test", "-k", "gae"], "pytest", True, "-k gae"),
         (["build", "--check"], "tools.build", True, "--check"),
         (["pack", "folder"], "tools.pack", True, os.path.abspath("folder")),

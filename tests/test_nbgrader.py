@@ -3,6 +3,7 @@
 import copy
 import html
 import json
+import re
 import shutil
 import textwrap
 
@@ -140,7 +141,13 @@ def test_each_answer_earns_its_own_points(source, tmp_path, scripts, lesson):
     for key in missed:
         assert mistake(key).message in course.feedback("wrong")
         assert mistake(key).message not in course.feedback("solved")
-    assert course.feedback("wrong").count("not started yet") == len(untouched)
+    page = course.feedback("wrong")
+    assert page.count("not started yet") == 2 * len(untouched)  # in the summary, and below
+    assert not re.search("HIDDEN|find_spec|import torch", page)
+    total = sum(points.values())
+    assert f"{lesson}: {total - sum(points[key] for key in lost)} of {total} points" in page
+    for key, value in points.items():
+        assert f"Exercise {key}: {0 if key in lost else value} of {value}" in page
 
 
 def given(cells, start):
@@ -151,7 +158,7 @@ def delete_what_is_given(cells, _):
     solve(cells, _)
     answer = given(cells, "def to_env_units")
     del cells[answer : answer + 2]  # and its check
-    for start in ("# @title", "import ", "class Units"):
+    for start in ("import importlib", "import ", "class Units"):
         del cells[given(cells, start)]
 
 
@@ -159,7 +166,7 @@ def write_it_elsewhere(cells, _):
     solve(cells, _)
     moved = [cells.pop(given(cells, start)) for start in ("def to_env_units", "class Units")]
     code = "\n".join(cell.source for cell in moved)
-    cells.insert(given(cells, "import ") + 1, nbformat.v4.new_code_cell(code))
+    cells.insert(given(cells, "import ") + 2, nbformat.v4.new_code_cell(code))
 
 
 def as_colab_saves_it(path):

@@ -83,6 +83,14 @@ def test_shows_nothing_of_the_machine(path):
     assert not found
 
 
+@notebooks(LESSONS + BLANKS)
+def test_the_first_code_is_three_lines(path):
+    cells = nbformat.read(path, as_version=4).cells
+    code = next(cell for cell in cells if cell.cell_type == "code")
+    assert code.id.endswith("-setup")
+    assert len(code.source.splitlines()) <= 3
+
+
 @notebooks(LESSONS)
 def test_lesson_has_clean_outputs(path):
     notebook = nbformat.read(path, as_version=4)

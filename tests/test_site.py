@@ -203,13 +203,6 @@ def test_hints_are_folded_and_open_with_the_keyboard(page: Any, address: str) ->
     assert hint.evaluate("e => e.open && e.innerText.length > 20")
 
 
-def test_only_the_setup_is_folded(page: Any, address: str) -> None:
-    page.goto(f"{address}/notebooks/06_sac.html")
-    [folded] = page.locator("details.above-input").all()
-    assert not folded.evaluate("e => e.open")
-    assert "Find the course" in folded.text_content()
-
-
 def test_search_finds_a_word_of_a_lesson(page: Any, address: str) -> None:
     page.goto(f"{address}/search.html?q=bootstrapped")
     page.locator("#search-results a[href*='notebooks/01_a2c']").first.wait_for()

@@ -7,8 +7,9 @@ points as the card says that it is difficult. INSTRUCTORS.md says how to go on f
 """
 
 import argparse
-import base64
+import json
 import re
+import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,13 +18,13 @@ from typing import Any
 from nbformat import NotebookNode
 
 from tools.build import ROOT, load_exercises
-from tools.editions import editions, in_prose, read_lesson
+from tools.editions import editions, in_prose, read_lesson, with_pictures
 from tools.folder import writable
 from tools.otter import master
 from tools.outputs import text_of
 from tools.sources import definition
 
-CONFIG = Path(__file__).with_name("nbgrader_config.py")
+GRADING = Path(__file__).with_name("grading")  # what stands in an nbgrader course of ours
 GRADED = """\
 **Graded: {exercises}, {points}.** Write each answer into its exercise's cell; what it needs
 (functions of your own, constants) goes there too, or into a new cell. The checks are put back as
@@ -63,9 +64,25 @@ def main(argv: list[str] | None = None, root: Path = ROOT) -> int:
         path.write_text(text_of(notebook), encoding="utf-8", newline="\n")
         print(path, flush=True)
     if not args.otter:
-        config = CONFIG.read_text("utf-8").replace('COURSE = ""', f"COURSE = {str(root)!r}")
-        (args.folder / CONFIG.name).write_text(config, encoding="utf-8", newline="\n")
+        settle(root, args.folder)
     return 0
+
+
+def settle(root: Path, folder: Path) -> None:
+    """nbgrader's settings, its feedback page, and the kernel that grades: this Python's.
+
+    So nbgrader can have an environment of its own, in which nothing of the course is installed.
+    """
+    shutil.copytree(GRADING, folder, dirs_exist_ok=True)
+    config = folder / "nbgrader_config.py"
+    text = config.read_text("utf-8").replace('COURSE = ""', f"COURSE = {str(root)!r}")
+    config.write_text(text, encoding="utf-8", newline="\n")
+    argv = [sys.executable, "-m", "ipykernel_launcher", "--log-level=ERROR"]
+    argv += ["-f", "{connection_file}"]
+    kernel = {"argv": argv, "display_name": "The course", "language": "python"}
+    place = folder / "jupyter" / "kernels" / "python3" / "kernel.json"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(json.dumps(kernel, indent=1), encoding="utf-8")
 
 
 def assignment(root: Path, name: str, exercises: Mapping[str, Any]) -> NotebookNode:
@@ -115,16 +132,8 @@ def _marks(grade_id: str, **what: bool) -> dict[str, Any]:
 
 def _standing_alone(root: Path, text: str) -> str:
     """A text whose pictures stand in it, and whose links lead to the web or to itself."""
-
-    def picture(link: re.Match) -> str:
-        content = base64.b64encode((root / link[2]).read_bytes()).decode()
-        return f"{link[1]}(data:image/png;base64,{content})"
-
-    def change(prose: str) -> str:
-        prose = re.sub(r"(!\[[^]]*\])\((?:\.\./)+(data/pictures/[^)]+)\)", picture, prose)
-        return re.sub(r"\[([^]]+)\]\((?![a-z]+:|#)[^)]+\)", r"\1", prose)
-
-    return in_prose(text, change)
+    link = r"\[([^]]+)\]\((?![a-z]+:|#)[^)]+\)"
+    return in_prose(with_pictures(root, text), lambda prose: re.sub(link, r"\1", prose))
 
 
 def _count(number: int, word: str) -> str:

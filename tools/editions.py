@@ -1,5 +1,6 @@
 """Turn a lesson's text into its two editions; CONTRIBUTING.md says how the text is written."""
 
+import base64
 import copy
 import re
 import unicodedata
@@ -33,8 +34,13 @@ OURS = {"include", "exercise", "setup", "slug"}  # cell options that the builder
 STANDARD = {"tags", "jupyter", "name", "collapsed", "scrolled", "editable", "deletable"}
 EDITIONS = {"lesson-only", "exercise-only"}
 
-SETUP = Path(__file__).with_name("setup_cell.py")
-FOLDED_CELL = {"cellView": "form", "jupyter": {"source_hidden": True}}  # Colab, JupyterLab
+# The first code cell. The course comes last on the path: a folder above may hold anything.
+SETUP = """\
+import importlib.util, sys; sys.path += ["..", "../.."]  # the course is around this notebook
+if importlib.util.find_spec("helpers") is None:
+    {otherwise}"""
+STOP = 'raise FileNotFoundError("Put this notebook back into the folder of the course.")'
+FETCH = "!curl -sSL https://github.com/{}/archive/HEAD.tar.gz | tar xzf - --strip-components=1"
 
 CARD = """\
 ### Exercise {id}: {card.title}
@@ -95,10 +101,9 @@ def editions(
     return lesson, exercise_edition
 
 
-def setup_cell(root: Path) -> str:
-    """The first code cell's source: `setup_cell.py`, filled in."""
-    text = SETUP.read_text(encoding="utf-8").rstrip()
-    return text.replace('= "", ""', '= "{}", "{}"'.format(*project(root)))
+def setup_cell(repository: str) -> str:
+    """The first code cell's source: it finds the course or, once it is published, fetches it."""
+    return SETUP.format(otherwise=FETCH.format(repository) if repository else STOP)
 
 
 def read_lesson(root: Path, name: str) -> list[NotebookNode]:
@@ -130,8 +135,7 @@ def read_lesson(root: Path, name: str) -> list[NotebookNode]:
                 raise BuildError("this id is taken: rename one of the headings, or set a slug.")
             _check_options(cell)
             if "setup" in cell.metadata:
-                cell.source = setup_cell(root)
-                cell.metadata |= FOLDED_CELL
+                cell.source = setup_cell(project(root)[0])
             elif "include" in cell.metadata:
                 specs = cell.metadata["include"].split()
                 cell.source = "\n\n\n".join(definition(root, spec) for spec in specs)
@@ -285,6 +289,16 @@ def _one_folder_down(text: str) -> str:
     """Adjust relative links to notebooks/exercises/; links to notebooks stay in the edition."""
     link = r"(\]\(|(?:src|href)=\")(?![a-z]+:|[#/])(?![^)\"\s]*\.ipynb)"
     return in_prose(text, lambda part: re.sub(link, r"\1../", part))
+
+
+def with_pictures(root: Path, text: str) -> str:
+    """A lesson's text whose pictures stand in it."""
+
+    def picture(link: re.Match[str]) -> str:
+        content = base64.b64encode((root / link[2]).read_bytes()).decode()
+        return f"{link[1]}(data:image/png;base64,{content})"
+
+    return re.sub(r"(!\[[^]]*\])\((?:\.\./)+(data/pictures/[^)]+)\)", picture, text)
 
 
 def in_prose(text: str, change: Callable[[str], str]) -> str:

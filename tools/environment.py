@@ -95,6 +95,10 @@ class Environment:
         names = ["requirements.txt", "requirements-dev.txt"] if dev else ["requirements.txt"]
         return [self.root / name for name in names]
 
+    def files(self, dev: bool) -> list[Path]:
+        """What pip reads."""
+        return self.requirements(dev)
+
     def fingerprint(self, dev: bool, version: tuple[int, ...] | None) -> str:
         """Of all that decides what gets installed."""
         digest = hashlib.sha256(repr(version).encode())
@@ -202,7 +206,7 @@ class Environment:
     def install(self, dev: bool) -> None:
         if sys.platform == "linux":
             self.install_torch_for_cpu()
-        files = [part for file in self.requirements(dev) for part in ("-r", file)]
+        files = [part for file in self.files(dev) for part in ("-r", file)]
         status, output = self.pip("--retries", "2", *files)
         if status:
             if not self.half_installed:
@@ -214,20 +218,22 @@ class Environment:
 
         Where PyTorch's own index is out of reach, the normal installation follows and takes PyPI's.
         """
-        text = self.requirements(dev=False)[0].read_text()
-        pinned = re.search(r"^torch==(\S+)", text, re.MULTILINE)
-        if pinned is None or self.has_torch(pinned[1]):
+        text = self.files(dev=False)[0].read_text()
+        wanted = re.search(r"^torch(?:==(\S+))?$", text, re.MULTILINE)
+        if wanted is None or self.has_torch(wanted[1]):
             return
         quick = ("--retries", "0", "--timeout", "15")
-        status, _ = self.pip("--no-deps", "--index-url", TORCH_CPU, *quick, pinned[0])
+        status, _ = self.pip("--no-deps", "--index-url", TORCH_CPU, *quick, wanted[0])
         if status and platform.machine() == "x86_64":
             print("PyTorch for CPUs is out of reach; the usual PyTorch is 3 GB larger.", flush=True)
             self.check_space(SPACE_WITH_CUDA)
 
-    def has_torch(self, version: str) -> bool:
+    def has_torch(self, version: str | None) -> bool:
+        """Of that version, or any."""
         question = "from importlib.metadata import version; print(version('torch'))"
         answer = subprocess.run([self.python, "-I", "-c", question], capture_output=True, text=True)
-        return answer.stdout.strip().split("+")[0] == version
+        found = answer.stdout.strip().split("+")[0]
+        return found == version or bool(found and version is None)
 
     def write_stamp(self, dev: bool) -> None:
         version = self.version()
@@ -290,6 +296,18 @@ class Environment:
                 child.wait(timeout=10)  # after Ctrl-C pip, which got it as well, cleans up
             except (subprocess.TimeoutExpired, KeyboardInterrupt):
                 child.kill()
+
+
+class NewestEnvironment(Environment):
+    """The course with the newest version of everything, beside the one that it was made with."""
+
+    name = ".venv-newest"
+
+    def files(self, dev: bool) -> list[Path]:
+        """The requirements without their versions, written into the environment."""
+        for file in self.requirements(dev):
+            (self.folder / file.name).write_text(re.sub(r"==[^;\s]+", "", file.read_text()))
+        return [self.folder / file.name for file in self.requirements(dev)]
 
 
 class SiteEnvironment(Environment):
@@ -369,7 +387,7 @@ REASONS = {
     ),
     r"no matching distribution|could not find a version": (
         "a package has no build for {machine}; use a 64-bit Python 3.11 to 3.14 (on a Mac, PyTorch "
-        "wants Apple silicon and macOS 14)."
+        "wants Apple silicon and macOS 14), or try today's packages: python course.py --newest."
     ),
 }
 

@@ -78,8 +78,6 @@ def settings(root: Path, repository: str) -> dict[str, Any]:
         "version": project(root)[1],
         "extensions": ["myst_nb", "sphinx.ext.githubpages"],
         "nb_execution_mode": "off",
-        "nb_code_prompt_show": "The setup cell",  # nothing else is folded
-        "nb_code_prompt_hide": "The setup cell",
         "myst_enable_extensions": ["dollarmath", "amsmath"],
         "myst_heading_anchors": 3,
         "suppress_warnings": ["myst.header"],  # a card of an exercise may stand below the title

@@ -50,8 +50,6 @@ def lay_out(root: Path, source: Path, static: Path, repository: str) -> None:
             else:
                 up = "../" * (len(place.parts) - 1)
                 cell.outputs = [as_html(output, static, up) for output in cell.outputs]
-                if cell.metadata.get("jupyter", {}).get("source_hidden"):
-                    cell.metadata["tags"] = ["hide-input"]  # folded here as well
         under_title(notebook.cells[0], place, repository)
         (source / place).parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(notebook, source / place)

@@ -1,13 +1,16 @@
 """nbgrader's settings for this course; `python course.py assignment FOLDER` puts them there."""
 # ruff: noqa: F821
 
+import logging
 import os
 import re
+import warnings
 from pathlib import Path
 
 import nbformat
+from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbgrader.converters import Autograde
-from nbgrader.preprocessors import DeduplicateIds, NbGraderPreprocessor
+from nbgrader.preprocessors import DeduplicateIds, GetGrades, NbGraderPreprocessor
 
 COURSE = ""  # the folder of the course
 
@@ -71,9 +74,30 @@ class PutBack(NbGraderPreprocessor):
         return not locked and bool(names) and all(found)
 
 
-RELEASE = Path(__file__).parent / "release"  # where `nbgrader generate_assignment` writes
-# Where a kernel finds `helpers`, in assignments as they are made and as they are graded.
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [COURSE, os.environ.get("PYTHONPATH")]))
+class Readable(GetGrades):
+    """The grades on a page without setup, imports, and the lines that the grader alone runs."""
+
+    def preprocess(self, nb, resources):
+        nb, resources = super().preprocess(nb, resources)
+        nb.cells = [cell for cell in nb.cells if not re.search(GIVEN, PutBack.id_of(cell) or "")]
+        for cell in nb.cells:
+            cell.source = re.sub(HIDDEN, "", cell.source)
+        return nb, resources
+
+
+HERE = Path(__file__).parent
+RELEASE = HERE / "release"  # where `nbgrader generate_assignment` writes
+GIVEN = r"^\d\d-(setup|imports)$"
+HIDDEN = r"(?s)### BEGIN HIDDEN TESTS.*### END HIDDEN TESTS\n"
+# Where a kernel finds `helpers`, in assignments as they are made and as they are graded; and where
+# nbgrader finds that kernel, which is the course's own, and the page that students get.
+for name, folder in {"PYTHONPATH": COURSE, "JUPYTER_PATH": str(HERE / "jupyter")}.items():
+    os.environ[name] = os.pathsep.join(filter(None, [folder, os.environ.get(name)]))
+# What is said of every check, since its hidden lines are put in, would hide what matters.
+logging.getLogger("AutogradeApp").addFilter(
+    lambda record: "Attribute 'checksum' for cell" not in record.getMessage()
+)
+warnings.filterwarnings("ignore", "Object of type <Submitted")  # nbgrader's own, of its database
 c = get_config()
 c.CourseDirectory.course_id = "actor-critic"
 # What of a submission never reaches the grader: a course of the student's own making.
@@ -86,4 +110,6 @@ steps = Autograde.sanitize_preprocessors.default()
 place = steps.index(DeduplicateIds) + 1
 steps[place:place] = [Tidy, PutBack]
 c.Autograde.sanitize_preprocessors = steps
+c.GenerateFeedback.preprocessors = [Readable, CSSHTMLHeaderPreprocessor]
+c.HTMLExporter.template_name = "course"
 c.Execute.timeout = 120  # seconds for one cell; a check gives up after 40
