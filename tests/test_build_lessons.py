@@ -326,7 +326,7 @@ def test_naming_the_repository_runs_no_lesson_again(course, capsys):
     assert course.main() == 0
     assert "running" not in capsys.readouterr().out
     cells = nbformat.read(course.path(), 4).cells
-    assert 'REPOSITORY, VERSION = "o/n"' in cells[1].source
+    assert "github.com/o/n/" in cells[1].source
     assert [cell.outputs for cell in cells if cell.cell_type == "code"][-2] == [stream("2\n")]
     course.write(LESSON.replace("6 * 7", "6 * 8"))
     assert course.main() == 0
