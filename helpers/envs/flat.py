@@ -82,14 +82,12 @@ def as_held(given: np.ndarray, dtype: np.dtype) -> np.ndarray | None:
     precise as they were given.
     """
     # Nearly always the first lines tell, in a third of the time.
-    if given.dtype == dtype and (dtype.kind != "f" or np.vdot(given, given) < 1e30):
+    if given.dtype == dtype and (dtype.kind != "f" or float(np.vdot(given, given)) < 1e30):
         return given
-    if dtype.kind == "f":
-        fits = (np.abs(given) <= np.finfo(min(dtype, FLOAT)).max).all()
-        return (given if given.dtype.kind == "f" else given.astype(dtype)) if fits else None
-    with np.errstate(invalid="ignore"):  # of NaN something is made that does not equal it
-        held = given.astype(dtype)
-    return held if (held == given).all() else None
+    with np.errstate(over="ignore", invalid="ignore"):  # what comes of it is looked at
+        held = given if dtype.kind == given.dtype.kind == "f" else given.astype(dtype)
+    fits = np.abs(held) <= np.finfo(min(dtype, FLOAT)).max if dtype.kind == "f" else held == given
+    return held if fits.all() else None
 
 
 def _as_held(space: spaces.Space, obs: Any) -> Any:

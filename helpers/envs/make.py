@@ -232,6 +232,11 @@ def observation_box(space: spaces.Space) -> spaces.Box:
             f"not pictures within a Tuple or Dict), this environment has {one_line(space)}: make "
             f"an array of one length of it, for example with gymnasium.wrappers.{wrapper}."
         )
+    if box.dtype.itemsize > 8:
+        raise ValueError(
+            f"Networks take no observations of {box.dtype}, as this environment has "
+            f"({one_line(space)}): name float64 in its observation_space."
+        )
     return box
 
 
@@ -277,6 +282,11 @@ def check_action_space(agent: str, space: spaces.Space, supported: tuple[type, .
         raise ValueError(
             f"{agent} takes Box actions of floats, this environment has {one_line(space)}: round "
             f"floats to them with {TRANSLATOR}."
+        )
+    if 0 in (space.shape or ()):
+        raise ValueError(
+            f"{agent} has nothing to choose in {one_line(space)}: the environment's action_space "
+            "needs a dimension at least."
         )
 
 
