@@ -8,13 +8,15 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
+from copy import deepcopy
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 from gymnasium.envs.registration import WrapperSpec
-from gymnasium.wrappers import RecordVideo, TimeLimit
+from gymnasium.wrappers import OrderEnforcing, RecordVideo, TimeLimit
 
 from helpers.envs.flat import flat_space, flattened
 from helpers.envs.resumable import Resumable, ResumableVector, wrappers_of
@@ -67,11 +69,12 @@ def make_env(env: EnvLike, **kwargs) -> gym.Env:
     """A fresh environment like `env`: made from its id, by the function that makes it, or from the
     recipe (`spec`) that an instance carries, which is its id, its arguments and its wrappers.
 
-    What else was done to an instance, such as `env.unwrapped.g = 0`, the fresh one does not have,
-    nor a recorder (`gymnasium.wrappers.RecordVideo`): it would write over the videos of training.
+    What else was done to an instance, such as `env.unwrapped.g = 0`, the fresh one does not have.
+    An instance without a recipe is copied as it is, if `copy.deepcopy` can. Neither has a recorder
+    (`gymnasium.wrappers.RecordVideo`): it would write over the videos of training.
     `kwargs` go to `gymnasium.make` or to the function (for example `render_mode="rgb_array"`).
     Raises `ValueError` with one sentence for an unknown id, a missing dependency, or an instance
-    without a recipe.
+    that cannot be copied.
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*Overwriting existing videos")  # it will not
@@ -80,6 +83,7 @@ def make_env(env: EnvLike, **kwargs) -> gym.Env:
 
 def _without_recorders(env: gym.Env) -> gym.Env:
     while isinstance(env, RecordVideo):
+        env.recorded_frames = []  # of an instance in the middle of a video; it would warn of them
         env = env.env
     if isinstance(env, gym.Wrapper):
         env.env = _without_recorders(env.env)
@@ -92,7 +96,8 @@ def _made(env: EnvLike, kwargs: dict[str, Any]) -> gym.Env:
     without_screen()
     if not isinstance(env, (str, gym.Env)):
         return _made_by(env, kwargs)
-    recipe = env if isinstance(env, str) else recipe_of(env)
+    if (recipe := env if isinstance(env, str) else _recipe(env)) is None:
+        return _copied(env, kwargs)
     try:
         return gym.make(recipe, **kwargs)
     except (gym.error.DependencyNotInstalled, ModuleNotFoundError) as error:
@@ -131,10 +136,13 @@ def _made_by(make: Callable[..., gym.Env], kwargs: dict[str, Any]) -> gym.Env:
     return made
 
 
-def recipe_of(env: gym.Env) -> gym.envs.registration.EnvSpec:
-    """What another one like `env` is made from. Raises `ValueError` if that cannot be."""
-    if (recipe := _recipe(env)) is not None:
-        return recipe
+def _copied(env: gym.Env, kwargs: dict[str, Any]) -> gym.Env:
+    """`env`, which has no recipe, once more as it is. Raises `ValueError` if that cannot be."""
+    if not kwargs:
+        with suppress(Exception):  # what it holds may refuse in any way
+            made = deepcopy(env)
+            if made.unwrapped is not env.unwrapped:
+                return made
     recording = gym.utils.RecordConstructorArgs
     for name in (type(w).__name__ for w in wrappers_of(env) if not isinstance(w, recording)):
         raise ValueError(
@@ -232,6 +240,11 @@ def observation_box(space: spaces.Space) -> spaces.Box:
             f"not pictures within a Tuple or Dict), this environment has {one_line(space)}: make "
             f"an array of one length of it, for example with gymnasium.wrappers.{wrapper}."
         )
+    if box.dtype.itemsize > 8:
+        raise ValueError(
+            f"Networks take no observations of {box.dtype}, as this environment has "
+            f"({one_line(space)}): name float64 in its observation_space."
+        )
     return box
 
 
@@ -278,6 +291,11 @@ def check_action_space(agent: str, space: spaces.Space, supported: tuple[type, .
             f"{agent} takes Box actions of floats, this environment has {one_line(space)}: round "
             f"floats to them with {TRANSLATOR}."
         )
+    if 0 in (space.shape or ()):
+        raise ValueError(
+            f"{agent} has nothing to choose in {one_line(space)}: the environment's action_space "
+            "needs a dimension at least."
+        )
 
 
 def _is_of_floats(space: spaces.Space) -> bool:
@@ -319,13 +337,26 @@ def _recipe(env: gym.Env) -> gym.envs.registration.EnvSpec | None:
         return None
     if spec is None or any(wrapper.kwargs is None for wrapper in spec.additional_wrappers):
         return None
-    return spec if spec.max_episode_steps is None else _with_shortest_limit(env, spec)
+    return _with_limits_in_place(env, spec)
 
 
-def _with_shortest_limit(env: gym.Env, spec: Any) -> gym.envs.registration.EnvSpec:
-    """Of several time limits the shortest ends the episode; gymnasium notes the outermost."""
-    limits = [w._max_episode_steps for w in wrappers_of(env) if isinstance(w, TimeLimit)]
-    return dataclasses.replace(spec, max_episode_steps=min([spec.max_episode_steps, *limits]))
+def _with_limits_in_place(env: gym.Env, spec: Any) -> gym.envs.registration.EnvSpec:
+    """gymnasium notes one time limit, and makes it below all wrappers. It is the shortest of those
+    that stand there; one above a wrapper, which may repeat actions, is noted as a wrapper.
+    """
+    wrappers = list(wrappers_of(env))[::-1]
+    made = next((i for i, each in enumerate(wrappers, 1) if isinstance(each, OrderEnforcing)), 0)
+    # Up to there the id's own function makes all, limits too.
+    noted = own = wrappers[made - 1].spec.additional_wrappers if made else ()
+    limit = None
+    for wrapper in wrappers[made:]:
+        if not isinstance(wrapper, TimeLimit):
+            noted += wrapper.spec.additional_wrappers[len(wrapper.env.spec.additional_wrappers) :]
+        elif noted == own:
+            limit = min(wrapper._max_episode_steps, limit or math.inf)
+        else:
+            noted += (TimeLimit.wrapper_spec(max_episode_steps=wrapper._max_episode_steps),)
+    return dataclasses.replace(spec, max_episode_steps=limit, additional_wrappers=noted)
 
 
 def _changes(spec: gym.envs.registration.EnvSpec) -> tuple:

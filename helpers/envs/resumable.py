@@ -23,7 +23,10 @@ import torch
 from gymnasium import spaces
 from gymnasium.wrappers import TimeLimit
 
+from helpers.envs.flat import as_held, cannot_hold
+
 LONGEST = 100_000  # steps remembered; an episode that never ends must not fill the memory
+LOOKED_AT = 2**18  # bytes of an attribute: a table of 100 MB must not be read at every `learn`
 DIVERGED = (
     "training has diverged; begin anew with a smaller learning rate, smaller rewards "
     "(reward_scale), or normalize=('obs', 'rewards')."
@@ -56,7 +59,7 @@ class Resumable(gym.Wrapper):
 
     def __init__(self, env: gym.Env) -> None:
         super().__init__(env)
-        self.shape = self.observation_space.shape  # asked for in every step
+        self.space: Any = self.observation_space  # asked for in every step
         # Of actions of shape () gymnasium's vector hands on numbers, and not arrays.
         space = self.action_space
         self.takes_scalar = isinstance(space, spaces.Box) and space.shape == ()
@@ -104,24 +107,14 @@ class Resumable(gym.Wrapper):
         if isinstance(action, np.ndarray):
             kept = action.copy()  # the environment may write into the array
             if not all(map(math.isfinite, action.flat)):  # a tenth of the time of np.isfinite
-                raise ValueError(self._why_no_number())
-        obs, result = self.last[0], self.env.step(action)
-        if (
-            not (isinstance(result, tuple) and len(result) == 5 and isinstance(result[4], dict))
-            or not _is_flag(result[2])
-            or not _is_flag(result[3])
-        ):
-            raise ValueError(
-                "The environment's step must give (observation, reward, terminated, truncated, "
-                "info), True or False in the middle and a dict at the end, as gymnasium's do, not "
-                f"{_kinds(result)}."
-            )
+                raise ValueError(f"The agent's action is NaN or infinite: {DIVERGED}")
+        obs, result = self.last[0], _answer(self.env.step(action))
         self.last = self._checked(result[0]), *result[1:]
         self.last_step = obs, kept, self.last
         if self.seen is not None:
             self.seen.append(self.last[:4])
         self.steps.append(kept)
-        self.episode_return += _number(self.last[1])
+        self.episode_return += float(self.last[1])
         self.episode_length += 1
         if self.episode_length == LONGEST:
             warnings.warn(
@@ -155,26 +148,19 @@ class Resumable(gym.Wrapper):
             raise ValueError(
                 f"The environment returned an observation that is no array ({error}): mend it."
             ) from error
-        if array.shape != self.shape:
+        if array.shape != self.space.shape:
             raise ValueError(
                 f"The environment returned an observation of shape {array.shape}, and its "
-                f"observation_space says {self.shape}: mend one of them."
+                f"observation_space says {self.space.shape}: mend one of them."
             )
         if array.dtype.kind not in "biuf":
             raise ValueError(
                 f"The environment returned the observation {obs!r:.80}, which must be an array of "
                 "numbers: mend it."
             )
-        return array
-
-    def _why_no_number(self) -> str:
-        """Where an action that is NaN or infinite comes from: such an observation, or weights."""
-        if not np.isfinite(self.obs).all():
-            return (
-                f"The environment returned an observation with NaN or infinity, {self.obs}: mend "
-                "the environment."
-            )
-        return f"The agent's action is NaN or infinite: {DIVERGED}"
+        if (held := as_held(array, self.space.dtype)) is None:
+            raise cannot_hold(self.space, array)
+        return held
 
     def trace(self) -> dict | None:
         """The way here, as tensors and plain values; None if it is not known."""
@@ -220,6 +206,10 @@ class ResumableVector(gym.vector.SyncVectorEnv):
     """
 
     envs: list[Resumable]  # type: ignore[assignment]  # what `make_vector_env` makes them of
+
+    def _add_info(self, vector_infos: dict, env_info: dict, env_num: int) -> dict:
+        """Nothing: nobody reads it, and not every info fits into gymnasium's arrays."""
+        return vector_infos
 
     def trace(self) -> list[dict | None]:
         """The way of each copy."""
@@ -270,11 +260,28 @@ def _state(env: gym.Env) -> dict[str, Any]:
     for name, value in vars(env.unwrapped).items():
         if isinstance(value, spaces.Space):
             continue  # no step changes one, and a Box keeps its text once somebody prints it
-        digest = hashlib.blake2b()
         with suppress(Exception):  # what cannot be pickled may refuse in any way
-            pickle.Pickler(SimpleNamespace(write=digest.update)).dump(value)  # without a copy
-            state[name] = digest.digest()
+            state[name] = _digest(value)
     return state
+
+
+def _digest(value: Any) -> bytes:
+    """Of what pickle writes of it: of large arrays a sample, of long lists the beginning."""
+    digest, left = hashlib.blake2b(), LOOKED_AT
+
+    def write(part: Any) -> None:
+        nonlocal left
+        look = np.frombuffer(part, np.uint8)
+        if look.size > LOOKED_AT // 2:
+            look = look[:: look.size // 2**12 | 1]  # odd: each byte of a number has its turn
+        digest.update(look.tobytes())
+        if (left := left - look.size) < 0:
+            raise BufferError
+
+    with suppress(BufferError):
+        # Protocol 5 hands on an array as it is.
+        pickle.Pickler(SimpleNamespace(write=write), 5).dump(value)
+    return digest.digest()
 
 
 def _kinds(result: Any) -> str:
@@ -284,19 +291,36 @@ def _kinds(result: Any) -> str:
     return f"({', '.join(type(each).__name__ for each in result)})"
 
 
+def _answer(result: Any) -> tuple:
+    """What a step gave. Raises `ValueError` if it is no answer of gymnasium's."""
+    if (
+        not (isinstance(result, tuple) and len(result) == 5 and isinstance(result[4], dict))
+        or not _is_flag(result[2])
+        or not _is_flag(result[3])
+    ):
+        raise ValueError(
+            "The environment's step must give (observation, reward, terminated, truncated, "
+            "info), True or False in the middle and a dict at the end, as gymnasium's do, not "
+            f"{_kinds(result)}."
+        )
+    if not _is_number(reward := result[1]):
+        raise ValueError(
+            f"The environment returned the reward {reward!r}, which must be one finite number."
+        )
+    return result
+
+
 def _is_flag(end: Any) -> bool:
     """Whether it is one truth value or number: the text "False" would end every episode."""
     is_number = hasattr(end, "__float__") and getattr(end, "ndim", 0) == 0
     return isinstance(end, (bool, np.bool_)) or is_number
 
 
-def _number(reward: Any) -> float:
+def _is_number(reward: Any) -> bool:
     try:
-        return float(None if isinstance(reward, str) else reward)  # type: ignore[arg-type]
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"The environment returned the reward {reward!r}, which must be one number."
-        ) from error
+        return math.isfinite(reward)
+    except (TypeError, ValueError, OverflowError):
+        return False
 
 
 def _random_state(env: gym.Env) -> dict | None:

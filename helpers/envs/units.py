@@ -35,7 +35,8 @@ def observation_bounds(space: gym.spaces.Box) -> tuple[np.ndarray, np.ndarray]:
     which leaves that number as it is.
     """
     low, high = space.low.ravel().astype(np.float64), space.high.ravel().astype(np.float64)
-    meant = (high - low > 0) & (high - low < 1e6)
+    with np.errstate(over="ignore"):  # bounds of 1.7e308 are infinitely far apart
+        meant = (high - low > 0) & (high - low < 1e6)
     return np.where(meant, low, -1.0), np.where(meant, high, 1.0)
 
 

@@ -232,6 +232,7 @@ class PrioritizedReplayBuffer(ReplayBuffer):
         # Whether a transition is the last one known of its episode: no window goes beyond it.
         self.ends = np.zeros(capacity, dtype=bool)
         self.newest: int | None = None
+        self.halfway = False  # within a change of priorities
 
     @property
     def beta(self) -> float:
@@ -341,18 +342,26 @@ class PrioritizedReplayBuffer(ReplayBuffer):
     def set_priorities(self, indices: np.ndarray, priorities: np.ndarray) -> None:
         """Let the tree and `smallest` know, without any checks."""
         leaves = self.sums.leaves
+        stopped, self.halfway = self.halfway, True  # by Ctrl-C, in the middle of this
+        if stopped:
+            self.sums.set(np.arange(self.capacity), leaves.copy())
         before = leaves.take(indices).min(initial=np.inf)
         self.sums.set(indices, priorities**self.alpha)
         after = leaves.take(indices).min(initial=np.inf)  # a place that comes twice has its last
         # All are looked through only when the smallest has grown, and it is the one drawn least.
-        grown = before == self.smallest < after
-        self.smallest = float(leaves[: self.size].min() if grown else min(self.smallest, after))
+        grown = stopped or before == self.smallest < after
+        least = leaves.min(where=leaves > 0, initial=np.inf) if grown else min(self.smallest, after)
+        self.smallest, self.halfway = float(least), False
 
     def store(self, *transition: Any) -> None:
-        """Write a transition where it belongs, connect it to the one before, make it likely."""
-        place = self.position
+        """Write a transition where it belongs, connect it to the one before, make it likely.
+
+        Ctrl-C may stop it anywhere: without a priority yet, a transition is never drawn.
+        """
+        self.check(transition)
+        place = self.position = next_place(self)
+        self.ends[place] = True  # nothing follows it yet
         super().add(*transition)
-        self.position = max(self.position, self.demos)  # after the last place not 0: demos stay
         self.connect(place)
         self.set_priorities(np.array([place]), np.array([self.max_priority]))
 
@@ -388,7 +397,6 @@ class PrioritizedReplayBuffer(ReplayBuffer):
             over = arrays.terminated[before] or arrays.truncated[before]
             follows = np.array_equal(arrays.next_obs[before], arrays.obs[place])
             self.ends[before] = over or not follows
-        self.ends[place] = True  # nothing follows it yet
         self.newest = place
 
     def check_room(self, count: int) -> None:
@@ -413,6 +421,12 @@ class PrioritizedReplayBuffer(ReplayBuffer):
             raise ValueError(
                 "A priority of 0 would never be drawn again: add a small positive number."
             )
+
+
+def next_place(buffer: Memory) -> int:
+    """Where the next transition goes, also where Ctrl-C stopped the last one; demos stay."""
+    full = buffer.size == buffer.capacity
+    return max(buffer.position, getattr(buffer, "demos", 0)) if full else buffer.size
 
 
 def by_value(thing: Any) -> tuple[Callable, tuple[bytes]]:
@@ -443,12 +457,13 @@ def stored_memory(buffer: ReplayBuffer) -> dict[str, Any]:
     # By way of numpy: the tensor of a part is then written as that part, not as the whole buffer.
     memory = {
         "steps": [torch.from_numpy(array[:size]) for array in buffer.arrays],
-        "position": buffer.position,
+        "position": next_place(buffer),
     }
     if isinstance(buffer, PrioritizedReplayBuffer):
         memory |= {name: getattr(buffer, name) for name in PRIORITIZED}
         memory["ends"] = torch.from_numpy(buffer.ends[:size])
-        memory["priorities"] = torch.from_numpy(buffer.sums.leaves[:size])
+        leaves, new = buffer.sums.leaves[:size], buffer.max_priority**buffer.alpha
+        memory["priorities"] = torch.from_numpy(np.where(leaves > 0, leaves, new))
     return memory
 
 

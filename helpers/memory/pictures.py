@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 
+from helpers.envs.flat import as_held
 from helpers.memory.buffers import ReplayBuffer
 
 M = TypeVar("M", bound=ReplayBuffer)
@@ -48,49 +49,52 @@ def keep_pictures_once(memory: ReplayBuffer, pictures: int, size: int) -> None:
 
 
 class Pictures:
-    """Pictures that are looked up by what they show; each stays while somebody uses it.
+    """Pictures that are looked up by what they show; what no row shows any more makes room.
 
     `pixels` (N, size) has room for more than are there and grows when it is full. `free` lists the
-    places that are empty.
+    places that are empty. Which are in use stands in the `rows` alone: a count of users would be
+    wrong for ever where Ctrl-C stopped it halfway.
     """
 
     def __init__(self, size: int) -> None:
         self.pixels = np.zeros((0, size), np.uint8)
-        self.uses: list[int] = []
-        self.keys: list[bytes] = []
         self.places: dict[bytes, int] = {}
         self.free: list[int] = []
+        self.rows: list[np.ndarray] = []  # of each column, -1 where nothing is
 
     def __len__(self) -> int:
-        return len(self.places)
+        return int(self.used().sum())
 
-    def use(self, picture: np.ndarray) -> int:
-        """The place of a picture (size,), which now has one user more."""
+    def used(self) -> np.ndarray:
+        """Whether the picture at each place is in a row: (N,) booleans."""
+        used = np.zeros(len(self.pixels), bool)
+        for rows in self.rows:
+            used[rows[rows >= 0]] = True
+        return used
+
+    def place_of(self, picture: np.ndarray) -> int:
+        """The place of a picture (size,), for which there must be room."""
         # Two pictures with one such key will not be met.
         key = blake2b(picture.tobytes(), digest_size=16).digest()
         place = self.places.get(key)
         if place is None:
-            place = self.places[key] = self._free_place()
-            self.pixels[place], self.keys[place] = picture, key
-        self.uses[place] += 1
+            place = self.free.pop()
+            self.pixels[place] = picture
+            self.places[key] = place
         return place
 
-    def leave(self, place: int) -> None:
-        """It has one user less; without any it is forgotten."""
-        self.uses[place] -= 1
-        if self.uses[place] == 0:
-            del self.places[self.keys[place]]
-            self.free.append(place)
-
-    def _free_place(self) -> int:
-        if not self.free:
-            old, size = self.pixels.shape
-            more = max(64, old // 4)
-            self.pixels = np.concatenate([self.pixels, np.zeros((more, size), np.uint8)])
-            self.uses += [0] * more
-            self.keys += [b""] * more
-            self.free = list(range(old + more - 1, old - 1, -1))
-        return self.free.pop()
+    def make_room(self, count: int) -> None:
+        """Let so many places be free: forget what is not in use, and grow if that is not enough."""
+        if len(self.free) >= count:
+            return
+        used = self.used()
+        self.places = {key: place for key, place in self.places.items() if used[place]}
+        wanted, empty = max(64, 2 * count, len(self.places) // 4), len(used) - len(self.places)
+        if empty < wanted // 2:  # otherwise it would soon be full again
+            more = np.zeros((wanted - empty, self.pixels.shape[1]), np.uint8)
+            self.pixels = np.concatenate([self.pixels, more])
+            used = np.append(used, [False] * len(more))
+        self.free = np.flatnonzero(~used)[::-1].tolist()
 
 
 class StackColumn:
@@ -104,6 +108,7 @@ class StackColumn:
     def __init__(self, store: Pictures, capacity: int, pictures: int) -> None:
         self.store = store
         self.places = np.full((capacity, pictures), -1)
+        store.rows.append(self.places)
         self.shape = (capacity, pictures * store.pixels.shape[1])
 
     def numpy(self) -> "StackColumn":
@@ -114,12 +119,15 @@ class StackColumn:
             for place, row in enumerate(np.asarray(obs), where.start or 0):
                 self[place] = row
             return
-        # First the new ones, so that what they share with the old row stays.
-        new = [self.store.use(each) for each in np.asarray(obs).reshape(self.places.shape[1], -1)]
-        for place in self.places[where]:
-            if place >= 0:
-                self.store.leave(place)
-        self.places[where] = new
+        pictures = as_held(np.asarray(obs), np.dtype(np.uint8))
+        if pictures is None:
+            raise ValueError(
+                "A memory of pictures holds whole numbers from 0 to 255, and got others: mend what "
+                "they are from."
+            )
+        self.store.make_room(self.places.shape[1])
+        parts = pictures.reshape(self.places.shape[1], -1)
+        self.places[where] = [self.store.place_of(each) for each in parts]
 
     def __getitem__(self, where: int | slice) -> np.ndarray:
         places = self.places[where]
