@@ -154,7 +154,7 @@ COMMANDS = {
     "bench": Command(
         "bench [name...] [--rounds 9] [--report]",
         "Time the course's code beside other libraries, which it installs: td3, ddpg, sac, a2c,\n"
-        "ppo, td3-bar, a2c-bar, ppo-bar, replay, prioritized, memory, drawing, gpu.",
+        "ppo.",
         "benchmarks.bench",
         False,
         list,

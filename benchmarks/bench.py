@@ -10,15 +10,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from benchmarks.drawing import drawing
-from benchmarks.gpu import gpu
 from benchmarks.measure import Benchmark, measure, table
-from benchmarks.memory import memory
 from benchmarks.peers import installed
-from benchmarks.prioritized import prioritized
-from benchmarks.replay import replay
 from benchmarks.report import RESULT, cpu, rows_before, write_report
-from benchmarks.to_the_bar import TASKS, to_the_bar
 from benchmarks.training import a2c, ddpg, ppo, sac, td3
 from helpers.training.study import Parser, circumstances, save
 
@@ -28,12 +22,6 @@ BENCHMARKS: dict[str, Callable[[], Benchmark]] = {
     "sac": sac,
     "a2c": a2c,
     "ppo": ppo,
-    **{f"{name}-bar": partial(to_the_bar, name) for name in TASKS},
-    "replay": replay,
-    "prioritized": prioritized,
-    "memory": memory,
-    "drawing": drawing,
-    "gpu": gpu,
 }
 SIZES = ("rounds", "steps")  # what a benchmark has and the command line may change
 

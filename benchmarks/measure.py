@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 
-from benchmarks.workers import Missing, Run, Turn, Worker, choose_core
+from benchmarks.workers import Missing, Run, Worker, choose_core
 
 
 @dataclass(frozen=True)
 class Unit:
-    """How what a turn gave is shown: `figure` makes the number of seconds or bytes."""
+    """How what a turn gave is shown: `figure` makes the number of seconds."""
 
     name: str
     figure: Callable[[float], float]
@@ -19,8 +19,6 @@ class Unit:
 
 STEPS_PER_SECOND = Unit("steps/s", lambda seconds: 1 / seconds)
 MICROSECONDS = Unit("µs", lambda seconds: seconds * 1e6)
-SECONDS = Unit("s", lambda seconds: seconds)
-MEGABYTES = Unit("MB", lambda size: size / 1e6)
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ class Contender:
 class Benchmark:
     """Contenders that do the same work, `steps` pieces of it in each of `rounds` rounds.
 
-    With `warm_up` there is one round more, at the start, that does not count.
+    There is one round more, at the start, that does not count.
     """
 
     title: str
@@ -64,14 +62,13 @@ class Benchmark:
     contenders: Sequence[Contender]
     steps: int
     rounds: int = 9
-    warm_up: bool = True
 
 
 def measure(benchmark: Benchmark, rounds: int, steps: int) -> list[dict]:
     """A row for each contender, in their order."""
     rows = []
     for group in groups(benchmark.contenders):
-        turns, missing = take_turns(group, rounds, steps, benchmark.warm_up)
+        turns, missing = take_turns(group, rounds, steps)
         for each in group:
             if each.name in missing:
                 rows.append(not_measured(each, benchmark.unit, missing[each.name]))
@@ -91,8 +88,8 @@ def groups(contenders: Sequence[Contender]) -> list[list[Contender]]:
 
 
 def take_turns(
-    group: Sequence[Contender], rounds: int, steps: int, warm_up: bool
-) -> tuple[dict[str, list[Turn]], dict[str, str]]:
+    group: Sequence[Contender], rounds: int, steps: int
+) -> tuple[dict[str, list[float]], dict[str, str]]:
     """By name the turns that count, and why there are none."""
     workers, missing, core = {}, {}, choose_core()
     with ExitStack() as stack:
@@ -103,40 +100,37 @@ def take_turns(
                 missing[contender.name] = str(error)
             else:
                 workers[contender.name] = stack.enter_context(closing(worker))
-        turns: dict[str, list[Turn]] = {name: [] for name in workers}
-        for _ in range(rounds + warm_up):
+        turns: dict[str, list[float]] = {name: [] for name in workers}
+        for _ in range(rounds + 1):
             for name, worker in workers.items():
                 turns[name].append(worker.turn(steps))
-    return {name: each[int(warm_up) :] for name, each in turns.items()}, missing
+    return {name: each[1:] for name, each in turns.items()}, missing
 
 
-def summary(contender: Contender, unit: Unit, turns: dict[str, list[Turn]]) -> dict:
+def summary(contender: Contender, unit: Unit, turns: dict[str, list[float]]) -> dict:
     """Figure and ratio of one contender: medians over the rounds, and all rounds beside them.
 
     A ratio is taken within each round: two medians may come from rounds of different busyness.
     """
     own = turns[contender.name]
-    figures = [unit.figure(value) for value, _ in own]
+    figures = [unit.figure(seconds) for seconds in own]
     other = turns.get(contender.against or "")
-    ratios = other and [mine[0] / its[0] for mine, its in zip(own, other, strict=True)]
+    ratios = other and [mine / its for mine, its in zip(own, other, strict=True)]
     figure = statistics.median(figures)
     ratio = statistics.median(ratios) if ratios else None
     row, bar = not_measured(contender, unit), contender.bar
-    said = [parts for _, parts in own if parts]
     return row | {
         "figure": round(figure, 3),
         "ratio": ratio and round(ratio, 4),
         "reached": bar.reached(figure if ratio is None else ratio) if bar else None,
         "figures": [round(each, 3) for each in figures],
         "ratios": ratios and [round(each, 4) for each in ratios],
-        "parts": said
-        and {name: round(statistics.mean(each[name] for each in said), 3) for name in said[0]},
     }
 
 
 def not_measured(contender: Contender, unit: Unit, why: str | None = None) -> dict:
     """The row of a contender without figures."""
-    empty = dict.fromkeys(["figure", "ratio", "reached", "figures", "ratios", "parts"])
+    empty = dict.fromkeys(["figure", "ratio", "reached", "figures", "ratios"])
     return {
         "name": contender.name,
         "unit": unit.name,
@@ -166,19 +160,12 @@ def cells(row: dict) -> tuple[str, ...]:
     )
 
 
-def below(row: dict) -> str:
-    """What is said below a row: how its time is divided, or why it has no figure."""
-    if row["missing"]:
-        return row["missing"]
-    return ", ".join(f"{part} {share:.0%}" for part, share in (row["parts"] or {}).items())
-
-
 def table(rows: Sequence[dict]) -> str:
     """The rows of one benchmark as text."""
     lines = [("", rows[0]["unit"], *HEAD), *map(cells, rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     shown = []
-    for (name, *others), said in zip(lines, ["", *map(below, rows)], strict=True):
+    for (name, *others), said in zip(lines, ["", *(row["missing"] for row in rows)], strict=True):
         aligned = [text.rjust(width) for text, width in zip(others, widths[1:], strict=True)]
         shown.append("  " + "   ".join([name.ljust(widths[0]), *aligned]).rstrip())
         shown += [f"    {said}"] if said else []

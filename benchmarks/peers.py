@@ -11,8 +11,6 @@ PACKAGES = {
     "sbx": "sbx-rl",
     "jax": "jax",
     "cpprb": "cpprb",
-    "tianshou": "tianshou",
-    "numba": "numba",
 }  # module -> package
 
 

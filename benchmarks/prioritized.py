@@ -7,7 +7,7 @@
 import operator
 import random
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import cycle
 from pathlib import Path
@@ -15,19 +15,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from benchmarks.measure import MICROSECONDS, Bar, Benchmark, Contender, measure
+from benchmarks.measure import MICROSECONDS, Benchmark, Contender, measure
 from benchmarks.peers import installed, load
-from benchmarks.replay import (
-    ACTION_SIZE,
-    COLUMNS,
-    MANY,
-    OBS_SIZE,
-    SIZES,
-    columns_of,
-    made_up_steps,
-    repeat,
-    tensors_of,
-)
 from benchmarks.workers import Run
 from helpers.memory.buffers import PrioritizedReplayBuffer
 from helpers.training.results import RESULTS
@@ -35,49 +24,23 @@ from helpers.training.study import circumstances, save
 
 RESULT = RESULTS / "04_cost.json"
 BATCH, ALPHA, BETA = 128, 0.6, 0.4
+OBS_SIZE, ACTION_SIZE = 3, 1  # Pendulum's
+COLUMNS = {  # of a step, as cpprb stores it
+    "obs": {"shape": OBS_SIZE}, "act": {"shape": ACTION_SIZE}, "rew": {},
+    "next_obs": {"shape": OBS_SIZE}, "terminated": {}, "truncated": {},
+}  # fmt: skip
 
 
-def prioritized() -> Benchmark:
-    """A batch with its weights, and new priorities for it: ours, cpprb's, a tree by numba, and the
-    whole buffer that this tree is in.
-
-    Smaller memories with the trees of tutorials and of Baselines too.
-    """
-    contenders = []
-    for items in SIZES:
-        others = of_size(items, items < MANY)
-        against = partial(Contender, against=others[0].name)
-        same = partial(prepare_tianshou, items, all_columns=True)
-        whole = partial(prepare_tianshou_buffer, items)
-        contenders += [
-            *others,
-            against("tianshou's tree, our columns", same, bar=Bar(">=", 0.667)),
-            against("tianshou's whole buffer", whole),
-        ]
-    title = f"a batch of {BATCH} by priority, and {BATCH} new priorities"
-    return Benchmark(title, MICROSECONDS, contenders, steps=200)
-
-
-def of_size(items: int, python_trees: bool = True) -> list[Contender]:
+def of_size(items: int) -> list[Contender]:
     """Ours is shown once more as lesson 04's agent needs it, with 10-step returns as well."""
-    ours = f"ours, {items:,} steps"
-    against = partial(Contender, against=ours)
-    contenders = [
-        Contender(ours, partial(prepare_ours, items)),
+    against = partial(Contender, against="ours")
+    return [
+        Contender("ours", partial(prepare_ours, items)),
         against("ours, 10-step returns too", partial(prepare_ours, items, 10)),
-        against("cpprb (C++)", partial(prepare_cpprb, items), bar=Bar(">=", 1)),
-        against("tianshou's tree (numba)", partial(prepare_tianshou, items), bar=Bar(">=", 0.667)),
+        against("cpprb (C++)", partial(prepare_cpprb, items)),
+        against("a tutorial's Python tree", partial(prepare_tutorial, items)),
+        against("Python trees as in Baselines", partial(prepare_baselines, items)),
     ]
-    if python_trees:
-        contenders += [
-            against("a tutorial's Python tree", partial(prepare_tutorial, items)),
-            against(
-                "Python trees as in Baselines",
-                partial(prepare_baselines, items),
-                bar=Bar(">=", 20) if items == 100_000 else None,
-            ),
-        ]
-    return contenders
 
 
 def by_size(
@@ -91,11 +54,7 @@ def by_size(
     rounds, `microseconds`. The largest size takes a minute to fill, and 2 GB.
     """
     return [
-        {
-            "items": items,
-            "name": row["name"] if row["against"] else "ours",
-            "microseconds": row["figure"],
-        }
+        {"items": items, "name": row["name"], "microseconds": row["figure"]}
         for items in sizes
         for row in measure(Benchmark("", MICROSECONDS, of_size(items), steps), rounds, steps)
         if not row["missing"]
@@ -129,58 +88,6 @@ def prepare_cpprb(items: int) -> Run:
         indices = batch.pop("indexes")
         buffer.update_priorities(indices, new())
         return tensors_of(batch)
-
-    return partial(repeat, sample_and_update)
-
-
-def prepare_tianshou(items: int, all_columns: bool = False) -> Run:
-    """Its tree, compiled by numba, asked as its buffer asks it, with columns of arrays beside it.
-
-    The weights are its buffer's: relative to the smallest priority that there has ever been. With
-    `all_columns` a batch has the n-step returns (n = 1), demonstrations and places of ours as well.
-    """
-    tree, rng = load("tianshou.data.utils.segtree").SegmentTree(items), np.random.default_rng(0)
-    columns, priorities = columns_of(items), made_up_priorities(items) ** ALPHA
-    tree[np.arange(items)] = priorities
-    new, smallest = next_priorities(), priorities.min()
-
-    def sample_and_update() -> tuple[torch.Tensor, ...]:
-        indices = tree.get_prefix_sum_idx(rng.random(BATCH) * tree.reduce())
-        weights = (tree[indices] / smallest) ** -BETA
-        batch = {name: column[indices] for name, column in columns.items()}
-        if all_columns:
-            for name in ("rew", "next_obs", "terminated"):
-                batch["n_" + name] = columns[name][indices]
-            batch["n_discount"] = np.full(BATCH, 0.99, np.float32)
-            batch |= {"is_demo": (indices < 0).astype(np.float32), "indices": indices}
-        tree[indices] = new() ** ALPHA
-        return tensors_of(batch | {"weights": weights.astype(np.float32)})
-
-    return partial(repeat, sample_and_update)
-
-
-def prepare_tianshou_buffer(items: int) -> Run:
-    """The buffer that its agents use, around the same tree. It draws by numpy's global generator.
-
-    Filled from columns: added one by one a million steps take minutes.
-    """
-    data = load("tianshou.data")
-    buffer, columns = data.PrioritizedReplayBuffer(items, ALPHA, BETA), columns_of(items)
-    ends = {name: columns[name][:, 0] > 0 for name in ("terminated", "truncated")}
-    steps = data.Batch(
-        obs=columns["obs"], act=columns["act"], rew=columns["rew"][:, 0],
-        obs_next=columns["next_obs"], done=np.logical_or(*ends.values()), **ends,
-    )  # fmt: skip
-    buffer.set_batch(steps)
-    buffer._size = items  # as its own `from_data` does
-    buffer.update_weight(np.arange(items), made_up_priorities(items))
-    new = next_priorities()
-    parts = ("obs", "act", "rew", "obs_next", "terminated", "truncated", "weight")
-
-    def sample_and_update() -> tuple[torch.Tensor, ...]:
-        batch, indices = buffer.sample(BATCH)
-        buffer.update_weight(indices, new())
-        return tensors_of({name: np.asarray(batch[name], np.float32) for name in parts})
 
     return partial(repeat, sample_and_update)
 
@@ -318,6 +225,33 @@ class ListTree:
                 prefix_sum -= self.nodes[node]
                 node += 1
         return node - self.size
+
+
+def columns_of(items: int) -> dict[str, np.ndarray]:
+    """The made-up steps, a column for each part, float32 (items, width)."""
+    columns = zip(*made_up_steps(items), strict=True)
+    rows = (np.array(column, np.float32).reshape(items, -1) for column in columns)
+    return dict(zip(COLUMNS, rows, strict=True))
+
+
+def tensors_of(batch: dict[str, np.ndarray]) -> tuple[torch.Tensor, ...]:
+    return tuple(map(torch.from_numpy, batch.values()))
+
+
+def made_up_steps(items: int) -> Iterator[tuple]:
+    """Steps as agents store them: obs, action, reward, next_obs, terminated, truncated."""
+    rng = np.random.default_rng(0)
+    obs = rng.standard_normal((items + 1, OBS_SIZE), dtype=np.float32)
+    actions = rng.uniform(-1, 1, (items, ACTION_SIZE)).astype(np.float32)
+    rewards = rng.standard_normal(items).tolist()
+    truncated = [(i + 1) % 200 == 0 for i in range(items)]
+    terminated = [False] * items
+    return zip(obs[:-1], actions, rewards, obs[1:], terminated, truncated, strict=True)
+
+
+def repeat(sample: Callable[[], object], times: int) -> None:
+    for _ in range(times):
+        sample()
 
 
 def made_up_priorities(items: int) -> np.ndarray:

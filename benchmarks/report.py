@@ -9,7 +9,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from benchmarks.measure import HEAD, below, cells
+from benchmarks.measure import HEAD, cells
 from benchmarks.workers import choose_core
 from helpers.show.plotting import BLUE, FAINT, GREY, ORANGE, SKY, VERMILLION
 from helpers.training.results import RESULTS
@@ -22,7 +22,6 @@ COURSE = README.parent.parent / "README.md"
 SPEED, SPEED_END = "<!-- begin: speed, by `course.py bench --report` -->", "<!-- end: speed -->"
 BEGIN, END = "<!-- begin: tables, by `course.py bench --report` -->", "<!-- end: tables -->"
 FLAGS = ("fma", "avx", "avx2", "avx512f", "avx512_bf16", "amx_tile")  # what products are fast by
-FIGURED = ("td3", "ddpg", "sac", "a2c", "ppo")
 PRODUCTS = "the products alone"
 CONTENDERS = {
     "ours": (VERMILLION, "o"),
@@ -67,8 +66,7 @@ def write_report(record: dict, order: Sequence[str]) -> None:
     course = COURSE.read_text(encoding="utf-8")
     short = between(course, SPEED, SPEED_END, summary(record["results"]))
     COURSE.write_text(short, encoding="utf-8")
-    if any(row["benchmark"] in FIGURED for row in record["results"]):
-        figure(record["results"]).savefig(FIGURE, dpi=110)
+    figure(record["results"]).savefig(FIGURE, dpi=110)
 
 
 def between(text: str, begin: str, end: str, new: str) -> str:
@@ -97,8 +95,7 @@ def tables(record: dict) -> str:
 
 def _told(row: dict) -> tuple[str, ...]:
     name, *others = cells(row)
-    said = below(row)
-    return (f"{name}: {said}" if said else name, *others)
+    return (f"{name}: {row['missing']}" if row["missing"] else name, *others)
 
 
 def groups(results: Sequence[dict]) -> dict[str, dict[str, dict]]:
@@ -108,7 +105,7 @@ def groups(results: Sequence[dict]) -> dict[str, dict[str, dict]]:
         name, _, size = row["name"].partition(", ")
         _, _, asked = (row["against"] or row["name"]).partition(", ")
         same = size in (asked, "the same rollouts") or name == PRODUCTS
-        if row["benchmark"] in FIGURED and row["figures"] and not row["parts"] and same:
+        if row["figures"] and same:
             found.setdefault(f"{row['benchmark'].upper()}, {asked}", {}).setdefault(name, row)
     return found
 

@@ -1,10 +1,7 @@
 """Whole training: environment steps a second, with the updates that belong to them."""
 
-import time
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import partial
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -23,15 +20,6 @@ SIZES = ((64, 128), (128, 128), (256, 256))  # width of both hidden layers, batc
 SB3, SBX = "stable_baselines3", "sbx"
 AUTOGRAD = "ours by autograd"
 WIDE = 256
-
-# What takes the time of a step: part -> the agent's method that is this part. Disjoint.
-OFF_POLICY = {
-    "environment": "env.step",
-    "acting": "explore",
-    "sampling": "buffer.sample",
-    "updating": "learn_from_memory",  # less the sampling within: however the update is done
-}
-ON_POLICY = {"environment": "envs.step", "acting": "policy.sample", "updating": "update"}
 
 
 def ddpg() -> Benchmark:
@@ -73,7 +61,6 @@ def off_policy(
         mine = partial(prepare_ours, setting, hidden=hidden, batch_size=batch)
         contenders += [
             Contender(ours, mine),
-            against("ours, its parts timed", partial(mine, parts=OFF_POLICY)),
             against(f"{AUTOGRAD}, {size}", partial(by_autograd, mine)),
             against(f"SB3, {size}", partial(library, SB3), bar=bars[i]),
             against(f"SBX, {size}", partial(library, SBX), bar=Bar(">=", 1)),
@@ -121,7 +108,6 @@ def on_policy(
     against, mine = partial(Contender, against=ours), partial(prepare_ours, setting)
     contenders = [
         Contender(ours, mine),
-        against("ours, its parts timed", partial(mine, parts=ON_POLICY)),
         against(f"{AUTOGRAD}, the same rollouts", partial(by_autograd, mine)),
     ]
     if change:
@@ -136,53 +122,16 @@ def on_policy(
     return Benchmark(title, STEPS_PER_SECOND, contenders, steps=10_240)
 
 
-def prepare_ours(setting: Setting, parts: dict[str, str] | None = None, **changes: Any) -> Run:
-    """Our agent, with so many steps behind it that an update belongs to every further one.
-
-    With `parts` it says how its time is divided.
-    """
+def prepare_ours(setting: Setting, **changes: Any) -> Run:
+    """Our agent, with so many steps behind it that an update belongs to every further one."""
     agent: Any = setting.make(seed=0, **changes)
-    agent.learn(agent.learning_starts if isinstance(agent, OffPolicyAgent) else 1)
-    seconds = time_parts(agent, parts) if parts else None
-
-    def run(steps: int) -> dict[str, float] | None:
-        if seconds is None:
-            return agent.learn(steps) and None
-        seconds.clear()
-        started = time.process_time()
-        agent.learn(steps)
-        total = time.process_time() - started
-        shares = {part: seconds[part] / total for part in parts or ()}
-        return shares | {"the rest": 1 - sum(shares.values())}
-
-    return run
+    return agent.learn(agent.learning_starts if isinstance(agent, OffPolicyAgent) else 1).learn
 
 
 def by_autograd(prepare: Callable[[], Run]) -> Run:
     """The same with the updates that the lessons show; its process is for nothing else."""
     UPDATES.clear()
     return prepare()
-
-
-def time_parts(agent: Any, parts: dict[str, str]) -> dict[str, float]:
-    """Let these parts of `agent` count, in the dictionary that is returned, their seconds."""
-    seconds: dict[str, float] = defaultdict(float)
-
-    def timed(call: Callable, part: str) -> Callable:
-        def wrapper(*args, **kwargs):
-            started, others = time.process_time(), sum(seconds.values())
-            result = call(*args, **kwargs)
-            within = sum(seconds.values()) - others
-            seconds[part] += time.process_time() - started - within
-            return result
-
-        return wrapper
-
-    for part, name in parts.items():
-        *owner, method = name.split(".")
-        holder = attrgetter(*owner)(agent) if owner else agent
-        vars(holder)[method] = timed(getattr(holder, method), part)
-    return seconds
 
 
 def prepare_library(

@@ -13,10 +13,7 @@ from typing import Any
 
 import torch
 
-Parts = dict[str, float]  # name -> share, of the time or of the rounds
-Turn = tuple[float, Parts | None]  # the seconds of one piece of work, and what is said beside them
-# Does that many pieces of work. What it returns: nothing, or parts, or a turn of its own measuring.
-Run = Callable[[int], Parts | Turn | None]
+Run = Callable[[int], object]  # does that many pieces of work
 
 SPAWN = multiprocessing.get_context("spawn")
 ONE_THREAD = {
@@ -46,8 +43,8 @@ class Worker:
         theirs.close()
         self.hear()
 
-    def turn(self, steps: int) -> Turn:
-        """What `steps` pieces of work took: CPU seconds for one, unless the run says otherwise."""
+    def turn(self, steps: int) -> float:
+        """CPU seconds for one of `steps` pieces of work."""
         self.pipe.send(steps)
         return self.hear()
 
@@ -65,12 +62,11 @@ class Worker:
         self.process.join()
 
 
-def take_turn(run: Run, steps: int) -> Turn:
+def take_turn(run: Run, steps: int) -> float:
     """CPU seconds, since those of the clock hold what other programs took in between."""
     started = time.process_time()
-    said = run(steps)
-    seconds = (time.process_time() - started) / steps
-    return said if isinstance(said, tuple) else (seconds, said)
+    run(steps)
+    return (time.process_time() - started) / steps
 
 
 def choose_core() -> int | None:

@@ -1,15 +1,12 @@
-"""How fast our TD3 learns beside a peer, and how long it takes on a GPU."""
+"""How fast our TD3 learns beside a peer."""
 
 import json
-import time
 from dataclasses import replace
 
 import pytest
-import torch
 from sometimes import always_on
 
-from benchmarks import gpu, learning
-from benchmarks.workers import Missing
+from benchmarks import learning
 from helpers.training.settings import get_setting
 
 
@@ -57,23 +54,3 @@ def test_the_small_peer_has_our_sizes_and_rates():
 def test_learning_refuses_unknown_seeds_in_one_sentence(capsys):
     assert learning.main(["--seeds", "some"]) == 2
     assert "Seeds are written as" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("recorded", [True, False])
-def test_a_gpu_is_timed_by_the_clock(recorded, monkeypatch):
-    """With its work finished. (The agent is on the CPU here; the rest is as on a GPU.)"""
-    waits = []
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "synchronize", lambda: waits.append(time.sleep(0.2)))
-    setting = get_setting("td3", "Pendulum-v1")
-    run = gpu.prepare(setting, "cpu", recorded, hidden=8, batch_size=4)
-    seconds, _ = run(2)
-    assert len(waits) == 1
-    assert seconds >= 0.1
-
-
-def test_without_a_gpu_that_is_said(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    for contender in gpu.gpu().contenders:
-        with pytest.raises(Missing, match="finds no GPU"):
-            contender.prepare()
