@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from helpers.agents import sac
+from helpers.algorithms import sac
 from helpers.agents.sac import SAC
 from helpers.checks import find
 from helpers.checks.core import judge
