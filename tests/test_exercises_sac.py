@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from helpers.agents import sac
 from helpers.agents.sac import SAC
+from helpers.algorithms import sac
 from helpers.checks import find
 from helpers.checks.core import judge
 

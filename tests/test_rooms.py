@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "agents": {"names", "files", "envs", "memory", "demos", "algorithms"},
     "training": {"names", "files", "envs", "memory", "demos", "agents", "evaluation"},
     "show": {"envs", "memory", "demos", "agents", "evaluation", "training"},
-    "checks": {"agents", "show"},
+    "checks": {"agents", "algorithms", "show"},
     "exercises": {
         "envs",
         "memory",

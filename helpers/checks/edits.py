@@ -32,10 +32,13 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from helpers.agents.networks import make_actor
+from helpers.algorithms.ddpg import start_small
+
 # What code of a mistake may name beside what the reference's own module knows.
 NAMES = {
     "np": np, "torch": torch, "nn": nn, "F": F, "math": math, "random": random, "copy": copy,
-    "itertools": itertools, "deque": deque,
+    "itertools": itertools, "deque": deque, "make_actor": make_actor, "start_small": start_small,
 }  # fmt: skip
 _STEP = re.compile(r"\s*# (\d+)\.")
 
