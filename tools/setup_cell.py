@@ -9,8 +9,10 @@ from urllib.request import urlopen
 REPOSITORY, VERSION = "", ""  # where it is published, and which one this notebook belongs to
 HERE, PARTS = Path.cwd(), ("helpers/agents", "helpers/checks", "pyproject.toml")
 
+
 def whole(folder):
     return all((folder / part).exists() for part in PARTS)
+
 
 def origin():
     """Repository and branch that this notebook was opened from, which Colab knows; else ours."""
@@ -20,9 +22,11 @@ def origin():
         said = urlopen(address.format(**os.environ), timeout=5).read().decode()
     with suppress(Exception):  # a copy in somebody's Drive remembers where it is from
         from google.colab import _message
+
         said += str(_message.blocking_request("get_ipynb")["ipynb"]["metadata"])
     found = re.search(r"github(?:\.com)?/([\w.-]+/[\w.-]+)/blob/(.+?)/notebooks/", unquote(said))
     return found.groups() if found else (REPOSITORY, "HEAD")
+
 
 def archives():
     """Zips that may be the course's: in this notebook, beside it, on GitHub, on your computer."""
@@ -34,8 +38,10 @@ def archives():
         yield BytesIO(urlopen(url, timeout=60).read() if repository else b"")
     with suppress(ImportError):
         from google.colab import files
+
         print("The course is not here: choose its zip (on GitHub: Code, Download ZIP).")
         yield from map(BytesIO, files.upload().values())
+
 
 def unpack(archive):
     """The course in a zip, as the folder `course` beside this notebook: all of it, or nothing."""
@@ -45,6 +51,7 @@ def unpack(archive):
                 zipped.extractall(f"{part}/course")
                 for folder in filter(whole, [Path(part, "course"), *Path(part).glob("*/*/")]):
                     return folder.replace(HERE / "course")
+
 
 near = [*HERE.glob("*/"), *Path("/kaggle/input").glob("*/*/")]
 course = next(filter(whole, [HERE, *HERE.parents, *map(Path, sys.path), *near]), None)
