@@ -40,7 +40,9 @@ def lay_out(root: Path, source: Path, static: Path, repository: str) -> None:
     for name in documents:
         text = relink((root / name).read_text("utf-8"), root / name, root, repository)
         if name == "README.md":
-            text += contents(root, documents)
+            title, _, rest = text.partition("\n")
+            button = BUTTON.format("try_it.html", "", "Try it: TD3 learns in your browser")
+            text = f"{title}\n\n<p>{button}</p>\n{rest}{contents(root, documents)}"
         (source / name.replace("README", "index")).write_text(text, "utf-8")
     (source / "try_it.md").write_text(try_it(root), "utf-8")
     static.mkdir(parents=True)

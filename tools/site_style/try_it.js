@@ -201,7 +201,7 @@ function print(text) {
 
 // --- Curves -----------------------------------------------------------------------------------
 
-function chart(svg, label, low, high, lines, unit) {
+function chart(svg, label, low, high, lines, unit, bar) {
   const [width, height] = [svg.clientWidth || 480, svg.clientHeight || 200], left = 52, bottom = 20;
   const steps = Math.max(...racing().map((learner) => learner.steps));
   const x = (step) => left + (step / steps) * (width - left - 12);
@@ -212,6 +212,7 @@ function chart(svg, label, low, high, lines, unit) {
     marks += `<path class="try-grid" d="M${left} ${y(level)}H${width - 12}"/>` + text(left - 6, y(level) + 4, round(level), "end");
   for (const part of [0, 0.5, 1])
     marks += text(x(part * steps), height - 4, round(part * steps) + (part === 1 ? " steps" : ""), part === 1 ? "end" : part ? "middle" : "start");
+  if (bar) marks += `<path class="try-bound" d="M${left} ${y(bar)}H${width - 12}"/>` + text(width - 12, y(bar) + 15, `lesson 03's bar: ${round(bar)}`, "end");
   const path = (points) => points.map(([step, value], i) => `${i ? "L" : "M"}${x(step).toFixed(1)} ${y(value).toFixed(1)}`).join("");
   for (const [letter, kind, points] of lines)
     marks += kind === "dot"
@@ -226,7 +227,7 @@ function drawCharts() {
   const column = (learner, k) => learner.evaluations.map((row) => [row[0], row[k]]);
   const last = (k) => all.map((a) => (a.evaluations.length ? `${a.letter} ${Math.round(a.evaluations.at(-1)[k])}` : `${a.letter} nothing yet`)).join(", ");
   chart($("returns"), `Returns against steps; the last: ${last(1)}`, -2000, 0,
-    all.flatMap((a) => [[a.letter, "dot", a.episodes], [a.letter, "line", column(a, 1)]]), 500);
+    all.flatMap((a) => [[a.letter, "dot", a.episodes], [a.letter, "line", column(a, 1)]]), 500, -200);
   const seen = all.flatMap((a) => a.evaluations.flatMap((row) => row.slice(2)));
   const [low, high] = [Math.min(-400, ...seen), Math.max(100, ...seen)];
   chart($("promises"), `Promised by the critic: ${last(2)}; obtained: ${last(3)}`, low, high,

@@ -13,8 +13,7 @@ async function load(pyodide) {
   try {
     driver = await (await fetch("try_it_driver.py")).text();
     importScripts(pyodide + "pyodide.js");
-    python = await loadPyodide({ indexURL: pyodide });
-    await python.loadPackage("numpy", { messageCallback: () => {} });
+    python = await loadPyodide({ indexURL: pyodide, packages: ["numpy"] });
   } catch (error) {
     postMessage({ missing: String(error.message ?? error) });
     return;
