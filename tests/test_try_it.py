@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import json
-import math
 import re
 import sys
 from dataclasses import asdict
@@ -25,7 +24,6 @@ from helpers.agents.td3 import (
     smoothed_target_action,
     twin_critic_loss,
 )
-from helpers.algorithms import td3_numpy
 from helpers.algorithms.td3_numpy import TD3, Pendulum, Settings
 from helpers.memory.buffers import Batch
 from tools import site_try_it, try_it, try_it_driver
@@ -38,27 +36,26 @@ RESULTS = json.loads((ROOT / site_try_it.RESULTS).read_text("utf-8"))
 # --- The algorithm ----------------------------------------------------------------------------
 
 
-def in_torch(ours: td3_numpy.Network, theirs: Any) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    """A numpy network's weights as torch keeps them, (outputs, inputs), beside torch's own."""
-    values = [value for layer in ours.layers for value in (layer[:-1].T, layer[-1])]
-    pairs = zip(theirs.parameters(), values, strict=True)
-    return [(mine, torch.tensor(value)) for mine, value in pairs]
+def flat(net: Any) -> np.ndarray:
+    """A torch network's weights as the numpy ones lie: each layer's inputs, then its biases."""
+    layers = [torch.cat([each.weight.T, each.bias[None]]) for each in net.children()]
+    return torch.cat([layer.ravel() for layer in layers]).detach().numpy()
 
 
-def test_an_update_is_the_courses() -> None:
-    settings = Settings(policy_delay=3, target_noise=0.4)
-    ours = TD3(settings, np.random.default_rng(0))
-    nets = [(DeterministicActor(3, 1, 32), TwinQNetwork(3, 1, 32)) for _ in range(2)]
-    (actor, critic), (target_actor, target_critic) = nets
-    sides = [
-        pair
-        for networks, (mu, q) in zip((ours.online, ours.targets), nets, strict=True)
-        for pair in zip(networks, (mu, q.first, q.second), strict=True)
-    ]
-    for network, theirs in sides:
-        for mine, value in in_torch(network, theirs):
-            mine.data = value
-    optimizers = [torch.optim.Adam(net.parameters(), settings.learning_rate) for net in nets[0]]
+@pytest.mark.parametrize("critics", [2, 1])
+def test_an_update_is_the_courses(critics: int) -> None:
+    s = Settings(critics=critics, policy_delay=3, target_noise=0.4)
+    ours = TD3(s, np.random.default_rng(0))
+    online, targets = ([DeterministicActor(3, 1, 32), TwinQNetwork(3, 1, 32)] for _ in range(2))
+    pairs = []
+    for networks, (actor, critic) in ((ours.online, online), (ours.targets, targets)):
+        if critics == 1:  # the lower of two that are alike
+            critic.second.load_state_dict(critic.first.state_dict())
+        pairs += [*zip(networks, (actor, critic.first, critic.second), strict=False)]
+    for network, theirs in pairs:
+        network.weights[:] = flat(theirs)
+    (actor, critic), (target_actor, target_critic) = online, targets
+    optimizers = [torch.optim.Adam(net.parameters(), s.learning_rate) for net in online]
     ours.rng, rng = np.random.default_rng(1), np.random.default_rng(1)
     data = np.random.default_rng(2).uniform(-1, 1, (7, 50, 8)).astype(np.float32)
     for number, rows in enumerate(data, start=1):
@@ -66,31 +63,16 @@ def test_an_update_is_the_courses() -> None:
         obs, action, reward, next_obs = torch.tensor(rows).split([3, 1, 1, 3], dim=1)
         batch = Batch(obs, action, reward[:, 0], next_obs, torch.zeros(50), torch.zeros(50))
         next_action = smoothed_target_action(
-            target_actor, next_obs, settings.target_noise, settings.noise_clip, rng
+            target_actor, next_obs, s.target_noise, s.noise_clip, rng
         )
-        target = clipped_double_q_target(batch, next_action, target_critic, settings.gamma)
+        target = clipped_double_q_target(batch, next_action, target_critic, s.gamma)
         gradient_step(optimizers[1], twin_critic_loss(critic, batch, target))
-        if number % settings.policy_delay == 0:
+        if number % s.policy_delay == 0:
             gradient_step(optimizers[0], actor_loss_by_q1(actor, critic, obs))
-            for targets, online in zip(nets[1], nets[0], strict=True):
-                polyak_update(targets.parameters(), online.parameters(), settings.tau)
-    for network, theirs in sides:
-        for mine, value in in_torch(network, theirs):
-            torch.testing.assert_close(mine.data, value, rtol=0, atol=1e-5)
-
-
-def test_one_critic_learns_as_two_alike_do() -> None:
-    one, two = (TD3(Settings(critics=n), np.random.default_rng(0)) for n in (1, 2))
-    for alone, pair in ((one.online, two.online), (one.targets, two.targets)):
-        for network, like in zip(pair, (alone[0], alone[1], alone[1]), strict=True):
-            network.weights[:] = like.weights
-    one.rng, two.rng = np.random.default_rng(1), np.random.default_rng(1)
-    rows = np.random.default_rng(2).uniform(-1, 1, (50, 8)).astype(np.float32)
-    for _ in range(4):
-        one.update(rows)
-        two.update(rows)
-    for alone, pair in zip(one.online + one.targets, two.online[:2] + two.targets[:2], strict=True):
-        np.testing.assert_array_equal(alone.weights, pair.weights)
+            for mine, leader in zip(targets, online, strict=True):
+                polyak_update(mine.parameters(), leader.parameters(), s.tau)
+    for network, theirs in pairs:
+        np.testing.assert_allclose(network.weights, flat(theirs), rtol=0, atol=1e-5)
 
 
 def test_the_pendulum_is_gymnasiums() -> None:
@@ -135,16 +117,12 @@ def test_a_run_comes_in_pieces_and_learns(driver: Any) -> None:
     news: list[dict[str, Any]] = []
     while not (news and news[-1].get("finished")):
         news.append(json.loads(driver.advance(0.05)))
-        assert "error" not in news[-1]
     evaluations = [each for each in news if "mean" in each]
-    assert [each["step"] for each in evaluations] == list(range(500, 4001, 500))
-    episodes = [step for each in news for step, _ in each["episodes"]]
-    assert episodes == list(range(200, 4001, 200))
+    assert [each["step"] for each in evaluations] == [*range(500, 4001, 500)]
+    assert [step for each in news for step, _ in each["episodes"]] == [*range(200, 4001, 200)]
     assert evaluations[0]["mean"] < -900
     assert evaluations[-1]["mean"] > -200
-    assert len(evaluations[-1]["shown"]["angles"]) == 201
-    shown = json.loads(driver.play(math.pi / 2))["shown"]
-    assert shown["angles"][0] == pytest.approx(math.pi / 2)
+    assert json.loads(driver.play(2.0))["shown"]["angles"][0] == 2
 
 
 @pytest.mark.parametrize(

@@ -10,16 +10,19 @@ DRIVER = "tools/try_it_driver.py"
 RESULTS = "data/results/try_it.json"
 # Pyodide with its numpy; tests take the same version from the Python registry.
 PYODIDE = "https://cdn.jsdelivr.net/pyodide/v0.27.7/full/"
-HEADS = ("", "changed", "mean return while it learns", "promised more than obtained")
+HEADS = ("", "Changed in B", "Seeds at −200", "Mean return", "Promised above obtained")
 
 
 def try_it(root: Path) -> str:
     """The page, in Markdown for MyST."""
     code = (root / CODE).read_text("utf-8")
+    results = json.loads((root / RESULTS).read_text("utf-8"))
     filled = {
         "lines": str(len(code.splitlines())),
         "pyodide": PYODIDE,
-        "table": table(json.loads((root / RESULTS).read_text("utf-8"))),
+        "table": table(results["table"]),
+        "seeds": str(results["seeds"]),
+        "level": f"{results['level']:.4f}",
         "code": escape("\n" + code),  # a textarea drops its first newline
     }
     text = (root / "tools" / "try_it.md").read_text("utf-8")
@@ -28,15 +31,16 @@ def try_it(root: Path) -> str:
     return text
 
 
-def table(results: dict[str, Any]) -> str:
+def table(measured: list[dict[str, Any]]) -> str:
     """A row for each setting that was tried, with a button that races it."""
     rows = "".join(f"<th>{head}</th>" for head in HEADS)
-    for row in results["table"]:
+    for row in measured:
         link = "race=1" + "".join(f"&amp;B.{key}={value}" for key, value in row["settings"].items())
         button = (
             f'<button type="button" data-race="{link}">Race</button>' if row["settings"] else ""
         )
         rows += f"</tr>\n<tr><td>{button}</td><td>{escape(row['name'])}</td>"
+        rows += f"<td>{row['at the bar']}</td>"
         rows += "".join(f"<td>{told(row[key])}</td>" for key in ("return", "bias"))
     return f'<table class="try-table"><tr>{rows}</tr></table>'
 

@@ -25,13 +25,14 @@ COURSE = "TD3 as in the course"
 # The table's rows, beside whose words stands the button that races them.
 VARIANTS: dict[str, dict[str, float]] = {
     COURSE: {},
-    "one critic: no lower value": {"critics": 1},
+    "one critic: no lower of two": {"critics": 1},
     "no delay: the actor moves at every update": {"policy_delay": 1},
     "no smoothing of the target's action": {"target_noise": 0.0},
     "no target networks: tau is 1": {"tau": 1.0},
     "a learning rate of 0.01": {"learning_rate": 0.01},
     "no exploration after 500 steps": {"exploration": 0.0},
 }
+TABLE_LEVEL = LEVEL / (2 * (len(VARIANTS) - 1))  # Bonferroni: so many tests stand in the table
 KEYS = ("mean", "promised", "obtained")
 
 
@@ -59,7 +60,6 @@ def table(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
         }
         for name, each in runs.items()
     }
-    level = LEVEL / (2 * (len(VARIANTS) - 1))  # Bonferroni: so many tests stand in the table
     rows = []
     for name, numbers in measured.items():
         row: dict[str, Any] = {"name": name, "settings": VARIANTS[name]}
@@ -68,7 +68,7 @@ def table(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
             row[key] = {"mean": round(float(values.mean()), 1)}
             if name != COURSE:
                 p = permutation_test(values, measured[COURSE][key])
-                row[key] |= {"p": p, "shown": p < level}
+                row[key] |= {"p": p, "shown": p < TABLE_LEVEL}
         rows.append(row)
     return rows
 
@@ -90,7 +90,8 @@ def main() -> None:
         if (name, seed) not in done:
             content["results"].append(measure(name, seed))
             write_json(options.out, content, rows="results")
-    write_json(options.out, content | {"table": table(content["results"])}, rows="results")
+    found = {"seeds": len(seeds), "level": TABLE_LEVEL, "table": table(content["results"])}
+    write_json(options.out, content | found, rows="results")
 
 
 if __name__ == "__main__":

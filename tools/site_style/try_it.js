@@ -9,6 +9,7 @@ const IDEAS = [
   ["exploration", "Exploration", "noise on the actions it tries", [0, 0.05, 0.1, 0.2, 0.3, 0.5]],
 ];
 const COURSE = { critics: 2, policy_delay: 2, target_noise: 0.2, tau: 0.02, learning_rate: 0.001, exploration: 0.1 };
+const BAR = -200; // lesson 03's
 const PATIENCE = 1500; // ms until a worker that does not answer "stop" is ended
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const $ = (id) => document.getElementById("try-" + id);
@@ -102,6 +103,8 @@ class Learner {
     if (news.step) this.step = news.step;
     this.episodes.push(...(news.episodes ?? []));
     if (news.mean !== undefined) {
+      const first = news.mean > BAR && this.evaluations.every((row) => row[1] <= BAR);
+      if (first) say(`${$("race").checked ? this.letter : "It"} holds it up after ${round(news.step)} steps: ${round(news.mean)}.`);
       this.evaluations.push([news.step, news.mean, news.promised, news.obtained]);
       this.again.disabled = false;
     }
@@ -180,7 +183,7 @@ const racing = () => ($("race").checked ? learners : learners.slice(0, 1));
 function say(text) { $("status").textContent = text; }
 
 function announce() {
-  if (racing().some((learner) => learner.busy)) return;
+  if (racing().some((learner) => learner.busy) || !$("error").hidden) return;
   const said = racing().filter((learner) => learner.evaluations.length).map(({ letter, step, evaluations }) =>
     `${$("race").checked ? letter + " after" : "After"} ${round(step)} steps: a mean return of ${round(evaluations.at(-1)[1])}.`);
   say(["Done.", ...said].join(" ") + " Click into the circle to let it go from there.");
@@ -191,7 +194,7 @@ function fail({ error, line }, learner) {
   $("error").textContent = (line ? `Line ${line}: ` : "") + error;
   $("error").hidden = false;
   say("Stopped by an error.");
-  if (line) mark(line);
+  if (line) mark(line, error);
 }
 
 function print(text) {
@@ -227,7 +230,7 @@ function drawCharts() {
   const column = (learner, k) => learner.evaluations.map((row) => [row[0], row[k]]);
   const last = (k) => all.map((a) => (a.evaluations.length ? `${a.letter} ${Math.round(a.evaluations.at(-1)[k])}` : `${a.letter} nothing yet`)).join(", ");
   chart($("returns"), `Returns against steps; the last: ${last(1)}`, -2000, 0,
-    all.flatMap((a) => [[a.letter, "dot", a.episodes], [a.letter, "line", column(a, 1)]]), 500, -200);
+    all.flatMap((a) => [[a.letter, "dot", a.episodes], [a.letter, "line", column(a, 1)]]), 500, BAR);
   const seen = all.flatMap((a) => a.evaluations.flatMap((row) => row.slice(2)));
   const [low, high] = [Math.min(-400, ...seen), Math.max(100, ...seen)];
   chart($("promises"), `Promised by the critic: ${last(2)}; obtained: ${last(3)}`, low, high,
@@ -264,7 +267,7 @@ function settled() {
     for (const [name, value] of Object.entries(learner.settings))
       if (value !== COURSE[name]) words.set(learner.letter === "A" ? name : "B." + name, value);
   history.replaceState(null, "", "#" + words);
-  if (racing().some((learner) => learner.step)) say("Changed: press Run to begin again with these settings.");
+  if (racing().some((learner) => learner.step)) say("Changed: it counts from the next start.");
 }
 
 function fromLink() {
@@ -341,15 +344,19 @@ function colour() {
   $("restore").disabled = code === $("source").defaultValue;
 }
 
-function mark(line) {
+function mark(line, error) {
   $("numbers").querySelector(".try-wrong")?.classList.remove("try-wrong");
-  const number = $("numbers").children[line - 1];
-  if (!number) return;
+  $("wrong").textContent = "";
+  const number = $("numbers").children[line - 1], code = number?.closest(".try-code");
+  if (!code) return;
   number.classList.add("try-wrong");
-  number.closest(".try-code").scrollTop = number.offsetTop - 150;
+  $("wrong").textContent = error;
+  $("wrong").style.top = number.offsetTop + number.offsetHeight + "px";
+  code.scrollTop = number.offsetTop - code.clientHeight / 2;
+  code.scrollIntoView({ block: "center" });
 }
 
-$("source").oninput = colour;
+$("source").oninput = () => { mark(null); colour(); };
 $("source").onkeydown = (event) => {
   if (event.key !== "Enter") return;
   event.preventDefault();
@@ -357,9 +364,9 @@ $("source").onkeydown = (event) => {
   const before = $("source").value.slice(0, $("source").selectionStart).split("\n").at(-1);
   document.execCommand("insertText", false, "\n" + before.match(/^ */)[0] + (before.endsWith(":") ? "    " : ""));
 };
-$("restore").onclick = () => { $("source").value = $("source").defaultValue; mark(null); colour(); };
+$("restore").onclick = () => { $("source").value = $("source").defaultValue; $("source").oninput(); };
 $("run").onclick = run;
-$("run-code").onclick = () => { run(); $("stage").scrollIntoView({ block: "start" }); };
+$("run-code").onclick = () => { run(); $("stage").scrollIntoView(); };
 $("stop").onclick = () => { say("Stopped."); learners.forEach((learner) => learner.stop()); };
 $("race").onchange = () => { layOut(); settled(); };
 $("seed").onchange = settled;
@@ -370,7 +377,7 @@ $("share").onclick = async () => {
   say("The address holds these settings and the seed, not your code. It is copied.");
 };
 for (const button of document.querySelectorAll("[data-race]"))
-  button.onclick = () => { location.hash = button.dataset.race; scrollTo(0, 0); };
+  button.onclick = () => { location.hash = button.dataset.race; fromLink(); run(); $("stage").scrollIntoView(); };
 onhashchange = fromLink;
 new ResizeObserver(() => requestFrame(true)).observe($("stage"));
 new MutationObserver(() => requestFrame(true)).observe(document.documentElement, { attributeFilter: ["data-theme"] });
