@@ -47,7 +47,10 @@ def test_an_update_is_the_courses(critics: int) -> None:
     s = Settings(critics=critics, policy_delay=3, target_noise=0.4)
     ours = TD3(s, np.random.default_rng(0))
     online, targets = ([DeterministicActor(3, 1, 32), TwinQNetwork(3, 1, 32)] for _ in range(2))
-    pairs = []
+    pairs, draws = [], torch.Generator().manual_seed(0)
+    for net in online + targets:  # large: actions reach their bounds
+        for parameter in net.parameters():
+            parameter.data.uniform_(-0.4, 0.4, generator=draws)
     for networks, (actor, critic) in ((ours.online, online), (ours.targets, targets)):
         if critics == 1:  # the lower of two that are alike
             critic.second.load_state_dict(critic.first.state_dict())
