@@ -26,7 +26,7 @@ pytest_plugins = ("tests.browser",)
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("site")]
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENTS = ["index", "CONTRIBUTING", "INSTRUCTORS", "NAMES"]
+DOCUMENTS = ["index", "try_it", "CONTRIBUTING", "INSTRUCTORS", "NAMES"]
 PAGES = [*DOCUMENTS, "notebooks/01_a2c", "notebooks/04_ddpgfd", "notebooks/exercises/02_ddpg"]
 SCREENS = {"desktop": (1280, 900), "phone": (390, 844)}
 PACKED = "mathjax@" + MATHJAX.split("mathjax@")[1].split("/")[0], "axe-core@4.14.1"

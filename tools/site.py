@@ -17,6 +17,7 @@ from typing import Any
 from tools.folder import writable
 from tools.project import project
 from tools.site_pages import OUTPUTS, TITLE, lay_out, notebooks
+from tools.site_try_it import DRIVER
 
 ROOT = Path(__file__).resolve().parent.parent
 MATHJAX = "https://cdn.jsdelivr.net/npm/mathjax@3.2.2/es5/tex-mml-chtml.js"
@@ -85,7 +86,7 @@ def settings(root: Path, repository: str) -> dict[str, Any]:
         "html_theme": "sphinx_book_theme",
         "html_theme_options": theme,
         "html_title": TITLE,
-        "html_static_path": [str(root / "tools" / "site_style")],
+        "html_static_path": [str(root / "tools" / "site_style"), str(root / DRIVER)],
         "html_css_files": ["course.css"],
         "html_copy_source": True,
         "html_sourcelink_suffix": "",

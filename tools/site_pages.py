@@ -12,6 +12,8 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
+from tools.site_try_it import try_it
+
 TITLE = "Actor-critic reinforcement learning"
 EDITIONS = {"Lessons": "notebooks", "Exercises": "notebooks/exercises"}
 OUTPUTS = "_static/outputs"  # where the pictures of all notebooks go
@@ -38,8 +40,11 @@ def lay_out(root: Path, source: Path, static: Path, repository: str) -> None:
     for name in documents:
         text = relink((root / name).read_text("utf-8"), root / name, root, repository)
         if name == "README.md":
-            text += contents(root, documents)
+            title, _, rest = text.partition("\n")
+            button = BUTTON.format("try_it.html", "", "Try it: TD3 learns in your browser")
+            text = f"{title}\n\n<p>{button}</p>\n{rest}{contents(root, documents)}"
         (source / name.replace("README", "index")).write_text(text, "utf-8")
+    (source / "try_it.md").write_text(try_it(root), "utf-8")
     static.mkdir(parents=True)
     for path in notebooks(root):
         place = path.relative_to(root)
@@ -56,9 +61,10 @@ def lay_out(root: Path, source: Path, static: Path, repository: str) -> None:
 
 
 def contents(root: Path, documents: list[str]) -> str:
-    """The navigation: both editions of the lessons, then the other documents."""
+    """The navigation: what runs in the browser, both editions of the lessons, the documents."""
     parts = {name: sorted((root / place).glob("*.ipynb")) for name, place in EDITIONS.items()}
     pages = {name: [p.relative_to(root).as_posix() for p in found] for name, found in parts.items()}
+    pages = {"In your browser": ["try_it.md"], **pages}
     pages["About"] = [name for name in documents if name != "README.md"]
     tree = "\n```{{toctree}}\n:hidden:\n:caption: {}\n:titlesonly:\n\n{}\n```\n"
     return "\n" + "".join(tree.format(name, "\n".join(found)) for name, found in pages.items())

@@ -1,0 +1,54 @@
+"""The page "Try it" of the site: its text, the algorithm's file, and what twenty seeds showed."""
+
+import json
+from html import escape
+from pathlib import Path
+from typing import Any
+
+CODE = "helpers/algorithms/td3_numpy.py"
+DRIVER = "tools/try_it_driver.py"
+RESULTS = "data/results/try_it.json"
+# Pyodide with its numpy; tests take the same version from the Python registry.
+PYODIDE = "https://cdn.jsdelivr.net/pyodide/v0.27.7/full/"
+HEADS = ("", "Changed in B", "Seeds at −200", "Mean return", "Promised above obtained")
+
+
+def try_it(root: Path) -> str:
+    """The page, in Markdown for MyST."""
+    code = (root / CODE).read_text("utf-8")
+    results = json.loads((root / RESULTS).read_text("utf-8"))
+    filled = {
+        "lines": str(len(code.splitlines())),
+        "pyodide": PYODIDE,
+        "table": table(results["table"]),
+        "seeds": str(results["seeds"]),
+        "level": f"{results['level']:.4f}",
+        "code": escape("\n" + code),  # a textarea drops its first newline
+    }
+    text = (root / "tools" / "try_it.md").read_text("utf-8")
+    for name, value in filled.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
+
+
+def table(measured: list[dict[str, Any]]) -> str:
+    """A row for each setting that was tried, with a button that races it."""
+    rows = "".join(f"<th>{head}</th>" for head in HEADS)
+    for row in measured:
+        link = "race=1" + "".join(f"&amp;B.{key}={value}" for key, value in row["settings"].items())
+        button = (
+            f'<button type="button" data-race="{link}">Race</button>' if row["settings"] else ""
+        )
+        rows += f"</tr>\n<tr><td>{button}</td><td>{escape(row['name'])}</td>"
+        rows += f"<td>{row['at the bar']}</td>"
+        rows += "".join(f"<td>{told(row[key])}</td>" for key in ("return", "bias"))
+    return f'<table class="try-table"><tr>{rows}</tr></table>'
+
+
+def told(measured: dict[str, Any]) -> str:
+    """A mean, and what it shows beside TD3's: "no difference shown" unless the test says so."""
+    mean = f"{measured['mean']:,.0f}".replace("-", "−")
+    if "p" not in measured:
+        return mean
+    shown = f"p = {measured['p']:.1g}" if measured["p"] >= 0.001 else "p &lt; 0.001"
+    return f"{mean} ({shown})" if measured["shown"] else f"{mean} (no difference shown)"
