@@ -44,7 +44,7 @@ from helpers.envs.make import (
     spaces_of,
 )
 from helpers.envs.resumable import DIVERGED, Resumable
-from helpers.envs.units import warn_of_loose_bounds
+from helpers.envs.units import warn_of_far_numbers, warn_of_loose_bounds
 from helpers.names import explained, missing_attribute
 
 Callback = Callable[["Agent"], bool | None]
@@ -346,6 +346,7 @@ class Agent(metaclass=Remembering):
         if self.normalizer is not None:
             envs = self.training_envs()
             self.normalizer.learn_from([env.seen or [] for env in envs], self.measured)
+            warn_of_far_numbers(self.normalizer, envs)
             for env in envs:
                 env.seen = []
 

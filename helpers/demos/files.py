@@ -25,6 +25,7 @@ from helpers.demos.npz import NpzReader, write_npz
 from helpers.envs.make import EnvLike, make_env, one_line
 from helpers.envs.make import env_id as id_of
 from helpers.envs.plain_spaces import describe_space
+from helpers.envs.resumable import Resumable
 from helpers.evaluation import as_function
 
 FORMAT, VERSION = "actor-critic-course demonstrations", 1
@@ -156,7 +157,7 @@ def record_demos(
     try:
         name = _recordable(env, env_id, maker)
         for start in range(seed, seed + tries):
-            episode = _play(act, env, start)
+            episode = _play(act, Resumable(env), start)
             if min_return is None or episode["reward"].sum() >= min_return:
                 kept.append(episode)
             if len(kept) == episodes:
@@ -181,16 +182,15 @@ def _recordable(env: gym.Env, env_id: Any, maker: str) -> str:
     return name
 
 
-def _play(act, env: gym.Env, seed: int) -> dict[str, np.ndarray]:
+def _play(act, env: Resumable, seed: int) -> dict[str, np.ndarray]:
     """One episode, as a dictionary of arrays."""
     space, steps, over = env.action_space, [], False
-    obs = np.array(env.reset(seed=seed)[0])
+    obs = env.reset(seed=seed)[0]
     while not over:
         action = np.array(act(obs), dtype=space.dtype)
         if isinstance(space, spaces.Box):
             action = np.clip(action, space.low, space.high)
         next_obs, reward, terminated, truncated, _ = env.step(action)
-        next_obs = np.array(next_obs)  # some environments write each one into the same array
         steps.append((obs, action, float(reward), next_obs, bool(terminated), bool(truncated)))
         obs, over = next_obs, terminated or truncated
     return {n: np.stack(c) for n, c in zip(ARRAYS, zip(*steps, strict=True), strict=True)}
