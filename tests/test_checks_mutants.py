@@ -23,9 +23,6 @@ def changed(text, likeliest=False):
         ("(x - y) / z", "x - y / z"),
         ("x + y - x * z", "x + (y - x) * z"),
         ("x * y / x * z", "x * y / (x * z)"),
-        ("(x - y).exp()", "x.exp() - y"),
-        ("x.exp() - y", "(x - y).exp()"),
-        ("torch.exp(x - y)", "torch.exp(x) - y"),
         ("x['a'] + y['b']", "x['b'] + y['b']"),
         ("not x or y", "not (x or y)"),
         ("not (x and y)", "not x and y"),
@@ -38,10 +35,10 @@ def test_brackets_keys_and_numbers(text, other):
     assert other in changed(text, likeliest=True)
 
 
-def test_pairs_taken_apart_the_other_way_forgotten_sums_and_quotients():
+def test_forgotten_sums_and_quotients():
     root = ast.parse("def f(x):\n    y, z = x.shape\n    y = y + x\n    z = x").body[0]
     changes = "".join(ast.unparse(root) for _ in mutants(root, words_of(root)))
-    assert all(each in changes for each in ("z, y = x.shape", "z += x", "x / z"))
+    assert all(each in changes for each in ("z += x", "x / z"))
     assert "y += y" not in changes
 
 

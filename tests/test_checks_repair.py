@@ -250,12 +250,6 @@ def two_known(reward, value, next_value, over, gamma):
     return -value + ahead + reward
 
 
-def one_known_and_another(reward, value, next_value, over, gamma):
-    goes_on = 1 - over
-    ahead = gamma * reward * goes_on
-    return reward + ahead
-
-
 def in_place(reward, value, next_value, over, gamma):
     reward += gamma * value * (1 - over)
     return reward - value
@@ -275,12 +269,6 @@ class TestTwoMistakes:
         assert result.diagnosis == "two mistakes"
         assert "No discount." in result.message
         assert "The mask is inverted." in result.message
-
-    def test_an_entry_and_a_line(self):
-        result = told(one_known_and_another)
-        assert result.diagnosis == "two mistakes"
-        assert "The value is missing." in result.message
-        assert "`ahead = gamma * reward * goes_on`" in result.message
 
     def test_a_line_and_what_breaks_whatever_the_values_are(self):
         careful = [Property(n, test, "Copy first.") for n, test in no_mutation(cases).items()]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from test_checks import double, exercise_of, wrong_version
+from test_checks import exercise_of, wrong_version
 from torch import nn
 
 from helpers.checks.advice import both
@@ -190,14 +190,6 @@ def too_wide(x, by):
     return nn.Linear(5, 1)(torch.ones(2, 4))
 
 
-def only_the_first(x, by):
-    return x[0] * by + 1
-
-
-def not_yet_added_up(x, by):
-    return np.array([[entry * by, 3, -2] for entry in x])
-
-
 def a_network_for_its_output(x, by):
     return nn.functional.mse_loss(Doubles(), torch.tensor(x))
 
@@ -234,8 +226,6 @@ SENTENCES = {
     counts_without_a_range: "`reversed(range(n))` counts down",
     a_class_for_an_object: "A class stands where an object of it is needed",
     too_wide: "Each row of the first has 4 numbers, but the second",
-    only_the_first: "It is only the first part of what is expected.",
-    not_yet_added_up: "Its sums along the last axis are expected: `.sum(-1)`.",
     a_network_for_its_output: "A `Doubles` is no tensor",
     joins_a_number: "a number has none (`[x]` gives it one)",
     a_module_as_a_function: "`nn.ReLU` is a module: it is made first and then called",
@@ -460,12 +450,6 @@ def test_a_return_in_a_loop_is_told_beside_a_name():
 def test_an_error_on_another_case_is_told_before_what_differs():
     message = judge(exercise_of(scaled, scaled_cases), stops_later).message
     assert message.startswith("On another case it stops with")
-
-
-def test_a_part_of_the_output_is_known_where_other_cases_stop():
-    exercise = exercise_of(double, lambda rng: [(np.array([1.5, 2.5]),), (np.ones((2, 3)),)])
-    said = judge(exercise, lambda x: float(2 * x[0])).message
-    assert "It is only the first part" in said
 
 
 def test_of_two_mistakes_neither_is_said_to_be_right_but_for_it():

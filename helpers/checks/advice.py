@@ -16,7 +16,7 @@ LONGEST_PART = 60  # characters of a part of a line that is shown
 
 @dataclass
 class Found:
-    """The lines on which one change makes it right, or leaves another mistake: its message.
+    """The lines on which one change makes it right, or right but for a property: its message.
 
     For each of them, the changes. `rank`: no less likely ones are looked for. `in_several`: the
     same change in several places makes it right.
@@ -26,7 +26,6 @@ class Found:
     in_several: list[Mutant] = field(default_factory=list)
     lines: dict[int, list[Mutant]] = field(default_factory=dict)
     but_a_property: dict[tuple[str, int], list[Mutant]] = field(default_factory=dict)
-    but_an_entry: dict[tuple[str, int], list[Mutant]] = field(default_factory=dict)
 
 
 def told_of(source: Source, found: Found) -> tuple[str, str] | None:
@@ -42,7 +41,7 @@ def told_of(source: Source, found: Found) -> tuple[str, str] | None:
             return ONE, f"One small change in one of these places makes it right. {each}"
     if found.in_several and not places:
         return ONE, _in_several(source, found.in_several)
-    pairs = found.but_a_property or found.but_an_entry
+    pairs = found.but_a_property
     messages = {message for message, _ in pairs}
     left = _by_statement(source, {line: changes for (_, line), changes in pairs.items()})
     if places or len(messages) != 1 or len(left) != 1:
@@ -160,16 +159,7 @@ def _part(source: Source, change: Mutant) -> str:
         return text if between or not _whole(rest) else rest  # all of it: `kept` is told as well
     if isinstance(part, ast.Attribute) and not isinstance(part.value, ast.Name):
         return f".{part.attr}"
-    return _last_call(part, text)
-
-
-def _last_call(part: ast.expr, text: str) -> str:
-    """Of a long chain of methods the last one, `.squeeze()`."""
-    method = part.func if isinstance(part, ast.Call) else None
-    if not (isinstance(method, ast.Attribute) and isinstance(method.value, ast.Call)):
-        return text
-    _, dot, end = text.rpartition(f".{method.attr}(")
-    return dot + end if len(text) > LONGEST_PART and _whole(f"({end}") else text
+    return text
 
 
 def _around(source: Source, part: ast.expr, kept: ast.expr) -> tuple[str, str]:

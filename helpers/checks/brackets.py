@@ -1,11 +1,9 @@
-"""Brackets set in another way: the same operands and operators, or what is inside of a call."""
+"""Brackets set in another way: the same operands and operators."""
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 LONGEST = 5  # operands that can be put in brackets in 14 ways; those of six in 42
-
-Put = Callable[[ast.expr], ast.expr]
 
 
 def regrouped(node: ast.expr, words: object) -> Iterator[ast.expr]:
@@ -29,19 +27,6 @@ def regrouped(node: ast.expr, words: object) -> Iterator[ast.expr]:
         yield ast.BinOp(ast.BinOp(left, op, right.left), right.op, right.right)
 
 
-def called_elsewhere(node: ast.expr, words: object) -> Iterator[ast.expr]:
-    """`x.exp() - y` for `(x - y).exp()`, and the other way round."""
-    if isinstance(node, ast.BinOp):
-        for inner, put in _arguments(node.left):
-            yield put(ast.BinOp(inner, node.op, node.right))
-        for inner, put in _arguments(node.right):
-            yield put(ast.BinOp(node.left, node.op, inner))
-    for inner, put in _arguments(node):
-        if isinstance(inner, ast.BinOp):
-            yield ast.BinOp(put(inner.left), inner.op, inner.right)
-            yield ast.BinOp(inner.left, inner.op, put(inner.right))
-
-
 def _in_a_row(node: ast.expr) -> tuple[list[ast.expr], list[ast.operator]]:
     """The operands in the order in which they are written, and the operators between them."""
     if not isinstance(node, ast.BinOp):
@@ -58,18 +43,3 @@ def _ways(operands: Sequence[ast.expr], operators: Sequence[ast.operator]) -> It
         for left in _ways(operands[: i + 1], operators[:i]):
             for right in _ways(operands[i + 1 :], operators[i + 1 :]):
                 yield ast.BinOp(left, op, right)
-
-
-def _arguments(node: ast.expr) -> Iterator[tuple[ast.expr, Put]]:
-    """What a call is made of: `x` in `x.exp()` and in `torch.exp(x)`, and how to put another in."""
-    if not isinstance(node, ast.Call):
-        return
-    function, args, keywords = node.func, node.args, node.keywords
-    if isinstance(function, ast.Attribute):
-        name = function.attr
-        yield (
-            function.value,
-            lambda x: ast.Call(ast.Attribute(x, name, ast.Load()), args, keywords),
-        )
-    if args:
-        yield args[0], lambda x: ast.Call(function, [x, *args[1:]], keywords)

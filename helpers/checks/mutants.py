@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from helpers.checks.brackets import called_elsewhere, regrouped
+from helpers.checks.brackets import regrouped
 from helpers.checks.places import (
     MORE,
     WITH_AXIS,
@@ -29,7 +29,6 @@ from helpers.checks.places import (
 )
 from helpers.checks.statements import (
     ANOTHER_SIGN,
-    EXCHANGED,
     LEFT_OUT,
     Bodies,
     left_out_or_exchanged,
@@ -305,22 +304,6 @@ def other_numbers(node: ast.expr, words: Words) -> Iterator[ast.expr]:
         yield from (ast.Constant(0), ast.Constant(-1))
 
 
-def signs_moved(node: ast.expr, words: Words) -> Iterator[ast.expr]:
-    """A minus before the whole call in place of one before its argument."""
-    if not isinstance(node, ast.Call):
-        return
-    for i, arg in enumerate(node.args):
-        if isinstance(arg, ast.UnaryOp) and isinstance(arg.op, ast.USub):
-            args = [*node.args[:i], arg.operand, *node.args[i + 1 :]]
-            yield ast.UnaryOp(ast.USub(), ast.Call(node.func, args, node.keywords))
-
-
-def lengths(node: ast.expr, words: Words) -> Iterator[ast.expr]:
-    """The number of columns for that of rows."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len":
-        yield from (_filled("x.shape[-1]", x=arg) for arg in node.args)
-
-
 def other_switches(node: ast.expr, words: Words) -> Iterator[ast.expr]:
     """False for True, True for False."""
     if isinstance(node, ast.Constant) and isinstance(node.value, bool):
@@ -347,12 +330,6 @@ def fewer_arguments(node: ast.expr, words: Words) -> Iterator[ast.expr]:
             yield ast.Call(node.func, args, keywords[:i] + keywords[i + 1 :])
         for i in range(len(args) if len(args) > 1 else 0):
             yield ast.Call(node.func, args[:i] + args[i + 1 :], keywords)
-
-
-def other_arguments(node: ast.expr, words: Words) -> Iterator[ast.expr]:
-    """A bound on the other side, too."""
-    if isinstance(node, ast.Call) and len(node.args) == 1:
-        yield ast.Call(node.func, [_filled("-x", x=node.args[0]), *node.args], node.keywords)
 
 
 def forgotten_axis(node: ast.expr, words: Words) -> Iterator[ast.expr]:
@@ -442,11 +419,11 @@ _with_another_sign, _up_to_one = around({"-x": _VALUE}), around({"1 - x": _VALUE
 _turned_round, _with_one_thing_done = around(_OPPOSITES), around(_DONE_TO_IT)
 _with_an_axis = around({"x[:, None]": _VALUE})
 _FEW: tuple[Operator, ...] = (
-    parts_alone, other_operators, regrouped, called_elsewhere, _with_another_sign, other_numbers,
-    other_switches, exchanged_arguments, fewer_arguments, other_arguments, forgotten_axis,
+    parts_alone, other_operators, regrouped, _with_another_sign, other_numbers,
+    other_switches, exchanged_arguments, fewer_arguments, forgotten_axis,
     near_names,
 )  # fmt: skip
-_MORE: tuple[Operator, ...] = (other_names, _up_to_one, _turned_round, signs_moved, lengths)
+_MORE: tuple[Operator, ...] = (other_names, _up_to_one, _turned_round)
 _OTHERS: tuple[Operator, ...] = (
     ranges,
     _with_an_axis,
@@ -469,12 +446,9 @@ _TO_DO: dict[Operator, str] = {  # the first ones tell most
     parts_alone: "leave out {}",
     other_numbers: "use another number instead of {}",
     near_names: "use something else instead of {}",
-    lengths: "use something else instead of {}",
     named_numbers: "use a name instead of the number {}",
     other_names: "use something else instead of {}",
     other_operators: "use another operator, or another order, in {}",
-    signs_moved: "put the minus in {} before all of it",
-    called_elsewhere: "put the brackets elsewhere in {}",
     _with_another_sign: "change the sign of {}",
     _up_to_one: "use 1 minus {} instead",
     _turned_round: "turn {} into its opposite",
@@ -482,7 +456,6 @@ _TO_DO: dict[Operator, str] = {  # the first ones tell most
     other_switches: "use the opposite of {}",
     exchanged_arguments: "swap {} and the argument after it",
     forgotten_axis: "give the axis in {}",
-    other_arguments: "use other arguments in {}",
     ranges: "let {} begin elsewhere, or go backwards",
     _with_an_axis: "give {} one more axis",
     _squared: "square {}",
@@ -490,4 +463,4 @@ _TO_DO: dict[Operator, str] = {  # the first ones tell most
     factors_added: "{} has to be multiplied or divided by something",
     terms_added: "something has to be added to {}, or subtracted from it",
 }
-KINDS = list(dict.fromkeys([LEFT_OUT, ANOTHER_SIGN, EXCHANGED, *MORE, *_TO_DO.values()]))
+KINDS = list(dict.fromkeys([LEFT_OUT, ANOTHER_SIGN, *MORE, *_TO_DO.values()]))

@@ -1,16 +1,13 @@
 """Rules about the source of a wrong answer: facts that are true whatever the mistake is called.
 
 A loop that ends at once, a line without effect, a name or an argument that is never used, two
-arguments in each other's place, and what an output of another shape lacks.
+arguments in each other's place, and where a gradient stops.
 """
 
 import ast
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
-import numpy as np
-
-from helpers.checks.compare import Leaf, close
 from helpers.checks.context import Context, Diagnosis
 from helpers.checks.source import listed, never_read
 
@@ -23,9 +20,6 @@ _GIVES = {
     "tanh", "transpose", "unsqueeze", "var", "view", "where", "zeros_like", "ones_like",
 }  # fmt: skip
 _DOES = {"backward", "step", "zero_grad", "detach_", "clear", "reset"}  # worth nothing uncalled
-
-
-# --- Loops ----------------------------------------------------------------------------------------
 
 
 def ends_at_once(c: Context) -> Diagnosis | None:
@@ -41,40 +35,6 @@ def ends_at_once(c: Context) -> Diagnosis | None:
         f"`{c.source.line(lines[0].lineno)}` is inside a loop, so the function ends in the loop's "
         "first iteration. Indent it like the line with the `for` or `while`.",
     )
-
-
-def only_the_last_iteration(c: Context) -> Diagnosis | None:
-    """A name that each iteration sets anew and none reads, but what comes after the loop does."""
-    lost = next(_lost(c.source.node), None) if c.source else None
-    if c.source is None or lost is None:
-        return None
-    name, line = lost
-    return Diagnosis(
-        "only the last iteration",
-        f"Each iteration of the loop overwrites `{name}`, in `{c.source.line(line)}`, so only the "
-        "last value is left. Keep them all: add them up with `+=`, put each into its place, or "
-        "collect them in a list.",
-    )
-
-
-def _lost(node: ast.AST) -> Iterator[tuple[str, int]]:
-    for loop in (each for each in ast.walk(node) if isinstance(each, ast.For)):
-        inside, behind = list(ast.walk(loop)), loop.end_lineno or loop.lineno
-        if any(isinstance(each, ast.Break | ast.Return) for each in inside):
-            continue
-        stored, read = _names(inside, ast.Store), _names(inside, ast.Load)
-        later = _names((x for x in ast.walk(node) if getattr(x, "lineno", 0) > behind), ast.Load)
-        for line in loop.body:
-            match line:
-                case ast.Assign(targets=[ast.Name(name)], value=value):
-                    used = _names(ast.walk(value), ast.Load)
-                    if name in later and name not in read and used & stored:
-                        yield name, line.lineno
-
-
-def _names(nodes: Iterable[ast.AST], context: type) -> set[str]:
-    """The names that are read (`ast.Load`) or set (`ast.Store`) there."""
-    return {x.id for x in nodes if isinstance(x, ast.Name) and isinstance(x.ctx, context)}
 
 
 # --- What does nothing ----------------------------------------------------------------------------
@@ -132,6 +92,11 @@ def unused_argument(c: Context) -> Diagnosis | None:
     return Diagnosis(None, f"Your version never uses {listed(never)}.") if never else None
 
 
+def _names(nodes: Iterable[ast.AST], context: type) -> set[str]:
+    """The names that are read (`ast.Load`) or set (`ast.Store`) there."""
+    return {x.id for x in nodes if isinstance(x, ast.Name) and isinstance(x.ctx, context)}
+
+
 # --- What is in another's place -------------------------------------------------------------------
 
 
@@ -162,47 +127,6 @@ def _unpacked(node: ast.AST) -> Iterator[tuple[str, list[str]]]:
         if isinstance(each.value, ast.Call) and isinstance(each.targets[0], ast.Tuple):
             names = [ast.unparse(x) for x in each.targets[0].elts]
             yield ast.unparse(each.value.func), names
-
-
-# --- Shapes ---------------------------------------------------------------------------------------
-
-
-def one_step_more(c: Context) -> Diagnosis | None:
-    """What would make the shape right: an axis of length 1 less, the mean or the sum."""
-    said = c.told.message if c.told else ""
-    if "Look at" in said and "one more operation" not in said:
-        return None
-    differ = [d for _, d in c.all_differences() if d.where == c.first.where]
-    shown = [d for d in differ if isinstance(d.got, Leaf) and d.got.numeric and d.expected.numeric]
-    pairs = [(d.expected.value, d.got.value) for d in shown]
-    if not shown or len(shown) < sum(d.kind != "raised" for d in differ):
-        return None
-    if all(have.shape in (want.shape, (*want.shape, 1)) for want, have in pairs):
-        return Diagnosis(
-            None,
-            "The last axis, of length 1, is one too many, and beside numbers without it the result "
-            "would be a matrix: `.squeeze(-1)` removes it.",
-        )
-    for sentence, step in _STEPS.items() if any(d.kind != "reshaped" for d in shown) else ():
-        tried = [step(*map(np.atleast_1d, each)) for each in pairs if each[1].size]
-        alike = (
-            w.size == h.size and close(w.ravel(), h.ravel(), 1e-4, 1e-5).all() for w, h in tried
-        )
-        if len(tried) == len(pairs) and all(alike):
-            return Diagnosis(None, sentence)
-    return None
-
-
-_STEPS: dict[str, Callable] = {
-    "Its mean is the expected number: `.mean()`.": lambda want, have: (want, have.mean()),
-    "Its sum is the expected number: `.sum()`.": lambda want, have: (want, have.sum()),
-    "Its sums along the last axis are expected: `.sum(-1)`.": lambda want, x: (want, x.sum(-1)),
-    "Its axes are exchanged: `.T` exchanges them back.": lambda want, x: (
-        (want, x.T if x.T.shape == want.shape else x[:0])
-    ),
-    "It is only the first part of what is expected.": lambda want, have: (want[:1], have),
-    "It is only the last part of what is expected.": lambda want, have: (want[-1:], have),
-}
 
 
 # --- Where a gradient stops -----------------------------------------------------------------------

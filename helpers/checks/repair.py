@@ -2,7 +2,7 @@
 
 *Repair*: small changes of the student's own source are tried until one makes it pass. If all that
 do stand on one line, that is the line to look at; the change itself is not told. *Two mistakes*:
-two entries of the catalogue together, or a change of the source that leaves exactly one of them.
+two entries of the catalogue together.
 
 Changed code runs in an empty folder, without `open`, `os` and the like, each try only for a moment.
 The whole search ends after so much work, counted and not timed: a verdict must not depend on what
@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from helpers.checks.advice import ONE, TWO, Found, told_of, told_of_pairs
-from helpers.checks.compare import ATOL, RTOL, Snapshot, close, leaves
+from helpers.checks.compare import RTOL, Snapshot, close, leaves
 from helpers.checks.edits import apply, compiled, source_of_reference
 from helpers.checks.exercise import Exercise, Mistake
 from helpers.checks.mutants import PASSES, Mutant, Words, mutants, words_of
@@ -65,18 +65,16 @@ def explain(
 ) -> tuple[str, str] | None:
     """A name and a message, or None where nothing explains it. `failing` cases differ."""
     source = source_of(candidate)
-    with quiet(), _bare_folder(), _little_memory(), isolated(), Alarm() as alarm:
-        try:
-            search = _Search(exercise, got, failing, alarm)
-            if source and (found := search.in_one_method(source)).lines:
-                return told_of(source, found)
-            pairs = search.two_known()
-            told = told_of(source, search.changes(source, search.known())) if source else None
-            if not pairs or (told and told[0] == ONE):
-                return told  # one line is less than two mistakes
-            return told_of_pairs(pairs) or told
-        except KeyboardInterrupt:
-            return None
+    with suppress(KeyboardInterrupt), _apart() as alarm:
+        search = _Search(exercise, got, failing, alarm)
+        if source and (found := search.in_one_method(source)).lines:
+            return told_of(source, found)
+        pairs = search.two_known()
+        told = told_of(source, search.changes(source)) if source else None
+        if not pairs or (told and told[0] == ONE):
+            return told  # one line is less than two mistakes
+        return told_of_pairs(pairs) or told
+    return None
 
 
 def wrong_method(
@@ -84,14 +82,17 @@ def wrong_method(
 ) -> str | None:
     """Of a class of several methods the one with which all is wrong, and without it right."""
     source = source_of(candidate)
-    if source is None:
-        return None
+    with suppress(KeyboardInterrupt), _apart() as alarm:
+        search = _Search(exercise, got, failing, alarm)
+        return search.method(source, search.order) if source else None
+    return None
+
+
+@contextmanager
+def _apart() -> Iterator[Alarm]:
+    """Where changed code can run, and an alarm for what does not end."""
     with quiet(), _bare_folder(), _little_memory(), isolated(), Alarm() as alarm:
-        try:
-            search = _Search(exercise, got, failing, alarm)
-            return search.method(source, search.order)
-        except KeyboardInterrupt:
-            return None
+        yield alarm
 
 
 class _Search:
@@ -177,47 +178,24 @@ class _Search:
         self.only = alone or self.method(source, self.failing[:3])
         if not self.only:
             return Found()
-        found = self.changes(source, {}, 0.6)
+        found = self.changes(source, 0.6)
         self.spent = min(self.used(), 0.6)
         return found
 
-    def changes(self, source: Source, known: dict[Any, list[Mistaken]], share: float = 1) -> Found:
-        """What comes of each small change of the source; `known` are mistakes that may be left."""
-        found, roughly, first = Found(), Found(), self.order[0]
+    def changes(self, source: Source, share: float = 1) -> Found:
+        """What comes of each small change of the source."""
+        found, roughly = Found(), Found()
         module = ast.Module([source.node], [])
         surroundings = _without_outside(source.surroundings)
-        left: dict[int, Mistaken] = {}  # changes that may leave a known mistake, by number
-        for number, mutant in enumerate(_mutants(source.node, self.exercise, self.only)):
+        for mutant in _mutants(source.node, self.exercise, self.only):
             if self.used() > share or mutant.rank > found.rank:
                 break
             version = self._made(module, surroundings, source.node.name)
-            seen = version and self._try(version, first)
-            if version is None or seen is None:
-                continue
-            if not unlike_here(self.exercise, self.want[first], seen):
-                if self._does(version, self.want):
-                    exact = self._exactly(version)
-                    self._judge_properties(version, mutant, found if exact else roughly)
-            elif not (mutant.drops or mutant.also or isinstance(seen, Raised)):
-                for tried in known.get(_mark(seen), ()):
-                    if self._shows(tried) and self._does(version, [*tried.observations()]):
-                        left[number] = tried
-        if not (found.lines or found.in_several):
-            found = roughly if roughly.lines or roughly.in_several else found
-        if not (found.lines or found.in_several):
-            self._leave_an_entry(source, surroundings, left, found)
-        return found
-
-    def _leave_an_entry(
-        self, source: Source, surroundings: dict, left: dict[int, Mistaken], found: Found
-    ) -> None:
-        """Of the changes that may leave a known mistake those after which another change helps."""
-        for number, mutant in enumerate(_mutants(source.node, self.exercise, self.only)):
-            if number > max(left, default=-1) or self.used() > 1:
-                break
-            if number in left and self._right_elsewhere(source, surroundings, mutant.line):
-                where = left[number].entry.message, mutant.line
-                found.but_an_entry.setdefault(where, []).append(mutant)
+            if version and self._does(version, self.want):
+                exact = self._exactly(version)
+                self._judge_properties(version, mutant, found if exact else roughly)
+        exactly = found.lines or found.in_several or not (roughly.lines or roughly.in_several)
+        return found if exactly else roughly
 
     def method(self, source: Source, cases: list[int]) -> str | None:
         """Of a class the method that is wrong: with the course's in its place these are right."""
@@ -235,20 +213,6 @@ class _Search:
             if version and self._does(version, self.want, cases):
                 wrong.append(method.name)
         return wrong[0] if len(wrong) == 1 else None
-
-    def _right_elsewhere(self, source: Source, surroundings: dict[str, Any], line: int) -> bool:
-        """Whether a second change, on another line, makes it right: else the first one may have
-        made the mistake that it seems to leave.
-        """
-        module = ast.Module([source.node], [])
-        for second in _mutants(source.node, self.exercise):
-            if self.used() > 1:
-                break
-            if source.statement(second.line) != source.statement(line):
-                version = self._made(module, surroundings, source.node.name)
-                if version and self._does(version, self.want):
-                    return True
-        return False
 
     def _judge_properties(self, version: Callable, mutant: Mutant, found: Found) -> None:
         """Right in its values: does it break nothing, or only what the student's version did?"""
@@ -273,36 +237,6 @@ class _Search:
             if right.size == its.size and not close(right, its, ROUNDING, ROUNDING).all():
                 return False
         return True
-
-    def _shows(self, tried: Mistaken) -> bool:
-        """Whether a number is wrong in just this mistake's way, and none is right that would be
-        wrong with it: else a change may have made it.
-        """
-        shown = False
-        seen = zip(self.want, tried.observations(), self.got.observations, strict=True)
-        for want, did, have in (map(_numbers, each) for each in seen):
-            if want.size == did.size == have.size:
-                right, its_right = (close(want, each, RTOL, ATOL) for each in (have, did))
-                if (right & ~its_right).any():
-                    return False
-                shown |= bool((~right & close(did, have, RTOL, ATOL)).any())
-        return shown
-
-    def known(self) -> dict[Any, list[Mistaken]]:
-        """The mistakes, by their marks on the first case."""
-        known: dict[Any, list[Mistaken]] = {}
-        first = self.order[0]
-        for tried in mistaken(self.exercise):
-            if self.over(0.67):
-                break
-            seen = self._on(tried, first)
-            if not isinstance(seen, Raised) and not _numbers(seen).any():
-                continue  # whatever gives zeros would seem to leave this one
-            if isinstance(seen, dict) and not self._agreement(first, seen)[0]:
-                continue  # of the many parts that are looked at, not one shows this mistake
-            if not isinstance(seen, Raised) and unlike_here(self.exercise, self.want[first], seen):
-                known.setdefault(_mark(seen), []).append(tried)
-        return known
 
     def _does(
         self,
@@ -420,13 +354,6 @@ def _import(name: str, *args: Any, **kwargs: Any) -> Any:
     if name.split(".")[0] in _OUTSIDE or name.split(".")[0] not in sys.modules:
         raise ImportError(f"{name} is not imported in a try.")
     return builtins.__import__(name, *args, **kwargs)
-
-
-def _mark(seen: Snapshot) -> Any:
-    """The same for what `compare` finds equal, mostly another for what it does not."""
-    numbers = _numbers(seen)
-    texts = tuple(leaf.value for leaf in leaves(seen) if not leaf.numeric)
-    return round(float(np.abs(numbers[np.isfinite(numbers)]).sum()), 3), texts
 
 
 def _numbers(seen: Snapshot | Raised) -> np.ndarray:

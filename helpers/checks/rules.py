@@ -25,8 +25,6 @@ from helpers.checks.outputs import (
 from helpers.checks.remarks import (
     ends_at_once,
     line_without_effect,
-    one_step_more,
-    only_the_last_iteration,
     swapped,
     unused_argument,
     unused_name,
@@ -44,7 +42,7 @@ def first_of(rules: tuple[Rule, ...], c: Context) -> Diagnosis | None:
 def explained(c: Context) -> Diagnosis | None:
     """Two mistakes at once, or one line to look at, beside what any function can have."""
     found = explain(c.exercise, c.function, c.got, c.failing)
-    looped = first_of((ends_at_once, only_the_last_iteration), c)
+    looped = ends_at_once(c)
     if looped and (found is None or found[0] != TWO):
         return looped
     plain = first_of(OF_VALUES, c)
@@ -68,7 +66,7 @@ RULES = (
 
 def remarks(c: Context, told: Diagnosis) -> list[str]:
     """What there is to say beside a diagnosis."""
-    rules: list[Rule] = [one_step_more] * (told.name == "shape")
+    rules: list[Rule] = []
     if told.name not in _UNREAD:
         rules += [line_without_effect, ends_at_once]
         stopped = bool(c.failing) and c.first.kind == "raised"

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any
 
 LEFT_OUT = "leave it out"
-EXCHANGED = "swap the names before its `=`"
 ANOTHER_SIGN = "use another sign instead of its `=` or `+=`"
 GO_ON = "go on with the next iteration instead of ending the loop (`continue`)"
 Bodies = Iterator[tuple[list[ast.stmt], int, str]]
@@ -27,7 +26,7 @@ def left_out_or_exchanged(body: list[ast.stmt]) -> Bodies:
 
 
 def moved_or_added_up(body: list[ast.stmt]) -> Bodies:
-    """The last line of a block behind it, or the line behind it into it; `=` for `+=`, `b, a =`."""
+    """The last line of a block behind it, or the line behind it into it; `=` for `+=`."""
     for i, statement in enumerate(body):
         inner = getattr(statement, "body", None)
         if isinstance(statement, ast.For | ast.While | ast.If | ast.With) and inner:
@@ -51,11 +50,6 @@ def moved_or_added_up(body: list[ast.stmt]) -> Bodies:
             ast.fix_missing_locations(ast.copy_location(other, statement))
             changed = [*body[:i], other, *body[i + 1 :]]
             yield changed, statement.lineno, ANOTHER_SIGN
-        match statement:
-            case ast.Assign([ast.Tuple([a, b])], value):
-                exchanged = ast.Assign([ast.Tuple([b, a], ast.Store())], value)
-                ast.fix_missing_locations(ast.copy_location(exchanged, statement))
-                yield [*body[:i], exchanged, *body[i + 1 :]], statement.lineno, EXCHANGED
 
 
 def _continue(statement: ast.stmt) -> ast.stmt:
