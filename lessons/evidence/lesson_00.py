@@ -1,4 +1,4 @@
-"""Claims of lesson 00: hand-written rules, so each is computed anew, in a second or two."""
+"""What the claims of lesson 00 compute: hand-written rules, so each anew, in a second or two."""
 
 import gymnasium as gym
 import numpy as np

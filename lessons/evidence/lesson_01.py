@@ -1,4 +1,4 @@
-"""Claims of lesson 01 and of its lab."""
+"""What the claims of lesson 01 and of its lab compute."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Claims of lesson 02: the lab, both studies, and when A2C and DDPG first reach Pendulum's bar."""
+"""What the claims of lesson 02 compute: the lab, both studies, the first time at the bar."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""Claims of lesson 03: the lab's returns and biases, both studies, and the library beside it."""
+"""What the claims of lesson 03 compute: returns and biases of its labs, studies, the library."""
 
 from collections.abc import Callable
 from functools import lru_cache

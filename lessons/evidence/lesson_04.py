@@ -1,4 +1,4 @@
-"""What lesson 04 and its lab say was measured, and the data that bear it out."""
+"""What the claims of lesson 04 compute: studies, copies, the corridor, costs, the lab."""
 
 import re
 from collections.abc import Callable

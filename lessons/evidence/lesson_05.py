@@ -1,4 +1,4 @@
-"""Claims of lesson 05 and of its lab."""
+"""What the claims of lesson 05 compute: the robot, seeds, knobs, cloning, a library."""
 
 import math
 from collections.abc import Callable
@@ -13,6 +13,13 @@ from helpers.show.figures.practice_imaginary_studies import imaginary_studies, s
 from helpers.training.results import load_results
 from helpers.training.statistics import bootstrap_interval, permutation_test
 from lessons.evidence.shared import Evidence, Lab, alike, both, higher, means, p_is, seconds_of
+
+
+TAUGHT, LARGE = "TD3 as taught", "learning rate x 10"
+lab, of_lesson_3 = Lab("05_break_it", TAUGHT), Lab("03_break_it")
+
+
+# ---- the robot -----------------------------------------------------------------------------------
 
 
 @cache
@@ -171,11 +178,6 @@ def falls_in(returns: NDArray) -> list[int]:
     return ((before > 1000) & (after < before / 2)).sum(axis=1).tolist()
 
 
-TAUGHT, LARGE = "TD3 as taught", "learning rate x 10"
-
-lab, of_lesson_3 = Lab("05_break_it", TAUGHT), Lab("03_break_it")
-
-
 def with_p(one: NDArray, other: NDArray, p: float) -> Evidence:
     """The first is higher, and p rounds to what the text says."""
     return both(higher(one, other), p_is(p, one, other))
@@ -187,6 +189,8 @@ def below(most: float, one: NDArray, other: NDArray) -> Evidence:
 
 
 # ---- seeds ---------------------------------------------------------------------------------------
+
+
 @cache
 def scores(study: str) -> NDArray[np.float64]:
     return stored_scores(study)[0]
@@ -255,6 +259,8 @@ def best_or_last() -> Evidence:
 
 
 # ---- knobs ---------------------------------------------------------------------------------------
+
+
 def eight_others() -> Evidence:
     """Without the two seeds that fail, ten times the rate ends as taught."""
     final = np.sort(lab.final(LARGE))
@@ -284,6 +290,7 @@ def three_matter() -> Evidence:
 
 
 # ---- after cloning -----------------------------------------------------------------------------
+
 OWN_STEPS = "its own first steps"
 IMITATES = "its own first steps, goes on imitating"
 
@@ -318,6 +325,8 @@ def normalized(what: str) -> NDArray[np.float64]:
 
 
 # ---- beside a library ----------------------------------------------------------------------------
+
+
 def of_learner(name: str) -> NDArray[np.float64]:
     """The mean of a seed's evaluations through training."""
     rows = load_results("03_beside_sb3")["results"]

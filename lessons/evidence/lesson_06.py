@@ -1,4 +1,4 @@
-"""Claims of lesson 06: what its figures and small experiments compute, and what the papers say."""
+"""What the claims of lesson 06 compute: its figures, small experiments and studies."""
 
 import math
 

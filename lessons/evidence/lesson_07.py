@@ -1,4 +1,4 @@
-"""Claims of lesson 07 and of its lab."""
+"""What the claims of lesson 07 and of its lab compute."""
 
 from collections.abc import Sequence
 from inspect import signature
