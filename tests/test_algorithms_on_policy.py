@@ -1,5 +1,7 @@
 """The files of REINFORCE, A2C, PPO and behaviour cloning: they learn, and as the library does."""
 
+import ast
+import inspect
 from dataclasses import replace
 
 import gymnasium as gym
@@ -11,9 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.agents import A2C, PPO
-from helpers.algorithms import a2c, cloning, ppo, reinforce, shared
+from helpers.agents.schedules import LinearSchedule
+from helpers.algorithms import a2c, cloning, policies, ppo, reinforce, shared
 from helpers.algorithms.policies import policy_for
 from helpers.evaluation import evaluate
+from helpers.training.settings import get_setting
 
 LENGTH = 3  # of every episode
 
@@ -211,6 +215,37 @@ def a_batch(agent, rng, size=64):
         actions = torch.from_numpy(agent.policy.sample(obs, rng))
     advantages, returns = torch.from_numpy(rng.normal(2, 3, (2, size))).float()
     return a2c.Rows(obs, actions, advantages, returns)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "s", "others"),
+    [
+        ("a2c-by-the-book", reinforce.CARTPOLE, {}),
+        ("a2c", a2c.CARTPOLE, {}),
+        ("a2c", a2c.PENDULUM, {}),
+        ("ppo", ppo.CARTPOLE, {}),
+        ("ppo", ppo.ACROBOT, {}),
+        ("ppo", ppo.PENDULUM, {"n_steps": 201, "batch_size": 256}),  # with filler rows
+    ],
+)
+def test_settings_are_the_lessons(algorithm, s, others):
+    setting = get_setting(algorithm, s.env_id)
+    expected = {**setting.make(seed=0).hyperparameters, "steps": setting.steps}
+    own = {**vars(s), "env_id": None, "final_learning_rate": None, "annealing_steps": None} | others
+    falls = s.final_learning_rate, getattr(s, "annealing_steps", s.steps)
+    own["learning_rate"] = LinearSchedule(s.learning_rate, *falls)
+    assert {name: value for name, value in own.items() if value is not None} == {
+        name: value for name, value in expected.items() if name in own and value is not None
+    }
+
+
+def test_a_file_needs_only_what_was_taught_before_it():
+    known = {"helpers.memory.buffers", "helpers.algorithms"}
+    for file in (reinforce, policies, a2c, ppo):
+        nodes = ast.walk(ast.parse(inspect.getsource(file)))
+        modules = [node.module for node in nodes if isinstance(node, ast.ImportFrom)]
+        assert {module for module in modules if module.startswith("helpers")} <= known
+        known.add(file.__name__)
 
 
 # ---- behaviour cloning ---------------------------------------------------------------------------

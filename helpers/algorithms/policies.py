@@ -1,8 +1,7 @@
 """Stochastic policies, of which A2C and PPO learn one: a softmax or a Gaussian.
 
 A policy draws actions (`sample`), says how likely they were (`evaluate`), and brings them into the
-units of the environment (`to_env`). torch.distributions has the same formulas; drawing takes four
-times as long with it.
+units of the environment (`to_env`). `torch.distributions` has the same formulas, and is slower.
 """
 
 import math
