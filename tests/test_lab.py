@@ -18,7 +18,7 @@ import pytest
 from ipykernel.ipkernel import IPythonKernel
 from nbformat.sign import NotebookNotary
 
-from tools.lab import sockets_fit, update_copies
+from tools.lab import arguments, sockets_fit, update_copies
 
 ROOT = Path(__file__).resolve().parent.parent
 POSIX = pytest.mark.skipif(os.name == "nt", reason="kernels are spoken to by files, never there")
@@ -87,10 +87,15 @@ def test_git_ignores_the_copies():
 
 
 @POSIX
-def test_kernels_are_spoken_to_by_files_where_their_paths_are_short_enough(monkeypatch):
+def test_kernels_are_spoken_to_by_files_or_are_quiet(monkeypatch, tmp_path):
+    """A path of a socket has its limit; and a kernel's warning has its place in its settings."""
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    quiet = tmp_path / "etc" / "ipython" / "ipython_kernel_config.json"
     for folder, fit in (("/home/me/.local/share/jupyter/runtime", True), ("/home" * 12, False)):
         monkeypatch.setenv("JUPYTER_RUNTIME_DIR", folder)
         assert sockets_fit() is fit
+        assert ("--KernelManager.transport=ipc" in arguments("00_one")) is fit
+        assert quiet.exists() is not fit
 
 
 @POSIX

@@ -44,8 +44,10 @@ def arguments(lesson: str) -> list[str]:
         f"--LabApp.app_settings_dir={ROOT / 'tools' / 'jupyterlab'}",
         "--Application.log_level=ERROR",  # the address is said all the same
     ]
-    if sockets_fit():  # else each kernel warns that others on this machine might listen
+    if sockets_fit():
         ours.append("--KernelManager.transport=ipc")
+    else:
+        quiet_kernels()
     if hasattr(os, "geteuid") and os.geteuid() == 0:  # a container: Jupyter refuses root otherwise
         ours.append("--allow-root")
     return ours
@@ -57,6 +59,13 @@ def sockets_fit() -> bool:
 
     longest = os.path.join(jupyter_runtime_dir(), f"kernel-{'x' * 36}-ipc-5")
     return os.name == "posix" and len(os.fsencode(longest)) <= LONGEST_SOCKET
+
+
+def quiet_kernels() -> None:
+    """Let this environment's kernels say errors alone, not that they speak over TCP."""
+    settings = Path(sys.prefix, "etc", "ipython", "ipython_kernel_config.json")
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text('{"IPKernelApp": {"log_level": "ERROR"}}', encoding="utf-8")
 
 
 def update_copies(root: Path) -> list[str]:
