@@ -10,7 +10,8 @@ DRIVER = "tools/try_it_driver.py"
 RESULTS = "data/results/try_it.json"
 # Pyodide with its numpy; tests take the same version from the Python registry.
 PYODIDE = "https://cdn.jsdelivr.net/pyodide/v0.27.7/full/"
-HEADS = ("", "Changed in B", "Seeds at −200", "Mean return", "Promised above obtained")
+HEADS = ("Try", "Changed in B", "Seeds at −200", "Mean return", "Promised above obtained")
+BUTTON = '<button type="button" data-race="{}" aria-label="Race: {}">Race</button>'
 
 
 def try_it(root: Path) -> str:
@@ -20,7 +21,7 @@ def try_it(root: Path) -> str:
     filled = {
         "lines": str(len(code.splitlines())),
         "pyodide": PYODIDE,
-        "table": table(results["table"]),
+        "table": table(results),
         "seeds": str(results["seeds"]),
         "level": f"{results['level']:.4f}",
         "code": escape("\n" + code),  # a textarea drops its first newline
@@ -31,24 +32,23 @@ def try_it(root: Path) -> str:
     return text
 
 
-def table(measured: list[dict[str, Any]]) -> str:
+def table(results: dict[str, Any]) -> str:
     """A row for each setting that was tried, with a button that races it."""
     rows = "".join(f"<th>{head}</th>" for head in HEADS)
-    for row in measured:
-        link = "race=1" + "".join(f"&amp;B.{key}={value}" for key, value in row["settings"].items())
-        button = (
-            f'<button type="button" data-race="{link}">Race</button>' if row["settings"] else ""
-        )
-        rows += f"</tr>\n<tr><td>{button}</td><td>{escape(row['name'])}</td>"
-        rows += f"<td>{row['at the bar']}</td>"
+    for row in results["table"]:
+        name, changes = escape(row["name"]), row["settings"].items()
+        link = "race=1" + "".join(f"&amp;B.{key}={value}" for key, value in changes)
+        button = BUTTON.format(link, name) if changes else ""
+        rows += f"</tr>\n<tr><td>{button}</td><td>{name}</td>"
+        rows += f"<td>{row['at the bar']} of {results['seeds']}</td>"
         rows += "".join(f"<td>{told(row[key])}</td>" for key in ("return", "bias"))
-    return f'<table class="try-table"><tr>{rows}</tr></table>'
+    return f'<div class="try-scroll"><table class="try-table"><tr>{rows}</tr></table></div>'
 
 
 def told(measured: dict[str, Any]) -> str:
-    """A mean, and what it shows beside TD3's: "no difference shown" unless the test says so."""
+    """A mean, with its p where it shows a difference from TD3's."""
     mean = f"{measured['mean']:,.0f}".replace("-", "−")
-    if "p" not in measured:
+    if not measured.get("shown"):
         return mean
-    shown = f"p = {measured['p']:.1g}" if measured["p"] >= 0.001 else "p &lt; 0.001"
-    return f"{mean} ({shown})" if measured["shown"] else f"{mean} (no difference shown)"
+    p = measured["p"]
+    return f"<b>{mean}</b> (p {f'= {p:.1g}' if p >= 0.001 else '&lt; 0.001'})"
