@@ -22,8 +22,6 @@ from helpers.agents.networks import (
 )
 from helpers.envs.make import is_image, one_line, picture_shape
 
-OURS = "helpers."  # modules whose networks are known to fit
-
 
 def choose_networks(
     agent: Any, hidden: int | Sequence[int], layer_norm: bool
@@ -37,12 +35,10 @@ def choose_networks(
     encoder = _encoder(agent.encoder_class, space)
     sizes = (encoder.features if encoder else math.prod(space.shape), agent.action_size)
     actor, critic = (build(kind, sizes, hidden, layer_norm) for kind in kinds)
-    if not all(kind.__module__.startswith(OURS) for kind in kinds):
+    if not all(kind in DEEPER for kind in kinds):
         check_outputs(actor, critic, sizes, agent.outputs)
     if encoder is not None:
         actor, critic = ImageActor(encoder, actor), ImageCritic(encoder, critic)
-    if not all(each.__module__.startswith(OURS) for each in (kinds[0], agent.encoder_class)):
-        take_one_alone(actor, math.prod(space.shape))
     return actor, critic
 
 
@@ -112,29 +108,13 @@ def check_outputs(
 
 
 @torch.no_grad()
-def take_one_alone(actor: nn.Module, obs_size: int) -> None:
-    """Let an actor of one's own take one observation (obs_size,), as training asks it.
-
-    With batch normalisation, for one, it takes rows only.
-    """
+def takes_one_alone(actor: nn.Module, obs_size: int) -> bool:
+    """Whether an actor takes one observation (obs_size,). With batch norm it takes rows only."""
     try:
         _answer(actor, (torch.zeros(obs_size),))
     except Exception:  # it may fail in any way
-        actor.register_forward_pre_hook(_as_row)
-        actor.register_forward_hook(_as_one)
-
-
-def _as_row(actor: Any, asked: tuple) -> tuple | None:
-    """One observation alone becomes a batch of one; a batch stays what it is."""
-    actor.asked_alone = asked[0].dim() == 1
-    return (asked[0][None],) if actor.asked_alone else None
-
-
-def _as_one(actor: Any, _: tuple, answer: Any) -> Any:
-    """What was said of such a batch, as it is said of one alone."""
-    if not actor.asked_alone:
-        return answer
-    return tuple(each[0] for each in answer) if isinstance(answer, tuple) else answer[0]
+        return False
+    return True
 
 
 def _check_answer(network: Any, asked: tuple, shapes: list[torch.Size], words: str) -> None:
@@ -371,3 +351,8 @@ class ImageActor(nn.Module):
         with torch.no_grad():
             features = self.borrowed[0](obs)
         return self.actor(features)
+
+
+NETWORKS = (
+    *DEEPER, *DEEPER.values(), Encoder, NatureEncoder, ImageActor, ImageCritic,
+)  # fmt: skip
