@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.drawing import drawing
-from benchmarks.gpu import gpu
 from benchmarks.measure import Benchmark, measure, table
 from benchmarks.memory import memory
 from benchmarks.peers import installed
@@ -33,7 +32,6 @@ BENCHMARKS: dict[str, Callable[[], Benchmark]] = {
     "prioritized": prioritized,
     "memory": memory,
     "drawing": drawing,
-    "gpu": gpu,
 }
 SIZES = ("rounds", "steps")  # what a benchmark has and the command line may change
 

@@ -14,7 +14,6 @@ from benchmarks.peers import load
 from benchmarks.products import prepare_products
 from benchmarks.single_file_td3 import SingleFileTD3
 from benchmarks.workers import Run
-from helpers.agents.faster import UPDATES
 from helpers.agents.off_policy import OffPolicyAgent
 from helpers.training.settings import Setting, get_setting
 
@@ -74,7 +73,7 @@ def off_policy(
         contenders += [
             Contender(ours, mine),
             against("ours, its parts timed", partial(mine, parts=OFF_POLICY)),
-            against(f"{AUTOGRAD}, {size}", partial(by_autograd, mine)),
+            against(f"{AUTOGRAD}, {size}", partial(mine, fast=False)),
             against(f"SB3, {size}", partial(library, SB3), bar=bars[i]),
             against(f"SBX, {size}", partial(library, SBX), bar=Bar(">=", 1)),
         ]
@@ -122,8 +121,10 @@ def on_policy(
     contenders = [
         Contender(ours, mine),
         against("ours, its parts timed", partial(mine, parts=ON_POLICY)),
-        against(f"{AUTOGRAD}, the same rollouts", partial(by_autograd, mine)),
     ]
+    if peer == "PPO":
+        plain = partial(mine, fast=False)
+        contenders.append(against(f"{AUTOGRAD}, the same rollouts", plain))
     if change:
         words = ", ".join(f"{name}={value}" for name, value in change.items())
         contenders.append(against(f"ours, {words}", partial(mine, **change)))
@@ -156,12 +157,6 @@ def prepare_ours(setting: Setting, parts: dict[str, str] | None = None, **change
         return shares | {"the rest": 1 - sum(shares.values())}
 
     return run
-
-
-def by_autograd(prepare: Callable[[], Run]) -> Run:
-    """The same with the updates that the lessons show; its process is for nothing else."""
-    UPDATES.clear()
-    return prepare()
 
 
 def time_parts(agent: Any, parts: dict[str, str]) -> dict[str, float]:

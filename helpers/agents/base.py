@@ -114,6 +114,7 @@ class Agent(Configured):
             self.normalizer = Normalizer(self.normalize, self.obs_size, n_envs, self.gamma)
         self.steps, self.history = 0, History()
         self.rates: dict[str, tuple[str, ...]] = {}  # see `follow`
+        self.whole: dict[str, bool] = {}  # optimiser -> whether it trains networks' weights alone
         self.losses: dict[str, torch.Tensor] = {}  # of the last updates, where not all are logged
         self.env: Resumable | None = None
         self.envs: Any = None
@@ -130,17 +131,19 @@ class Agent(Configured):
         ]
         for name in self.moody:
             networks[name].eval()
+        held = {id(p) for network in networks.values() for p in network.parameters()}
         for name, part in self.parts().items():
-            network = networks.get(of := name.removesuffix("_optimizer"))
-            own = {id(p) for p in network.parameters()} if network is not None else set()
-            if of == name or not own:
-                continue
-            if not own & {id(p) for group in part.param_groups for p in group["params"]}:
-                raise ValueError(
-                    f"{name} trains other weights than those of agent.{of}, which was put in "
-                    f"another's place: copy weights instead, agent.{of}.load_state_dict("
-                    "net.state_dict()), or give it an optimiser of its own."
-                )
+            if isinstance(part, torch.optim.Optimizer):
+                groups = part.param_groups
+                whole = all(id(p) in held for group in groups for p in group["params"])
+                if self.whole.get(name) and not whole:
+                    raise ValueError(
+                        f"{name} trains weights that no network of the agent has, since one was "
+                        "put in another's place: copy weights instead, agent.actor.load_state_dict("
+                        "net.state_dict()), give the agent a new optimiser as well, or name a "
+                        "class of your own when it is made."
+                    )
+                self.whole[name] = whole
         if not isinstance(self.env, Resumable | None):
             raise AttributeError("agent.set_env(env) gives it another environment to learn in.")
         if self.built:

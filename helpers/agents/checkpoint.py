@@ -76,7 +76,7 @@ def contents(agent: Any, replay: bool) -> dict:
         "hyperparameters": plain_hyperparameters(agent),
         "steps": agent.steps,
         "counts": {name: getattr(agent, name) for name in agent.counted},
-        "history": {name: list(values) for name, values in agent.history.items()},
+        "history": _plain_history(agent.history),
         "rng": agent.rng.bit_generator.state,
         "predict_rng": agent.predict_rng.bit_generator.state,
         "state": on_cpu(state),
@@ -119,6 +119,17 @@ def _plain(value: Any) -> Any:
     if type(value) not in (bool, int, float, str, type(None)):
         raise TypeError(f"{type(value).__name__} is no plain value")
     return value
+
+
+def _plain_history(history: Mapping[str, Any]) -> dict:
+    """Raises `ValueError` for a history of one's own that no file can hold."""
+    try:
+        return _plain({name: list(values) for name, values in history.items()})
+    except TypeError as error:
+        raise ValueError(
+            f"Nothing was saved, since {error}: history holds pairs of numbers, as "
+            "agent.log(name=value) writes them."
+        ) from error
 
 
 def in_words(observation_space: spaces.Space, action_space: spaces.Space) -> str:

@@ -85,10 +85,10 @@ def check_outputs(
     """Raise `ValueError` unless networks of one's own give what an agent with them learns from.
 
     `sizes`: of an observation and of an action; `outputs`: how many tensors actor and critic give.
-    Copies are asked, so that nothing in them moves; two rows tell values (B,) from (B, 1), of which
-    a loss would make (B, B).
+    Copies are asked, so that nothing in them moves; three rows tell values (B,) from (B, 1), of
+    which a loss would make (B, B).
     """
-    obs, action = (torch.zeros(2, size) for size in sizes)
+    obs, action = (torch.zeros(3, size) for size in sizes)
     acts, values = outputs
     words = "a mean and a log_std" if acts == 2 else "actions"
     _check_answer(actor, (obs,), [action.shape] * acts, f"{words} of shape (B, {sizes[1]})")
@@ -122,6 +122,7 @@ def _check_answer(network: Any, asked: tuple, shapes: list[torch.Size], words: s
     name, given = type(network).__name__, " and ".join(str(tuple(each.shape)) for each in asked)
     try:
         there = _answer(network, asked)
+        there = there if len(shapes) == 1 else list(there[0] if len(there) == 1 else there)
     except Exception as error:  # it may fail in any way
         reason = one_line(error).rstrip(".")[:160]
         raise ValueError(f"{name} cannot be asked with {given} ({reason}).") from error

@@ -287,7 +287,7 @@ class PPOInNumpy:
         for epoch in reversed(range(agent.n_epochs)):
             logged.clear()
             for rows in minibatches(len(arrays[0]), agent.batch_size, agent.rng):
-                batch: Any = Minibatch(*(each[rows.numpy()] for each in arrays))
+                batch: Any = Minibatch(*(each[np.asarray(rows)] for each in arrays))
                 # Numbers of the last epoch are logged; or of each, since it may be the last.
                 numbers = self.slopes(batch, epoch == 0 or agent.target_kl is not None)
                 logged.append(numbers)
