@@ -1,6 +1,6 @@
 """Whole training: environment steps a second, with the updates that belong to them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -11,7 +11,6 @@ from benchmarks.peers import load
 from benchmarks.products import prepare_products
 from benchmarks.single_file_td3 import SingleFileTD3
 from benchmarks.workers import Run
-from helpers.agents.faster import UPDATES
 from helpers.agents.off_policy import OffPolicyAgent
 from helpers.training.settings import Setting, get_setting
 
@@ -61,7 +60,7 @@ def off_policy(
         mine = partial(prepare_ours, setting, hidden=hidden, batch_size=batch)
         contenders += [
             Contender(ours, mine),
-            against(f"{AUTOGRAD}, {size}", partial(by_autograd, mine)),
+            against(f"{AUTOGRAD}, {size}", partial(mine, fast=False)),
             against(f"SB3, {size}", partial(library, SB3), bar=bars[i]),
             against(f"SBX, {size}", partial(library, SBX), bar=Bar(">=", 1)),
         ]
@@ -108,8 +107,10 @@ def on_policy(
     against, mine = partial(Contender, against=ours), partial(prepare_ours, setting)
     contenders = [
         Contender(ours, mine),
-        against(f"{AUTOGRAD}, the same rollouts", partial(by_autograd, mine)),
     ]
+    if peer == "PPO":
+        plain = partial(mine, fast=False)
+        contenders.append(against(f"{AUTOGRAD}, the same rollouts", plain))
     if change:
         words = ", ".join(f"{name}={value}" for name, value in change.items())
         contenders.append(against(f"ours, {words}", partial(mine, **change)))
@@ -126,12 +127,6 @@ def prepare_ours(setting: Setting, **changes: Any) -> Run:
     """Our agent, with so many steps behind it that an update belongs to every further one."""
     agent: Any = setting.make(seed=0, **changes)
     return agent.learn(agent.learning_starts if isinstance(agent, OffPolicyAgent) else 1).learn
-
-
-def by_autograd(prepare: Callable[[], Run]) -> Run:
-    """The same with the updates that the lessons show; its process is for nothing else."""
-    UPDATES.clear()
-    return prepare()
 
 
 def prepare_library(

@@ -11,8 +11,6 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
-from helpers.agents.faster import plain_updates
-
 ELSEWHERE = torch.device("meta")  # the one device that torch needs no machine for
 aten = torch.ops.aten
 MOVING = (aten._to_copy.default, aten.copy_.default)
@@ -61,13 +59,10 @@ class Elsewhere(TorchDispatchMode):
 
 @contextmanager
 def put_elsewhere(monkeypatch):
-    """Within this the device is there, and what only a CPU has, other networks and updates, is not
-    used.
-    """
+    """Within this the device is there."""
     fused = "_get_fused_kernels_supported_devices"  # torch has a list of devices by name
     monkeypatch.setattr(sys.modules["torch.optim.optimizer"], fused, lambda: ["cpu", "meta"])
-    monkeypatch.setattr("helpers.agents.faster.faster", lambda network: network)
-    with Elsewhere(), plain_updates():
+    with Elsewhere():
         yield
 
 

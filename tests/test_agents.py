@@ -55,7 +55,7 @@ def weights(agent):
                 collect(content[name])
 
     parts = {name: part for name, part in vars(agent).items() if hasattr(part, "state_dict")}
-    assert parts.keys() == set(agent.saved)
+    assert parts.keys() == set(agent.parts())
     collect({name: part.state_dict() for name, part in parts.items()})
     return tensors
 
@@ -258,8 +258,7 @@ def test_a_subclass_remembers_its_own_defaults_and_what_it_hands_on(tmp_path):
 class Patient(DDPG):
     """Another default than the one of the class above."""
 
-    def __init__(self, env, *, learning_starts=700, **shared):
-        super().__init__(env, learning_starts=learning_starts, **shared)
+    learning_starts = 700
 
 
 def test_numpy_may_stand_in_what_is_shared_and_in_a_noise(tmp_path):

@@ -6,9 +6,7 @@ import re
 import warnings
 
 import gymnasium as gym
-import numpy as np
 import pytest
-import torch
 from sentences import assert_one_sentence, one_sentence
 from wholes import AGENTS as WHOLES
 from wholes import everything, tiny
@@ -98,15 +96,12 @@ def test_what_an_agent_is_built_with_cannot_be_changed(kind, name, value):
     with pytest.raises(AttributeError, match=f"^{name} counts when an agent is made") as error:
         setattr(kind("Pendulum-v1", seed=0), name, value)
     assert_one_sentence(error.value, f"{kind.__name__}(...)")
-    can_be_loaded = name not in ("hidden", "layer_norm")  # these a file's weights have the shape of
-    assert (f"{kind.__name__}.load(path, {name}=...)" in str(error.value)) == can_be_loaded
 
 
-def test_the_gamma_that_a_normaliser_has_as_well_cannot_be_changed():
+def test_a_normaliser_follows_a_gamma_that_is_changed():
     agent = TD3("Short-v0", seed=0, **tiny, normalize=("rewards",))
-    with pytest.raises(AttributeError, match=r"^gamma counts when"):
-        agent.gamma = 0.5
-    TD3("Short-v0", seed=0, **tiny).gamma = 0.5
+    agent.gamma = 0.5
+    assert agent.normalizer.gamma == 0.5
 
 
 @pytest.mark.parametrize(
@@ -122,18 +117,20 @@ def test_the_gamma_that_a_normaliser_has_as_well_cannot_be_changed():
     ],
 )
 def test_a_name_of_others_is_not_passed_over(kind, name, words):
+    agent = kind("Pendulum-v1")
+    setattr(agent, name, 1)
     with one_sentence(AttributeError, match="^" + re.escape(words)):
-        setattr(kind("Pendulum-v1"), name, 1)
+        agent.learn(1)
 
 
 def test_what_looks_like_a_misspelt_setting_is_warned_of():
     agent = TD3("Pendulum-v1")
+    agent.learning_strats, agent.notes = 5, "mine"
     with pytest.warns(UserWarning, match="nothing reads it: write agent.learning_starts"):
-        agent.learning_strats = 5
+        agent.learn(1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        agent.learning_strats = 6  # it is there now
-        agent.notes = agent.tag = "mine"
+        agent.learn(1)  # it was said
 
 
 def test_the_dictionary_of_settings_can_only_be_read():
@@ -148,20 +145,6 @@ def test_an_agents_own_attributes_and_copies_are_free():
     twin.gamma = 0.5
     assert (agent.gamma, twin.gamma, twin.notes) == (0.99, 0.5, ["mine"])
     assert everything(copy.deepcopy(agent).learn(20)) == everything(agent.learn(20))
-
-
-def test_a_constructor_may_do_with_its_settings_what_it_likes(tmp_path):
-    class Farsighted(TD3):
-        def __init__(self, env, *, horizon=100, hidden=4, seed=None, **shared):
-            super().__init__(env, seed=seed, hidden=2 * hidden, **shared)
-            self.horizon, self.hidden = torch.tensor(horizon), 2 * hidden
-            self.gamma = 1 - 1 / horizon
-
-    agent = Farsighted("Short-v0", seed=0, **tiny)
-    assert (agent.gamma, agent.hidden) == (0.99, 8)
-    agent.learn(20).save(tmp_path / "a.pt")
-    obs = np.zeros(3, np.float32)
-    assert Farsighted.load(tmp_path / "a.pt").predict(obs) == agent.predict(obs)
 
 
 def test_the_signature_shows_all_that_can_be_set():
@@ -181,8 +164,9 @@ def test_a_noise_that_is_changed_in_place_stands_in_the_file_as_it_acts(tmp_path
 @pytest.mark.parametrize("kind", [TD3, A2C])
 def test_an_environment_is_not_exchanged_by_an_attribute(kind):
     agent = kind("CartPole-v1" if kind is A2C else "Short-v0")
+    agent.env = gym.make("Pendulum-v1")
     with one_sentence(AttributeError, "set_env"):
-        agent.env = gym.make("Pendulum-v1")
+        agent.learn(1)
 
 
 def test_an_agent_does_not_load_into_itself(tmp_path):

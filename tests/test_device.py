@@ -17,7 +17,7 @@ from wholes import AGENTS, DEMOS, everything, tiny
 from helpers.agents import A2C, TD3
 from helpers.agents.cloning import BehaviourCloning, pretrain
 from helpers.agents.limits import as_device
-from helpers.agents.probabilities import check_stochastic
+from helpers.agents.settings import setting
 from helpers.demos.files import load_demos
 from helpers.envs.make import make_env
 from helpers.training.asked import ask, make_agent
@@ -62,16 +62,9 @@ def elsewhere(monkeypatch):
         yield
 
 
-def stochastic(agent):
-    try:
-        return check_stochastic(agent) is None
-    except ValueError:
-        return False
-
-
 def tensors_of(agent):
     """All weights, and all that optimisers remember, but for counts."""
-    states = [getattr(agent, name).state_dict() for name in agent.saved if name != "normalizer"]
+    states = [getattr(agent, name).state_dict() for name in agent.parts() if name != "normalizer"]
     moments = [each for s in states if "param_groups" in s for each in s["state"].values()]
     named = [pair for s in states + moments for pair in s.items()]
     return [each for name, each in named if isinstance(each, torch.Tensor) and name != "step"]
@@ -90,12 +83,11 @@ def test_a_training_elsewhere_is_the_same(make):
 def test_so_is_what_it_can_be_asked(make):
     agents = make(), make(device=ELSEWHERE)
     env = make_env(agents[0].env_source)
-    obs, some = np.array([env.reset(seed=seed)[0] for seed in range(3)]), env.action_space.sample()
+    obs = np.array([env.reset(seed=seed)[0] for seed in range(3)])
     asked = [lambda agent: agent.predict(obs), lambda agent: agent.predict(obs, False)]
     asked += [lambda agent: agent.value(agent.flat(obs)).detach().cpu()]
-    if stochastic(agents[0]):
+    if isinstance(agents[0].action_space, spaces.Discrete):
         asked += [lambda agent: agent.action_probability(obs[0])]
-        asked += [lambda agent: agent.action_probability(obs[0], some)]
     for question in asked:
         np.testing.assert_array_equal(*map(question, agents))
 
@@ -130,9 +122,10 @@ def test_a_class_that_knows_of_no_device():
     """What its constructor builds, and what its update gets, is where the agent was told to be."""
 
     class Mine(TD3):
-        def __init__(self, env, *, bonus=1.0, **shared):
-            super().__init__(env, **shared)
-            self.bonus = bonus
+        bonus: float = setting(1.0)
+
+        def build(self):
+            super().build()
             with self.seeded():
                 self.guess = torch.nn.Linear(self.obs_size, 1)
 

@@ -54,7 +54,7 @@ from test_resume_training import DAMAGE as MEMORIES
 from test_resume_training import at
 from wholes import everything
 
-from helpers.agents import A2C, DDPG, TD3, distrust
+from helpers.agents import A2C, DDPG, TD3
 from helpers.agents.noise import OUNoise
 from helpers.demos.files import load_demos
 from helpers.evaluation import evaluate
@@ -237,7 +237,6 @@ def test_there_are_enough_kinds():
 def nothing_runs(file, monkeypatch):
     """What a file must not do: run, be unpickled by python, import, fill the memory."""
     monkeypatch.syspath_prepend(file.folder)
-    monkeypatch.setattr(distrust, "MAX_VALUES", 100_000)  # sooner found
     before = set(sys.modules)
     tracemalloc.start()
     yield
@@ -334,16 +333,6 @@ def test_any_flipped_bit_is_refused_or_harmless(whole, tmp_path_factory, at, bit
     else:
         file.path.write_bytes(whole)
         assert everything(agent) == everything(TD3.load(file.path))
-
-
-def test_a_history_of_any_length_is_loaded(file, monkeypatch):
-    monkeypatch.setattr(distrust, "MAX_VALUES", 1000)
-    episodes = [(i, float(i)) for i in range(50_000)]
-    file.say(history={"return": episodes})
-    assert TD3.load(file.path).history["return"] == episodes
-    file.say(history={"return": [episodes[0]] * 200_000})  # one that is shown many times
-    with pytest.raises(ValueError, match=FOREIGN):
-        TD3.load(file.path)
 
 
 def test_what_is_there_is_left_as_it_is(file, whole):

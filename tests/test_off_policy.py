@@ -20,6 +20,7 @@ from trials import Says, an_agent, moved, parameters, snapshot
 from helpers.agents import DDPG, SAC, TD3
 from helpers.agents.noise import GaussianNoise, Noise, OUNoise, UniformNoise
 from helpers.agents.off_policy import OffPolicyAgent
+from helpers.agents.settings import setting
 from helpers.algorithms.ddpg import QNetwork
 from helpers.envs.units import to_env_units
 from helpers.training.settings import SETTINGS
@@ -33,9 +34,12 @@ class Recorder(OffPolicyAgent):
 
     critic_class = QNetwork
 
-    def __init__(self, env, *, says=0.25, seed=None, **shared):
-        super().__init__(env, seed=seed, **{"learning_starts": 1, "batch_size": 4} | shared)
-        self.actor, self.recorded = Says([says] * self.action_size), []
+    learning_starts, batch_size = 1, 4
+    says: float = setting(0.25)
+
+    def build(self):
+        super().build()
+        self.actor, self.recorded = Says([self.says] * self.action_size), []
 
     def update(self, batch):
         self.recorded.append((self.steps, batch))

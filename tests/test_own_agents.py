@@ -6,14 +6,17 @@ import numpy as np
 import pytest
 import torch
 from gymnasium import spaces
-from sentences import assert_one_sentence, one_sentence
+from sentences import one_sentence
 from torch import nn
 from wholes import everything
 
-from helpers.agents import A2C, PPO, SAC, TD3
+from helpers.agents import A2C, PPO, TD3
 from helpers.agents.base import Agent, gradient_step
+from helpers.agents.limits import COUNT, widths
 from helpers.agents.noise import OUNoise
 from helpers.agents.off_policy import OffPolicyAgent
+from helpers.agents.schedules import as_rate
+from helpers.agents.settings import setting
 from helpers.algorithms.ddpg import QNetwork
 from helpers.algorithms.reinforce import discounted_returns, log_prob, make_actor, sample_actions
 from helpers.memory.buffers import Batch
@@ -24,9 +27,7 @@ class Climber(OffPolicyAgent):
 
     critic_class = QNetwork
 
-    def __init__(self, env, *, eagerness=1, seed=None, **shared):
-        super().__init__(env, seed=seed, **shared)
-        self.eagerness = eagerness
+    eagerness: int = setting(1, COUNT)
 
     def update(self, batch):
         q_loss = nn.functional.mse_loss(self.critic(batch.obs, batch.action), batch.reward)
@@ -41,15 +42,15 @@ class Reinforce(Agent):
     """On-policy: play an episode, and make the actions likelier after which it was long."""
 
     action_kinds = (spaces.Discrete,)
-    saved = ("actor", "optimizer")
+    learning_rate: float = setting(1e-2, as_rate)
+    hidden: int = setting(16, widths, fixed=True)
 
-    def __init__(self, env, *, learning_rate=1e-2, hidden=16, seed=None):
-        self.check_settings(locals())
-        super().__init__(env, seed)
+    def build(self):
+        super().build()
         with self.seeded():
-            self.actor = make_actor(self.obs_size, int(self.action_space.n), hidden)
+            self.actor = make_actor(self.obs_size, int(self.action_space.n), self.hidden)
         self.optimizer = torch.optim.Adam(self.actor.parameters())
-        self.follow("learning_rate", learning_rate, "optimizer")
+        self.follow("learning_rate", "optimizer")
 
     def act(self, obs, rng):
         logits = self.actor(obs).detach().numpy()
@@ -107,6 +108,7 @@ def test_it_becomes_better():
     [
         (Climber, "Pendulum-v1", {"batch_size": 0}),
         (Climber, "Pendulum-v1", {"tau": 2}),
+        (Climber, "Pendulum-v1", {"eagerness": 0}),
         (Reinforce, "CartPole-v1", {"learning_rate": -1}),
         (Reinforce, "CartPole-v1", {"hidden": 0}),
     ],
@@ -117,92 +119,109 @@ def test_its_settings_are_checked_as_those_of_the_courses_agents(kind, env, sett
         kind(env, **settings)
 
 
-class Handing(Climber):
-    """The constructor that most write: whatever it does not know is for the class above."""
-
-    def __init__(self, *args, beta=1.0, **kwargs):
-        super().__init__(*args, **kwargs)
-        self.beta = beta
-
-
-def test_a_constructor_may_hand_on_what_has_no_name_as_well(tmp_path):
-    agent = Handing("Pendulum-v1", beta=2.0, eagerness=3, seed=0, **small)
-    assert (agent.beta, agent.eagerness, agent.hyperparameters["beta"]) == (2.0, 3, 2.0)
-    assert not {"args", "kwargs"} & {*agent.hyperparameters, *inspect.signature(Handing).parameters}
-    agent.save(tmp_path / "a.pt")
-    loaded = Handing.load(tmp_path / "a.pt")
-    assert loaded.hyperparameters == agent.hyperparameters
-    assert Handing(env="Pendulum-v1", beta=2.0).beta == 2.0
-
-
 few = {"seed": 0, "learning_starts": 20, "batch_size": 8, "buffer_size": 200}
 
 
-class Decided(TD3):
-    """What its constructor decides, it takes from nobody."""
+class Narrow(TD3):
+    """Other defaults, one of which a noise is."""
 
-    def __init__(self, env, **shared):
-        super().__init__(env, hidden=4, gamma=0.9, noise=OUNoise(0.3), **shared)
-
-
-class Preferred(TD3):
-    def __init__(self, env, **shared):
-        super().__init__(env, **{"hidden": 4, "gamma": 0.9, **shared})
+    hidden = 4
+    gamma = 0.9
+    noise = OUNoise(0.3)
 
 
-class Halved(TD3):
-    """Its `hidden` is not the one of the class above."""
-
-    def __init__(self, env, *, hidden=8, **shared):
-        super().__init__(env, hidden=hidden // 2, gamma=0.9, **shared)
+class Narrower(Narrow):
+    hidden = 2
 
 
-class Closed(PPO):
-    def __init__(self, env):
-        normalize = ("obs", "rewards")
-        super().__init__(env, seed=0, n_envs=3, n_steps=5, gamma=0.9, normalize=normalize)
+class Farsighted(TD3):
+    """A setting from which another one follows."""
+
+    horizon: int = setting(100, COUNT)
+
+    def build(self):
+        self.gamma = 1 - 1 / self.horizon
+        super().build()
+
+
+class Scaled(PPO):
+    n_envs, n_steps, normalize = 3, 5, ("obs", "rewards")
 
 
 @pytest.mark.parametrize(
-    ("kind", "settings", "remembered"),
+    ("kind", "settings", "expected"),
     [
-        (Decided, few, {"hidden": 4, "gamma": 0.9, "noise": OUNoise(0.3)}),
-        (Preferred, few, {"hidden": 4, "gamma": 0.9}),
-        (Halved, few, {"hidden": 8, "gamma": 0.9}),
-        (Closed, {}, {"seed": 0}),
+        (Narrow, few, {"hidden": 4, "gamma": 0.9, "noise": OUNoise(0.3)}),
+        (Narrow, few | {"gamma": 0.8}, {"hidden": 4, "gamma": 0.8}),
+        (Narrower, few, {"hidden": 2, "gamma": 0.9}),
+        (Farsighted, few | {"horizon": 50}, {"horizon": 50, "gamma": 0.98}),
+        (Scaled, {"seed": 0}, {"n_envs": 3, "normalize": ("obs", "rewards")}),
     ],
 )
-def test_what_a_constructor_decides_is_loaded_as_well(kind, settings, remembered, tmp_path):
+def test_a_class_has_defaults_and_settings_of_its_own(kind, settings, expected, tmp_path):
     agent = kind("Pendulum-v1", **settings).learn(30)
-    assert agent.hyperparameters | remembered == agent.hyperparameters
+    assert agent.hyperparameters | expected == agent.hyperparameters
+    shown = inspect.signature(kind).parameters
+    assert shown.keys() == {"env", *agent.hyperparameters}
+    assert agent.hyperparameters["noise"] is agent.noise if "noise" in shown else True
     agent.save(tmp_path / "a.pt", replay=True)
     loaded = kind.load(tmp_path / "a.pt")
+    assert loaded.hyperparameters == agent.hyperparameters
     assert everything(loaded.learn(20)) == everything(agent.learn(20))
-    if kind is Closed:
-        assert (loaded.normalizer.gamma, len(loaded.normalizer.returns)) == (0.9, 3)
 
 
-def test_what_a_constructor_decides_may_be_changed_later_if_others_may(tmp_path):
-    agent = Decided("Pendulum-v1", **few)
+def test_a_default_of_a_class_is_its_own_and_is_checked_when_it_is_changed():
+    assert inspect.signature(Narrow).parameters["gamma"].default == 0.9
+    assert inspect.signature(TD3).parameters["gamma"].default == 0.99
+    agent = Narrow("Pendulum-v1", seed=0)
     agent.gamma = 0.8
-    agent.save(tmp_path / "a.pt")
-    assert Decided.load(tmp_path / "a.pt").gamma == 0.8
-    assert Decided.load(tmp_path / "a.pt", gamma=0.7).gamma == 0.7
-    with one_sentence(ValueError, match="Decided decides its hidden itself"):
-        Decided.load(tmp_path / "a.pt", hidden=5)
+    with one_sentence(ValueError, match="^gamma must be a number from 0 to 1, got 1.5"):
+        agent.gamma = 1.5
+    assert (agent.gamma, TD3("Pendulum-v1").gamma) == (0.8, 0.99)
+
+
+def with_constructor():
+    class Mine(TD3):
+        def __init__(self, env, **settings):
+            super().__init__(env, **settings)
+
+
+def with_a_wrong_default():
+    class Mine(TD3):
+        gamma = 1.5
+
+
+def with_a_default_mixed_in():
+    class Patient:
+        gamma = 0.999
+
+    class Mine(Patient, TD3):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("define", "error", "says"),
+    [
+        (with_constructor, TypeError, "write each setting as a line of the class"),
+        (with_a_wrong_default, ValueError, "^gamma must be a number from 0 to 1, got 1.5"),
+        (with_a_default_mixed_in, TypeError, "^gamma = 0.999 belongs in Mine itself"),
+    ],
+)
+def test_what_a_class_cannot_say_is_one_sentence(define, error, says):
+    with one_sentence(error, match=says):
+        define()
 
 
 @pytest.mark.parametrize(
     ("args", "settings", "says"),
     [
-        (("MlpPolicy", "Pendulum-v1"), {}, "Handing takes the environment, and then settings"),
-        (("MlpPolicy",), {"env": "Pendulum-v1"}, "there is no policy to choose"),
-        (("Pendulum-v1",), {"bta": 2.0}, "Handing takes no bta: write beta, if that is meant."),
+        (("MlpPolicy", "Pendulum-v1"), {}, "Climber takes the environment, and then settings"),
+        (("Pendulum-v1",), {"egerness": 2}, "Climber takes no egerness: write eagerness, if"),
     ],
 )
-def test_what_nothing_above_takes_either_is_one_sentence(args, settings, says):
+def test_what_is_no_setting_is_one_sentence(args, settings, says):
     with one_sentence(TypeError, match=says):
-        Handing(*args, **settings)
+        Climber(*args, **settings)
 
 
 @pytest.mark.parametrize("given", [None, {"critic_loss": 0.5}, 0.5])
@@ -222,17 +241,6 @@ def test_so_is_a_learn_from_that_gives_nothing():
 
     with one_sentence(TypeError, match=r"^learn_from of Silent must return .* of numb"):
         Silent("CartPole-v1", seed=0).learn(30)
-
-
-def test_a_default_of_its_own_is_what_counts():
-    """Also where the table looks at two settings together."""
-
-    class Early(Climber):
-        def __init__(self, env, *, seed=None, **shared):
-            super().__init__(env, seed=seed, learning_starts=5, **shared)
-
-    agent = Early("Pendulum-v1", buffer_size=50)
-    assert agent.learning_starts == 5
 
 
 def test_a_memory_of_ones_own_has_add_sample_and_a_length(tmp_path):
@@ -259,28 +267,3 @@ def test_a_memory_of_ones_own_has_add_sample_and_a_length(tmp_path):
         agent.save(tmp_path / "agent.pt", replay=True)
     agent.save(tmp_path / "agent.pt")
     assert TD3.load(tmp_path / "agent.pt").steps == 330
-
-
-def test_a_store_of_ones_own_is_warned_of_since_training_does_not_call_it():
-    with pytest.warns(UserWarning, match="Shaped.store is for .*, learn never calls it") as warned:
-
-        class Shaped(TD3):
-            def store(self, obs, action, reward, *rest):
-                super().store(obs, action, reward + 1, *rest)
-
-    assert_one_sentence(warned[0].message, "override collect")
-
-
-@pytest.mark.parametrize(
-    "obs", [np.zeros((1, 3)), np.zeros(3), torch.zeros(3), torch.zeros(1, 2), {"a": 1}], ids=repr
-)
-@pytest.mark.parametrize("kind", [A2C, TD3, SAC, Climber])
-def test_a_value_of_what_is_not_flat_is_one_sentence(kind, obs):
-    agent = kind("Pendulum-v1", seed=0, hidden=4)
-    with pytest.raises(ValueError, match=r"value takes what agent\.flat") as error:
-        agent.value(obs)
-    assert_one_sentence(error.value, "agent.value(agent.flat(obs[None]))")
-    assert agent.value(agent.flat(np.zeros((2, 3)))).shape == (2,)
-    for wrong in (np.zeros(3), 0.0, np.zeros((2, 2))):
-        with one_sentence(ValueError, "agent.flat(obs[None])", str(np.shape(wrong))):
-            agent.flat(wrong)

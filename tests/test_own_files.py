@@ -12,6 +12,7 @@ from wholes import AGENTS, everything, tiny
 from helpers.agents import A2C, SAC, TD3, DDPGfD
 from helpers.agents.noise import GaussianNoise, Noise, OUNoise
 from helpers.agents.schedules import LinearSchedule, Schedule
+from helpers.agents.settings import setting
 
 
 class Twisted(Noise):
@@ -55,9 +56,7 @@ class Halved(Schedule):
 class Tricky(TD3):
     """An agent with a setting that is a function."""
 
-    def __init__(self, env, *, trick=np.tanh, seed=None, **shared):
-        super().__init__(env, seed=seed, **shared)
-        self.trick = trick
+    trick = setting(np.tanh)
 
 
 def bend(x):
@@ -153,8 +152,8 @@ def test_a_setting_with_something_else_within_is_asked_for(tmp_path):
 class Slow(TD3):
     """The actor's first layer has a group of its own in the optimiser."""
 
-    def __init__(self, env, **shared):
-        super().__init__(env, **shared)
+    def build(self):
+        super().build()
         first, *others = self.actor.parameters()
         groups = [{"params": [first], "lr": 1e-4}, {"params": others}]
         self.actor_optimizer = torch.optim.Adam(groups, 1e-3)
@@ -273,7 +272,7 @@ def plain_parts(agent):
         for part, thing in parts.items() if thing is not None
         for name, value in vars(thing).items() if isinstance(value, (int, float, Noise))
     }  # fmt: skip
-    for name in agent.saved:
+    for name in agent.parts():
         if name in agent.hyperparameters:  # SAC's temperature
             found[name] = str(getattr(agent, name).state_dict())
         for group in getattr(getattr(agent, name), "param_groups", ()):
@@ -288,13 +287,13 @@ def test_every_setting_given_at_load_counts_as_one_given_at_first(name, tmp_path
     agent = AGENTS[name]().learn(30)
     agent.save(tmp_path / "a.pt", replay=True)
     settings = dict(agent.hyperparameters)
-    for setting in settings.keys() - set(BUILT):
-        change = {setting: another(settings[setting])} if settings[setting] is not None else {}
+    for setting_ in settings.keys() - set(BUILT):
+        change = {setting_: another(settings[setting_])} if settings[setting_] is not None else {}
         loaded = type(agent).load(tmp_path / "a.pt", **change)
         given = type(agent)(agent.env_source, **settings | change)
         ours, theirs = plain_parts(loaded), plain_parts(given)
-        ours.pop("temperature", None) if setting != "temperature" else None
-        assert ours == {key: theirs[key] for key in ours}, setting
+        ours.pop("temperature", None) if setting_ != "temperature" else None
+        assert ours == {key: theirs[key] for key in ours}, setting_
 
 
 @pytest.mark.parametrize("learned", [True, False])

@@ -22,7 +22,6 @@ from trials import moved, parameters, snapshot
 from helpers.agents import DDPG, SAC, TD3
 from helpers.agents.cloning import BehaviourCloning
 from helpers.agents.ddpgfd import DDPGfD
-from helpers.agents.faster import StackedTwin
 from helpers.agents.layers import Encoder
 from helpers.algorithms.td3 import actor_loss_by_q1, twin_critic_loss
 from helpers.envs.make import env_id, is_image, make_env
@@ -336,10 +335,6 @@ def test_a_copied_agent_has_eyes_of_its_own():
             parameter.add_(0.5)
     assert torch.equal(agent.actor(pictures(3)), before)
     assert not torch.equal(copied.actor(pictures(3)), before)
-
-
-def test_both_critics_are_computed_in_one_product():
-    assert type(TD3(ID, seed=0).critic.critic) is StackedTwin
 
 
 # ---- training ------------------------------------------------------------------------------------

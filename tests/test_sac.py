@@ -13,7 +13,6 @@ from sentences import one_sentence
 from torch.distributions import Normal, TransformedDistribution
 from torch.distributions.transforms import TanhTransform
 from trials import (
-    PlainSAC,
     a_batch,
     an_agent,
     assert_close,
@@ -219,7 +218,7 @@ def test_every_update_moves_all_networks_but_a_fixed_temperature():
 
 
 def test_an_update_gives_what_it_learned_from():
-    agent, batch = stronger(an_agent(PlainSAC, temperature=0.3)), a_batch(32, obs_size=1)
+    agent, batch = stronger(an_agent(SAC, temperature=0.3)), a_batch(32, obs_size=1)
     before = copy.deepcopy(agent)
     given = agent.update(batch)
     alpha, next_ones = before.temperature(), before.sample(batch.next_obs, before.rng)
@@ -236,7 +235,7 @@ def test_an_update_gives_what_it_learned_from():
 
 
 def test_an_update_leaves_no_foreign_gradient():
-    agent, batch = stronger(an_agent(PlainSAC)), a_batch(32, obs_size=1)
+    agent, batch = stronger(an_agent(SAC)), a_batch(32, obs_size=1)
     agent.update(batch)
     assert all(p.grad is None for p in agent.target_critic.parameters())
     before = [p.grad.clone() for p in agent.critic.parameters()]
@@ -277,7 +276,7 @@ def test_a_noise_is_added_to_what_the_policy_draws():
 
 
 def test_value_is_the_first_critics_of_the_greedy_action():
-    agent, batch = stronger(an_agent(PlainSAC)), a_batch(5, obs_size=1)
+    agent, batch = stronger(an_agent(SAC)), a_batch(5, obs_size=1)
     greedy = torch.tanh(agent.actor(batch.obs)[0])
     torch.testing.assert_close(agent.value(batch.obs), agent.critic.first(batch.obs, greedy))
 

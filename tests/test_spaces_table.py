@@ -44,7 +44,7 @@ def some_demos(observation_space, action_space):
 
 
 def weights(agent):
-    return [p.detach().clone() for name in agent.saved for p in parameters(getattr(agent, name))]
+    return [p.detach().clone() for name in agent.parts() for p in parameters(getattr(agent, name))]
 
 
 def parameters(part):

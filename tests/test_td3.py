@@ -8,7 +8,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from trials import (
-    PlainTD3,
     a_batch,
     an_agent,
     assert_close,
@@ -170,7 +169,7 @@ def test_actor_and_targets_wait_for_as_many_updates_of_the_critics_as_the_delay_
 
 
 def test_an_update_gives_its_losses_and_leaves_no_foreign_gradient():
-    agent, batch = strong(an_agent(PlainTD3, policy_delay=1)), a_batch(32, obs_size=1)
+    agent, batch = strong(an_agent(TD3, policy_delay=1)), a_batch(32, obs_size=1)
     before_critic, before_actor, rng = copy.deepcopy((agent.critic, agent.actor, agent.rng))
     action = smoothed_target_action(agent.target_actor, batch.next_obs, 0.2, 0.5, rng)
     target = clipped_double_q_target(batch, action, agent.target_critic, 0.9)
@@ -187,7 +186,7 @@ def test_an_update_gives_its_losses_and_leaves_no_foreign_gradient():
 
 
 def test_value_is_the_first_critics_of_the_greedy_action():
-    agent, batch = strong(an_agent(PlainTD3)), a_batch(5, obs_size=1)
+    agent, batch = strong(an_agent(TD3)), a_batch(5, obs_size=1)
     expected = [agent.critic.first(obs, agent.actor(obs)).item() for obs in batch.obs]
     assert agent.value(batch.obs).tolist() == pytest.approx(expected, rel=1e-5)
 

@@ -3,9 +3,8 @@
 import pytest
 import torch
 from environments import BOXES, LOPSIDED, TORQUE, AnySpace, make
-from trials import PlainTD3, PlainTwins, a_batch, parameters
+from trials import a_batch, parameters
 
-from helpers.agents.faster import WIDE, StackedTwin, WideLinear
 from helpers.agents.td3 import TD3
 
 sb3 = pytest.importorskip("stable_baselines3", reason="a development requirement")
@@ -26,10 +25,7 @@ class FixedNoise:
 
 def both_critics(network):
     """Our two critics' parameters, layer by layer, as the peer arranges them; views."""
-    if not isinstance(network, StackedTwin):
-        return parameters(network.first, network.second)
-    tensors = [p[i] for i in range(2) for p in network.parameters()]
-    return [t[0] if len(t) == 1 else t.T for t in tensors]  # a bias, or a weight
+    return parameters(network.first, network.second)
 
 
 def pairs(ours, theirs):
@@ -62,27 +58,22 @@ def assert_updates_equal(ours, theirs, pairs, updates):
     theirs.replay_buffer.sample = lambda *args, **kwargs: next(samples)
     torch.manual_seed(7)
     theirs.train(gradient_steps=updates, batch_size=SIZE)
+    update = ours.in_numpy(ours) if ours.fast else ours.update
     for batch in batches:
         ours.updates += 1
-        ours.update(batch)
+        update(batch)
     for mine, other in pairs(ours, theirs):
         torch.testing.assert_close(mine, other, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize(("updates", "delay"), [(6, 1), (6, 3)])
 @pytest.mark.parametrize("action_space", [TORQUE, LOPSIDED], ids=["one action", "two actions"])
-@pytest.mark.parametrize(
-    ("kind", "hidden", "part"),
-    [(PlainTD3, 32, PlainTwins), (TD3, 32, StackedTwin), (TD3, WIDE, WideLinear)],
-    ids=["plain", "stacked", "wide"],
-)
-def test_updates_equal_the_peers(kind, hidden, part, action_space, updates, delay):
-    if part is WideLinear and not torch.backends.mkldnn.is_available():
-        pytest.skip("this torch was built without oneDNN")
+@pytest.mark.parametrize("hidden", [32, 256])
+@pytest.mark.parametrize("fast", [False, True])
+def test_updates_equal_the_peers(fast, hidden, action_space, updates, delay):
     env = make(AnySpace, observation_space=BOXES["float32"], action_space=action_space)
     own = {"target_noise": 0.3, "noise_clip": 0.4, "policy_delay": delay, "hidden": hidden}
-    ours = kind(env, seed=3, tau=0.01, gamma=0.97, **own)
-    assert any(isinstance(module, part) for module in ours.critic.modules())
+    ours = TD3(env, seed=3, tau=0.01, gamma=0.97, fast=fast, **own)
     theirs = sb3.TD3(
         "MlpPolicy", env, seed=3, device="cpu", tau=0.01, gamma=0.97, target_policy_noise=0.3,
         target_noise_clip=0.4, policy_delay=delay, learning_rate=1e-3,

@@ -6,11 +6,10 @@ from environments import LOPSIDED, Guess, make
 from hypothesis import settings
 from torch import nn
 
-from helpers.agents import A2C, PPO, SAC, TD3, A2CByTheBook
-from helpers.agents.faster import plain_updates
+from helpers.agents import A2C, PPO, A2CByTheBook
+from helpers.agents.networks import DeterministicActor, QNetwork
 from helpers.agents.noise import UniformNoise
 from helpers.algorithms.ddpg import DeterministicActor, QNetwork
-from helpers.algorithms.td3 import TwinQNetwork
 from helpers.memory.buffers import Batch
 
 COOL = {"temperature": 0.01, "learn_temperature": False, "noise": None}  # SAC without its entropy
@@ -26,18 +25,6 @@ class Says(nn.Module):
 
     def forward(self, obs):
         return self.action.expand(*obs.shape[:-1], len(self.action))
-
-
-class PlainTwins(TwinQNetwork):
-    """A class that `faster` does not know: computed as it is written."""
-
-
-class PlainTD3(TD3):
-    critic_class = PlainTwins
-
-
-class PlainSAC(SAC):
-    critic_class = PlainTwins
 
 
 def a_batch(n=6, obs_size=3, action_size=2, seed=0):
@@ -131,15 +118,9 @@ def q(agent, obs, *action):
     return [value.item() for value in given]
 
 
-def plainly(make, *args):
-    """What comes of it where all agents learn by autograd."""
-    with plain_updates():
-        return make(*args)
-
-
 def state(agent):
     """All weights and all that the optimisers remember."""
-    states = [getattr(agent, name).state_dict() for name in agent.saved]
+    states = [getattr(agent, name).state_dict() for name in agent.parts()]
     moments = [each for s in states if "param_groups" in s for each in s["state"].values()]
     weights = [s for s in states if "param_groups" not in s]
     return [tensor.clone() for s in (*weights, *moments) for tensor in s.values()]
@@ -153,7 +134,7 @@ def assert_same(one, other, within=1e-5):
 
 def with_larger_eps(agent):
     """Adam's eps is not small: else its first step makes a whole one of what rounding left."""
-    for name in agent.saved:
+    for name in agent.parts():
         if "optimizer" in name:
             getattr(agent, name).param_groups[0]["eps"] = 1e-3
     return agent

@@ -1,9 +1,5 @@
 """The course's agents. `from helpers.agents import A2C, DDPG, TD3, DDPGfD, PPO, SAC`."""
 
-# First of all that imports torch:
-import helpers.agents.quick_start
-import helpers.agents.written_out_policies  # noqa: F401  (these three fill `faster.UPDATES`)
-from helpers.agents import recorded, written_out  # noqa: F401
 from helpers.agents.a2c import A2C
 from helpers.agents.a2c_by_the_book import A2CByTheBook
 from helpers.agents.cloning import BehaviourCloning

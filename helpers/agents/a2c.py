@@ -14,13 +14,13 @@ from gymnasium import spaces
 
 from helpers.agents.adam import LeanAdam
 from helpers.agents.base import gradient_step
-from helpers.agents.faster import fast_learn_from
 from helpers.agents.layers import of_depth
+from helpers.agents.limits import SHARE, SIZE, number, widths
 from helpers.agents.on_policy import OnPolicyAgent, Rollout
 from helpers.agents.policies import CategoricalPolicy, GaussianPolicy, MultiCategoricalPolicy
-from helpers.agents.schedules import Rate
+from helpers.agents.schedules import Rate, as_rate
+from helpers.agents.settings import setting
 from helpers.algorithms.reinforce import actor_loss, critic_loss, make_critic
-from helpers.envs.make import EnvLike
 
 
 def gae(
@@ -57,49 +57,38 @@ class A2C(OnPolicyAgent):
 
     Discrete actions get a softmax policy, several choices one for each, Box actions a Gaussian one.
     The critic gets `critic_steps` updates for each of the actor's. If `learning_rate` is a schedule
-    the actor follows it; the critic keeps its first value. What else can be set, `rollouts`, is
-    explained at `OnPolicyAgent`.
+    the actor follows it; the critic keeps its first value. What else can be set is explained at
+    `OnPolicyAgent`.
     """
 
     action_kinds: ClassVar = (
         spaces.Discrete, spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary
     )  # fmt: skip
-    saved: ClassVar = ("policy", "critic", "policy_optimizer", "critic_optimizer")
 
-    def __init__(
-        self,
-        env: EnvLike,
-        *,
-        gamma: float = 0.99,
-        lam: float = 0.95,
-        learning_rate: Rate = 1e-3,
-        critic_steps: int = 4,
-        entropy_coef: float = 0.01,
-        max_grad_norm: float = 0.5,
-        hidden: int | Sequence[int] = 64,
-        seed: int | None = None,
-        **rollouts: Any,
-    ) -> None:
-        self.check_settings(locals())
-        super().__init__(env, seed=seed, **rollouts)
-        self.gamma, self.lam, self.max_grad_norm = gamma, lam, max_grad_norm
-        self.critic_steps, self.entropy_coef = critic_steps, entropy_coef
+    lam: float = setting(0.95, SHARE)
+    learning_rate: Rate = setting(1e-3, as_rate)
+    critic_steps: int = setting(4, SIZE)
+    entropy_coef: float = setting(0.01, number(finite=True))
+    max_grad_norm: float = setting(0.5, number(above=0, optional=True))
+    hidden: int | Sequence[int] = setting(64, widths, fixed=True)
+
+    def build(self) -> None:
+        super().build()
         policy_kind: Any = MultiCategoricalPolicy
         if isinstance(self.action_space, spaces.Discrete):
             policy_kind = CategoricalPolicy
         elif isinstance(self.action_space, spaces.Box):
             policy_kind = GaussianPolicy
         with self.seeded():
-            self.policy = policy_kind(self.obs_size, self.action_space, hidden)
-            self.critic = of_depth(make_critic, self.obs_size, hidden=hidden)
+            self.policy = policy_kind(self.obs_size, self.action_space, self.hidden)
+            self.critic = of_depth(make_critic, self.obs_size, hidden=self.hidden)
         self.policy_optimizer = LeanAdam(self.policy.parameters())
         self.critic_optimizer = LeanAdam(self.critic.parameters())
-        self.follow("learning_rate", learning_rate, "policy_optimizer", "critic_optimizer")
+        self.follow("learning_rate", "policy_optimizer", "critic_optimizer")
 
     def update(self, rollout: Rollout) -> None:
         """The advantages and returns of a rollout, and what the networks learn from them."""
-        obs = torch.as_tensor(rollout.obs, dtype=torch.float32)
-        obs = self.normal(obs.reshape(*obs.shape[:2], self.obs_size))
+        obs = self.flat(rollout.obs)
         with torch.no_grad():
             values = self.critic(obs).squeeze(-1).cpu().numpy()
         ends = rollout.terminated, rollout.truncated
@@ -111,7 +100,7 @@ class A2C(OnPolicyAgent):
         )
         self.follow_schedules()
         columns = obs[:-1][rows], actions, advantage, advantage + value
-        self.log(**fast_learn_from(self, *columns))
+        self.log(**self.learned(*columns))
 
     def learn_from(
         self,

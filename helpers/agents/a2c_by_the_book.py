@@ -9,7 +9,9 @@ from gymnasium import spaces
 
 from helpers.agents.base import Agent, gradient_step
 from helpers.agents.layers import of_depth
-from helpers.agents.schedules import Rate
+from helpers.agents.limits import widths
+from helpers.agents.schedules import Rate, as_rate
+from helpers.agents.settings import setting
 from helpers.algorithms.reinforce import (
     actor_loss,
     bootstrapped_returns,
@@ -19,7 +21,7 @@ from helpers.algorithms.reinforce import (
     make_critic,
     sample_actions,
 )
-from helpers.envs.make import EnvLike, check_finite
+from helpers.envs.make import check_finite
 
 
 class A2CByTheBook(Agent):
@@ -30,30 +32,19 @@ class A2CByTheBook(Agent):
     """
 
     action_kinds: ClassVar = (spaces.Discrete,)
-    saved: ClassVar = ("actor", "critic", "actor_optimizer", "critic_optimizer")
 
-    def __init__(
-        self,
-        env: EnvLike,
-        *,
-        gamma: float = 0.99,
-        learning_rate: Rate = 1e-3,
-        reward_scale: float = 1.0,
-        hidden: int | Sequence[int] = 64,
-        normalize: Sequence[str] = (),
-        device: str | torch.device = "cpu",
-        seed: int | None = None,
-    ) -> None:
-        self.check_settings(locals())
-        super().__init__(env, seed, normalize, device)
-        self.gamma, self.reward_scale = gamma, reward_scale
+    learning_rate: Rate = setting(1e-3, as_rate)
+    hidden: int | Sequence[int] = setting(64, widths, fixed=True)
+
+    def build(self) -> None:
+        super().build()
         with self.seeded():
             sizes = self.obs_size, int(self.action_space.n)
-            self.actor = of_depth(make_actor, *sizes, hidden=hidden)
-            self.critic = of_depth(make_critic, self.obs_size, hidden=hidden)
+            self.actor = of_depth(make_actor, *sizes, hidden=self.hidden)
+            self.critic = of_depth(make_critic, self.obs_size, hidden=self.hidden)
         self.actor_optimizer = torch.optim.Adam(self.actor.parameters())
         self.critic_optimizer = torch.optim.Adam(self.critic.parameters())
-        self.follow("learning_rate", learning_rate, "actor_optimizer", "critic_optimizer")
+        self.follow("learning_rate", "actor_optimizer", "critic_optimizer")
 
     def act(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
         logits = self.actor(obs).cpu().numpy()
@@ -81,6 +72,7 @@ class A2CByTheBook(Agent):
         value_loss = critic_loss(self.critic, obs[:-1], targets)
         gradient_step(self.critic_optimizer, value_loss)
         self.log(actor_loss=policy_loss.item(), critic_loss=value_loss.item())
+        self.watch()
 
     def play_episode(self) -> tuple[np.ndarray, list[int], list[float], bool]:
         """One episode: T + 1 observations, T action indices, T rewards; did it terminate?"""

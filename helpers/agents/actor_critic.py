@@ -10,11 +10,11 @@ from torch import nn
 
 from helpers.agents.adam import LeanAdam
 from helpers.agents.base import Agent
-from helpers.agents.faster import fast_networks
-from helpers.agents.layers import Encoder
+from helpers.agents.layers import Encoder, choose_networks, takes_one_alone
+from helpers.agents.limits import number, switch, widths
 from helpers.agents.networks import DeterministicActor
-from helpers.agents.schedules import Rate
-from helpers.envs.make import EnvLike
+from helpers.agents.schedules import Rate, as_rate
+from helpers.agents.settings import setting
 from helpers.envs.units import Units
 
 
@@ -31,48 +31,53 @@ class ActorCriticAgent(Agent):
     actor_class: ClassVar[type[nn.Module]] = DeterministicActor
     critic_class: ClassVar[type[nn.Module]]
     encoder_class: ClassVar[type[nn.Module]] = Encoder
+    network_classes = ("actor_class", "critic_class", "encoder_class")
     slow: ClassVar[tuple[str, ...]] = ("actor", "critic")
     target_actor: nn.Module
     target_critic: nn.Module
     outputs: ClassVar[tuple[int, int]] = (1, 1)  # tensors that actor and critic give
     needs_bounds = True
-    saved: ClassVar[tuple[str, ...]] = (
-        "actor", "critic", "target_actor", "target_critic", "actor_optimizer", "critic_optimizer",
-    )  # fmt: skip
 
-    def __init__(
-        self,
-        env: EnvLike,
-        *,
-        gamma: float = 0.99,
-        tau: float = 0.005,
-        actor_learning_rate: Rate = 1e-3,
-        critic_learning_rate: Rate = 1e-3,
-        hidden: int | Sequence[int] = 64,
-        layer_norm: bool = False,
-        normalize: Sequence[str] = (),
-        device: str | torch.device = "cpu",
-        seed: int | None = None,
-    ) -> None:
-        self.check_settings(locals())
-        super().__init__(env, seed, normalize, device)
-        self.gamma, self.tau, self.units = gamma, tau, Units(self.flat_space, self.action_space)
-        if self.units.images and "obs" in normalize:
+    tau: float = setting(0.005, number(above=0, most=1))
+    actor_learning_rate: Rate = setting(1e-3, as_rate)
+    critic_learning_rate: Rate = setting(1e-3, as_rate)
+    hidden: int | Sequence[int] = setting(64, widths, fixed=True)
+    layer_norm: bool = setting(False, switch, fixed=True)
+
+    def build(self) -> None:
+        super().build()
+        self.units = Units(self.flat_space, self.action_space)
+        if self.units.images and "obs" in self.normalize:
             raise ValueError("normalize can hold no 'obs' here: pictures are brought to a range.")
         self.action_size = self.units.action_size
         with self.seeded():
-            self.actor, self.critic = fast_networks(self, hidden, layer_norm)
-        networks = {f"target_{name}": getattr(self, name) for name in self.slow}
-        # Copied together: what the two share, their copies share.
-        copies = copy.deepcopy(networks)
-        vars(self).update(copies)
-        # Listed once: asking a network for its parameters takes longer than moving them.
-        self.online = [p for network in networks.values() for p in network.parameters()]
-        self.targets = [p for network in copies.values() for p in network.parameters()]
+            self.actor, self.critic = choose_networks(self, self.hidden, self.layer_norm)
+        self.copy_networks()
         self.actor_optimizer = LeanAdam(self.actor.parameters())
         self.critic_optimizer = LeanAdam(self.critic.parameters())
-        self.follow("actor_learning_rate", actor_learning_rate, "actor_optimizer")
-        self.follow("critic_learning_rate", critic_learning_rate, "critic_optimizer")
+        self.follow("actor_learning_rate", "actor_optimizer")
+        self.follow("critic_learning_rate", "critic_optimizer")
+
+    def copy_networks(self) -> None:
+        """Let each network in `slow` have a target network that equals it."""
+        self.copied = {name: getattr(self, name) for name in self.slow}
+        # Copied together: what the two share, their copies share.
+        copies = copy.deepcopy(self.copied)
+        self.target_critic = copies["critic"]
+        if "actor" in copies:
+            self.target_actor = copies["actor"]
+
+    def ready(self) -> None:
+        if any(getattr(self, name) is not network for name, network in self.copied.items()):
+            self.copy_networks()  # one was replaced, and its target would go on following the old
+        super().ready()
+        # Listed once: asking a network for its parameters takes longer than moving them.
+        self.online = [p for name in self.slow for p in getattr(self, name).parameters()]
+        self.targets = [
+            p for name in self.slow for p in getattr(self, f"target_{name}").parameters()
+        ]
+        alone = "actor" not in self.moody or takes_one_alone(self.actor, self.obs_size)
+        self.takes_one_alone = alone
 
     def greedy(self, obs: torch.Tensor) -> torch.Tensor:
         """The actor's actions (..., action_size) for flat observations, without any noise."""

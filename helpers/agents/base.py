@@ -1,37 +1,38 @@
 """What all agents share: what they are asked for, the training loop, the episode under way."""
 
+import copy
+import difflib
 import math
 import os
 import threading
-from abc import abstractmethod
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
 from gymnasium import spaces
 from torch import nn
 
-from helpers.agents import checkpoint, parameters, probabilities
+from helpers.agents import checkpoint
 from helpers.agents.history import EPISODE, History, Last
-from helpers.agents.hyperparameters import MakesAgents, Remembering, change, note_decided
+from helpers.agents.layers import NETWORKS
 from helpers.agents.limits import (
+    SHARE,
     as_device,
     as_numbers,
     check_callback,
-    check_classes,
     check_environment,
-    check_limits,
-    check_rows,
+    normalized,
     number,
     says_stop,
     switch,
 )
-from helpers.agents.modes import one_train_step, settle
-from helpers.agents.normalize import Normalizer
-from helpers.agents.schedules import Rate, as_rate, rate_at, rate_now
+from helpers.agents.normalize import Normalizer, Running
+from helpers.agents.policies import POLICIES
+from helpers.agents.schedules import rate_at, rate_now
+from helpers.agents.settings import EVERY, Configured, setting
 from helpers.agents.threads import one_thread
 from helpers.envs.flat import flat_rows
 from helpers.envs.make import (
@@ -44,33 +45,36 @@ from helpers.envs.make import (
     spaces_of,
 )
 from helpers.envs.resumable import DIVERGED, Resumable
-from helpers.envs.units import warn_of_far_numbers, warn_of_loose_bounds
-from helpers.names import explained, missing_attribute
+from helpers.envs.units import warn_of_far_numbers
+from helpers.names import explained, is_elsewhere, unknown
 
 Callback = Callable[["Agent"], bool | None]
 SEEDING = threading.RLock()  # held while networks are made, see `Agent.seeded`
+# Modules that compute the same in train and in eval mode, as far as can be known.
+STEADY = (
+    nn.Linear, nn.Conv2d, nn.LayerNorm, nn.ReLU, nn.Sequential, Normalizer, Running,
+    *POLICIES, *NETWORKS,
+)  # fmt: skip
+TARGET = "target_"
 
 
-class Agent(metaclass=Remembering):
+class Agent(Configured):
     """A learner with the course's public interface: `learn`, `predict`, `save`, `load`.
 
-    A subclass builds its networks in `__init__` (inside `with self.seeded():`) and implements
-    `train_step` and `act`. It names the attributes that a file holds: in `saved` networks and
-    optimisers, in `counted` numbers beside `steps`, in `memories` what only `save(replay=True)`
-    writes; any other network or memory of its own is in no file. It trains in its `env`, from
-    `new_episode`, or in its `envs`, from `make_vector_env`, and keeps in `obs` what it acts on
-    next; None there means that an episode begins.
+    A subclass has its settings as lines of the class, `lam: float = setting(0.95, SHARE)`, makes
+    networks and optimisers in `build` (networks inside `with self.seeded():`), and implements
+    `train_step` and `act`. It trains in its `env`, from `new_episode`, or in its `envs`, from
+    `make_vector_env`, and keeps in `obs` what it acts on next; None there means that an episode
+    begins. A file holds every network and optimiser that is an attribute, the numbers that
+    `counted` names beside `steps`, and with `save(replay=True)` what `memories` names.
 
-    Every setting is a keyword argument; all are remembered in `hyperparameters`, and a file holds
-    them. Most can be set later too, `agent.gamma = 0.9`; those in `settled`, and what networks and
-    memories are made with, cannot. In which spaces it can act is said by `action_kinds`,
-    `needs_bounds` and `takes_images`. With `normalize=("obs", "rewards")`, or one of both, these
-    are brought to size 1, see `helpers.agents.normalize`.
+    Most settings can be changed later too, `agent.gamma = 0.9`. In which spaces it can act is said
+    by `action_kinds`, `needs_bounds` and `takes_images`. With `normalize=("obs", "rewards")`, or
+    one of both, these are brought to size 1, see `helpers.agents.normalize`.
 
     `device`: where the networks are: "cpu", "cuda", "auto" (a GPU where there is one), or a
-    `torch.device`. It stands in no file. A seed gives the same training on a CPU, bit for bit, and
-    on a GPU the same within rounding, which grows. Memory and noise stay on the CPU, and
-    some agents' updates are recorded, see `helpers.agents.recorded`.
+    `torch.device`. It stands in no file. A seed gives the same training on a CPU, bit for bit.
+    Memory and noise stay on the CPU. No GPU has been tried.
 
     Attributes that lessons, curves and studies read:
     `steps`: environment steps learned from so far, over all calls of `learn`;
@@ -79,94 +83,108 @@ class Agent(metaclass=Remembering):
     `last`: the last transitions and losses.
     """
 
-    saved: ClassVar[tuple[str, ...]] = ()
     counted: ClassVar[tuple[str, ...]] = ()
     memories: ClassVar[tuple[str, ...]] = ()
-    settled: ClassVar[tuple[str, ...]] = ("seed", "n_envs", "device")
     action_kinds: ClassVar[tuple[type, ...]] = (spaces.Box,)
     needs_bounds: ClassVar[bool] = False
     takes_images: ClassVar[bool | None] = None  # None: with an `encoder_class` it does
-    squashes: ClassVar[bool] = False  # whether its actions are a Gaussian's, through a tanh
+    steady: ClassVar[tuple[type, ...]] = STEADY  # modules that are the same in both modes
 
     observation_space: spaces.Space  # the environment's
     action_space: Any  # one of `action_kinds`
-    remembered: dict[str, Any]  # what `hyperparameters` shows
-    made = False  # True when the constructor is through
     critic: Any  # what many have, and some need not
-    gamma: float
-    reward_scale: float
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        check_classes(cls)
+    gamma: float = setting(0.99, SHARE)
+    reward_scale: float = setting(1.0, number(finite=True))
+    normalize: Sequence[str] = setting((), normalized, fixed=True)
+    device: Any = setting("cpu", as_device, fixed=True)
+    seed: Any = setting(None, number(0, 2**63 - 1, integer=True, optional=True), fixed=True)
 
-    def __init__(
-        self,
-        env: EnvLike,
-        seed: int | None = None,
-        normalize: Sequence[str] = (),
-        device: str | torch.device = "cpu",
-    ) -> None:
-        self.env_source, self.device = env, as_device("device", device)
-        self.observation_space, self.action_space = spaces_of(env)
+    def build(self) -> None:
+        self.observation_space, self.action_space = spaces_of(self.env_source)
         check_environment(type(self), self.observation_space, self.action_space)
-        self.seed = int(np.random.default_rng().integers(2**31) if seed is None else seed)
-        self.remembered["seed"] = self.seed
+        if self.seed is None:
+            self.seed = int(np.random.default_rng().integers(2**31))
         self.flat_space = observation_box(self.observation_space)  # what its networks get
         self.obs_size = int(np.prod(self.flat_space.shape))
         # Two streams, so that an exploring `predict` between two `learn` calls changes no training.
         self.rng, self.predict_rng = np.random.default_rng(self.seed).spawn(2)
         self.normalizer: Normalizer | None = None
-        if normalize:
-            # This class's own settings are not set yet, and a class below may take none of them.
-            settings = self.remembered | vars(self).get("decided", {})
-            sizes = self.obs_size, settings.get("n_envs", 1), settings["gamma"]
-            self.normalizer = Normalizer(normalize, *sizes)
-            # Of this agent, not of its class; gamma is the normaliser's too.
-            vars(self)["saved"] = (*self.saved, "normalizer")
-            vars(self)["settled"] = (*self.settled, "gamma")
-        self.steps = 0
-        self.history = History()
-        self.rates: dict[str, tuple[Rate, tuple[str, ...]]] = {}  # see `follow`
+        if self.normalize:
+            n_envs = getattr(self, "n_envs", 1)
+            self.normalizer = Normalizer(self.normalize, self.obs_size, n_envs, self.gamma)
+        self.steps, self.history = 0, History()
+        self.rates: dict[str, tuple[str, ...]] = {}  # see `follow`
+        self.whole: dict[str, bool] = {}  # optimiser -> whether it trains networks' weights alone
         self.losses: dict[str, torch.Tensor] = {}  # of the last updates, where not all are logged
         self.env: Resumable | None = None
+        self.envs: Any = None
         self.obs: np.ndarray | None = None
+        self.load = _load_makes_another
+
+    def ready(self) -> None:
+        """Look at the networks as they are now: when the agent is made, and when `learn` begins."""
+        networks = self.networks()
+        self.moody = [
+            name
+            for name, network in networks.items()
+            if not all(type(each) in self.steady for each in network.modules())
+        ]
+        for name in self.moody:
+            networks[name].eval()
+        held = {id(p) for network in networks.values() for p in network.parameters()}
+        for name, part in self.parts().items():
+            if isinstance(part, torch.optim.Optimizer):
+                groups = part.param_groups
+                whole = all(id(p) in held for group in groups for p in group["params"])
+                if self.whole.get(name) and not whole:
+                    raise ValueError(
+                        f"{name} trains weights that no network of the agent has, since one was "
+                        "put in another's place: copy weights instead, agent.actor.load_state_dict("
+                        "net.state_dict()), give the agent a new optimiser as well, or name a "
+                        "class of your own when it is made."
+                    )
+                self.whole[name] = whole
+        if not isinstance(self.env, Resumable | None):
+            raise AttributeError("agent.set_env(env) gives it another environment to learn in.")
+        if self.built:
+            self._look_for_misspelt()
+        self.made_with = {*self.__dict__, "made_with", "built"}
+
+    def _look_for_misspelt(self) -> None:
+        """What somebody has set since it was last ready, and nothing reads."""
+        for name in self.__dict__.keys() - self.made_with:
+            if name in EVERY or is_elsewhere(name, self):
+                raise AttributeError(unknown(type(self).__name__, name, [*self.settings], EVERY))
+            if name in self.network_classes:
+                raise AttributeError(f"{name} counts when an agent is made: name it in a subclass.")
+            if near := difflib.get_close_matches(name, self.settings, n=1, cutoff=0.85):
+                warnings.warn(
+                    f"agent.{name} is new, and nothing reads it: write agent.{near[0]}, if that is "
+                    "meant.",
+                    stacklevel=4,
+                )
 
     def __repr__(self) -> str:
         where = env_id(self.env_source) or "its own environment"
         return f"<{type(self).__name__} on {where}, seed {self.seed}, {self.steps:,} steps>"
 
-    if not TYPE_CHECKING:  # for a type checker, what is not there is not there
-
-        def __getattr__(self, name: str) -> Any:
-            settings = vars(self).get("remembered", {})
-            if name in settings:
-                return settings[name]
-            raise missing_attribute(self, name)
-
-        def __setattr__(self, name: str, value: Any) -> None:
-            known = self.__dict__
-            if name in known and name not in known["remembered"] and name != "env":
-                known[name] = value  # what training counts and keeps: it must take no time
-            elif self.made:
-                change(self, name, value)
-            else:
-                super().__setattr__(name, value)
-
-    @property
-    def hyperparameters(self) -> Mapping[str, Any]:
-        """All settings by name, to read: `agent.gamma = 0.9` sets one, `dict(...)` makes a copy."""
-        return MappingProxyType(self.remembered)
-
     # ---- what a subclass brings -----------------------------------------------------------------
 
-    @abstractmethod
     def train_step(self) -> None:
         """Collect some experience, learn from it, and raise `self.steps`."""
+        raise NotImplementedError
 
-    @abstractmethod
     def act(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
         """Actions for a batch of flat observations (B, obs_size), greedy if `rng` is None."""
+        raise NotImplementedError
+
+    def recount(self, steps: int, counts: Mapping[str, int]) -> None:
+        """Called by `load`: take over `steps` and what `counted` names."""
+        for name, count in {"steps": steps, **counts}.items():
+            if type(count) is not int or count < 0 or name not in (*self.counted, "steps"):
+                raise ValueError(f"{name} cannot be {count!r}")
+            self.__dict__[name] = count
 
     def go_on(self, env: Any) -> None:
         """Called by `load`: continue the episode that `env` (or `envs`) is in the middle of."""
@@ -186,16 +204,16 @@ class Agent(metaclass=Remembering):
         number(1)("total_steps", total_steps)
         check_callback(callback)
         goal = self.steps + total_steps
+        with torch.inference_mode(False):
+            self.ready()
         if any(env.was_used() for env in self.training_envs()):
             self.obs = None  # by somebody else, since: a new episode begins
         getattr(callback, "start", _nothing)(self, total_steps)
         try:
             with one_thread(), torch.inference_mode(False):
                 self.watch()
-                settle(self)  # also what was put in place of a network since
-                parameters.check_trained(self)
                 while self.steps < goal:
-                    one_train_step(self)
+                    self.train_step()
                     self.watch()
                     if callback is not None and says_stop(callback(self)):
                         break
@@ -227,12 +245,21 @@ class Agent(metaclass=Remembering):
             return actions
         return int(actions[0]) if isinstance(self.action_space, spaces.Discrete) else actions[0]
 
-    @explained
-    def action_probability(
-        self, obs: np.ndarray, actions: np.ndarray | int | None = None, log: bool = False
-    ) -> np.ndarray | float | tuple[np.ndarray, ...]:
-        """How likely exploring is to take which action: see `helpers.agents.probabilities`."""
-        return probabilities.action_probability(self, obs, actions, log)
+    def action_probability(self, obs: Any) -> np.ndarray:
+        """How likely each of n discrete actions is when it explores: (n,), or (B, n) for a batch.
+
+        Raises `ValueError` for an agent that has no such probabilities.
+        """
+        if not isinstance(self.action_space, spaces.Discrete):
+            raise ValueError(
+                f"{type(self).__name__} has no probabilities of actions here, which A2C and PPO "
+                "have of discrete ones: ask predict for its action."
+            )
+        batch, one = self.as_batch("action_probability", obs)
+        policy: Any = getattr(self, "policy", self)  # by the book the agent itself has the actor
+        with torch.no_grad():
+            found = torch.softmax(policy.actor(self.flat(batch)), dim=-1).cpu().numpy()
+        return found[0] if one else found
 
     def value(self, obs: torch.Tensor) -> torch.Tensor:
         """The critic's estimate of the return from flat observations (B, obs_size) on: (B,).
@@ -257,30 +284,26 @@ class Agent(metaclass=Remembering):
 
     # ---- for its own training -------------------------------------------------------------------
 
-    def check_settings(self, settings: Mapping[str, Any]) -> None:
-        """Raise `ValueError` for the first one that cannot be, as `helpers.agents.limits` says.
+    def settle(self, name: str) -> None:
+        if name in self.rates:
+            self.follow(name, *self.rates[name])
+        if name == "gamma" and self.normalizer is not None:
+            self.normalizer.gamma = self.gamma
 
-        A constructor begins with `self.check_settings(locals())`: all its arguments, by name.
-        """
-        check_limits(settings)
-        if not self.made:
-            note_decided(self, settings)
-
-    def follow(self, name: str, rate: Rate, *optimizers: str) -> None:
+    def follow(self, name: str, *optimizers: str) -> None:
         """Let optimisers, by the names of attributes, have the setting `name` as learning rate.
 
         The first follows a schedule (`follow_schedules` goes on), others keep its first value.
         """
-        rate = as_rate(name, rate)
         for optimizer in optimizers:
-            set_learning_rate(getattr(self, optimizer), rate_at(rate, 0))
-        self.rates[name] = rate, optimizers
+            set_learning_rate(getattr(self, optimizer), rate_at(getattr(self, name), 0))
+        self.rates[name] = optimizers
 
     def follow_schedules(self) -> None:
         """Set the learning rates that change to what they are at this step."""
-        for name, (rate, optimizers) in self.rates.items():
-            if callable(rate):
-                set_learning_rate(getattr(self, optimizers[0]), rate_now(name, rate, self.steps))
+        for name, (first, *_) in self.rates.items():
+            if callable(rate := getattr(self, name)):
+                set_learning_rate(getattr(self, first), rate_now(name, rate, self.steps))
 
     @contextmanager
     def seeded(self) -> Iterator[None]:
@@ -292,9 +315,37 @@ class Agent(metaclass=Remembering):
         with SEEDING, torch.random.fork_rng(devices=[]):
             torch.default_generator.manual_seed(self.seed)  # `manual_seed` asks for GPUs, too
             yield
-        for part in vars(self).values():
-            if isinstance(part, nn.Module) and part is not self.normalizer:
+        for part in self.networks().values():
+            if part is not self.normalizer:
                 part.to(self.device)
+
+    @contextmanager
+    def learning(self) -> Iterator[None]:
+        """Networks of one's own with dropout or batch norm are in train mode within this.
+
+        Otherwise they are in eval mode, and targets always are. What they draw follows from the
+        agent's seed and steps, so that a file goes on as the agent does.
+        """
+        if not self.moody:
+            yield
+            return
+        networks = {name: getattr(self, name) for name in self.moody}
+        online = [part for name, part in networks.items() if not name.startswith(TARGET)]
+        devices = [self.device] if self.device.type == "cuda" else []
+        with torch.random.fork_rng(devices):
+            torch.manual_seed(hash((self.seed, self.steps, getattr(self, "updates", 0))))
+            try:
+                for part in online:
+                    part.train()
+                yield
+            finally:
+                for part in online:
+                    part.eval()
+        # What batch norm has measured is no parameter: targets take it over.
+        for name in networks.keys() & {TARGET + each for each in networks}:
+            measured = networks[name.removeprefix(TARGET)].buffers()
+            for buffer, new in zip(networks[name].buffers(), measured, strict=True):
+                buffer.copy_(new)
 
     def new_episode(self) -> tuple[Resumable, np.ndarray]:
         """The environment that it trains in, and the first observation of an episode there.
@@ -310,13 +361,15 @@ class Agent(metaclass=Remembering):
         return env, obs
 
     def flat(self, obs: np.ndarray) -> torch.Tensor:
-        """A batch of observations (B, *shape) as the networks take them: float32 (B, obs_size)."""
-        check_rows(self, obs)
+        """Observations (..., *shape) as the networks take them: float32 (..., obs_size)."""
         return self.normal(self.measured(obs))
 
     def measured(self, obs: np.ndarray) -> torch.Tensor:
-        """The same before it is normalised."""
-        return torch.as_tensor(np.asarray(obs, dtype=np.float32)).reshape(len(obs), self.obs_size)
+        """The same before it is normalised; in float64 if it will be, for numbers far from 0."""
+        measures = self.normalizer is not None and "obs" in self.normalizer.parts
+        obs = np.asarray(obs, np.float64 if measures else np.float32)
+        leading = obs.shape[: obs.ndim - len(self.flat_space.shape)]
+        return torch.from_numpy(obs.reshape(*leading, self.obs_size))
 
     def normal(self, obs: torch.Tensor) -> torch.Tensor:
         """Observations (..., obs_size) normalised, if the agent does that, and on its device."""
@@ -324,8 +377,6 @@ class Agent(metaclass=Remembering):
 
     def normal_batch(self, batch: Any) -> Any:
         """A batch of a memory normalised, if the agent does that, and on its device."""
-        if vars(self).get("updates") == 1:  # the warm-up has just ended
-            warn_of_loose_bounds(self)
         batch = batch if self.normalizer is None else self.normalizer.batch(batch)
         if self.device.type == "cpu":
             return batch
@@ -333,8 +384,9 @@ class Agent(metaclass=Remembering):
 
     def training_envs(self) -> list[Resumable]:
         """What it has made so far of the environments that it trains in."""
-        envs = getattr(self, "envs", None)
-        return envs.envs if envs is not None else [self.env] if self.env is not None else []
+        if self.envs is not None:
+            return self.envs.envs
+        return [self.env] if self.env is not None else []
 
     def measure(self, obs: np.ndarray) -> None:
         """Let the normaliser, if there is one, learn from observations (N, *shape) of others."""
@@ -382,11 +434,20 @@ class Agent(metaclass=Remembering):
         one = obs.shape == shape
         return (obs[None] if one else obs), one
 
-    # ---- reaching in ----------------------------------------------------------------------------
+    # ---- what it has learned --------------------------------------------------------------------
+
+    def parts(self) -> dict[str, Any]:
+        """All its networks and optimisers by name: what a file holds."""
+        kinds = nn.Module, torch.optim.Optimizer
+        return {name: part for name, part in vars(self).items() if isinstance(part, kinds)}
+
+    def networks(self) -> dict[str, nn.Module]:
+        """All its networks by name, the normaliser among them."""
+        return {name: part for name, part in self.parts().items() if isinstance(part, nn.Module)}
 
     def get_parameters(self) -> dict[str, dict]:
-        """Copies of all networks and optimisers: name (see `saved`) -> state_dict."""
-        return parameters.get_parameters(self)
+        """Copies of all networks and optimisers: name -> state_dict."""
+        return copy.deepcopy(checkpoint.states(self))
 
     @explained
     def set_parameters(self, states: Mapping[str, Mapping], exact: bool = True) -> None:
@@ -394,10 +455,10 @@ class Agent(metaclass=Remembering):
 
         With `exact=False` only the named parts are set: `{"actor": ...}` sets the actor alone, and
         its target network, which is a part of its own, goes on from where it is. The agent's own
-        settings, such as learning rates, stay. Raises `ValueError` with one sentence for unknown or
-        missing names, shapes that differ, and NaN; then nothing has changed.
+        settings, such as learning rates, stay. Raises `ValueError` with one sentence for what does
+        not fit; then nothing has changed.
         """
-        parameters.set_parameters(self, states, exact)
+        checkpoint.set_states(self, states, exact)
 
     @explained
     def set_env(self, env: EnvLike) -> Self:
@@ -413,9 +474,7 @@ class Agent(metaclass=Remembering):
                 f"{type(self).__name__} learns with {checkpoint.in_words(*here)}, this environment "
                 f"has {checkpoint.in_words(*there)}: wrap it so that they are equal."
             )
-        self.env_source = env
-        for name in {"env", "envs", "obs"} & vars(self).keys():
-            setattr(self, name, None)
+        self.env_source, self.env, self.envs, self.obs = env, None, None, None
         return self
 
     # ---- saving and loading ---------------------------------------------------------------------
@@ -426,8 +485,7 @@ class Agent(metaclass=Remembering):
 
         With `replay` the file also holds the replay memory and the episode under way: going on
         after `load`, which does all steps of that episode again, then equals never having stopped.
-        The file appears whole or not at all. It holds tensors and plain values only, so that `load`
-        can refuse everything else: raises `ValueError` for what else would be in it.
+        The file appears whole or not at all. It holds tensors and plain values only.
         """
         switch("replay", replay)
         checkpoint.write(path, checkpoint.contents(self, replay))
@@ -459,9 +517,6 @@ class Agent(metaclass=Remembering):
         with torch.inference_mode(False):
             return checkpoint.agent_from(cls, checkpoint.read(path), env, path, settings)
 
-    if not TYPE_CHECKING:  # it knows class methods only
-        load = MakesAgents(load.__func__)
-
 
 def gradient_step(
     optimizer: torch.optim.Optimizer, loss: torch.Tensor, max_grad_norm: float | None = None
@@ -492,5 +547,12 @@ def set_learning_rate(optimizer: torch.optim.Optimizer, learning_rate: float) ->
         group["lr"] = float(learning_rate)  # a file holds no numbers of numpy's
 
 
-def _nothing(*_args) -> None:
+def _load_makes_another(*_args: Any, **_settings: Any) -> None:
+    """In each agent in the place of its class's `load`: what that gives would be lost."""
+    raise TypeError(
+        "load makes a new agent and leaves this one as it is: write agent = TD3.load(path)."
+    )
+
+
+def _nothing(*_args: Any) -> None:
     """Stands in for a hook that a callback does not have."""

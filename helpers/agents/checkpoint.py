@@ -1,11 +1,15 @@
 """An agent's file: what is in it, how it is written and read, how an agent goes on from it."""
 
+import copy
 import os
+import pickle
 import re
 import shutil
 import textwrap
 import warnings
-from collections.abc import Collection, Mapping
+import zipfile
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,12 +18,10 @@ import torch
 from gymnasium import spaces
 
 from helpers import __version__
-from helpers.agents import distrust, earlier
-from helpers.agents.hyperparameters import as_plain, check_own, made_from, same_kind, settings_of
-from helpers.agents.limits import LIMITS
-from helpers.agents.noise import Noise
+from helpers.agents.noise import KINDS as NOISES
 from helpers.agents.normalize import Normalizer
-from helpers.agents.parameters import part_of
+from helpers.agents.schedules import KINDS as SCHEDULES
+from helpers.agents.settings import EVERY
 from helpers.demos.files import ENV_ID
 from helpers.envs.make import (
     EnvLike,
@@ -31,13 +33,14 @@ from helpers.envs.make import (
     one_line,
 )
 from helpers.envs.plain_spaces import describe_space, space_from
+from helpers.envs.resumable import DIVERGED
 from helpers.files import replaced_whole
 from helpers.memory.buffers import restore_memory, stored_memory
 from helpers.names import check_names
 
 Kind = TypeVar("Kind")
 
-FORMAT, VERSION = "actor-critic-course agent", 6
+FORMAT, VERSION = "actor-critic-course agent", 1
 # What a file holds beside these two, and of which kind it is; with `replay` "under_way" as well.
 ENTRIES = {
     "version": int,
@@ -53,11 +56,15 @@ ENTRIES = {
     "predict_rng": dict,
     "state": dict,
 }
+OWN = "own"  # in a file: the name of what it cannot hold
+MOST = 2**26  # bytes of weights that may be made before it is known whether the file has them
 
 
 def contents(agent: Any, replay: bool) -> dict:
     """All that the agent's file holds, as tensors and plain values; the tensors are not copies."""
-    here = agent.observation_space, agent.action_space
+    here, state = (agent.observation_space, agent.action_space), states(agent)
+    if bad := [name for name, each in state.items() if not is_finite(each)]:
+        raise ValueError(f"Nothing was saved, since {bad[0]} holds NaN or infinity: {DIVERGED}")
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -65,59 +72,64 @@ def contents(agent: Any, replay: bool) -> dict:
         "agent": type(agent).__name__,
         "env_id": env_id(agent.env_source),
         "spaces": shortly(in_words(*here)),  # for people
-        "described_spaces": describe_both(*here),
+        "described_spaces": described(*here),
         "hyperparameters": plain_hyperparameters(agent),
         "steps": agent.steps,
         "counts": {name: getattr(agent, name) for name in agent.counted},
-        "history": as_stored({name: list(values) for name, values in agent.history.items()}),
+        "history": _plain_history(agent.history),
         "rng": agent.rng.bit_generator.state,
         "predict_rng": agent.predict_rng.bit_generator.state,
-        "state": {name: as_stored(part_of(agent, name).state_dict()) for name in agent.saved},
+        "state": on_cpu(state),
     }
-    distrust.check_loadable(content)
-    distrust.check_names_of_weights(agent)
-    distrust.warn_of_unsaved(agent)
     if replay:
+        env = agent.env if agent.envs is None else agent.envs
+        episode = None if env is None else {"trace": env.trace(), "going_on": agent.obs is not None}
         memories = {name: _memory(getattr(agent, name)) for name in agent.memories}
-        content["under_way"] = {"memories": memories, "episode": _episode(agent)}
+        content["under_way"] = {"memories": memories, "episode": episode}
     return content
 
 
-def as_stored(state: Any) -> Any:
-    """A state_dict, or a part of one: tensors on the CPU, no numbers of numpy's."""
-    if isinstance(state, dict):
-        return {key: as_stored(value) for key, value in state.items()}
-    if type(state) in (list, tuple):
-        return type(state)(map(as_stored, state))
-    if isinstance(state, np.generic):
-        return state.item()
-    return state.cpu() if isinstance(state, torch.Tensor) else state
+def plain_hyperparameters(agent: Any) -> dict:
+    """The agent's settings as a file holds them: which device is for the next machine."""
+    settings = agent.hyperparameters.items()
+    return {name: as_plain(value) for name, value in settings if name != "device"}
 
 
-def restore(agent: Any, content: dict, changes: Mapping[str, Any]) -> None:
-    """Give a fresh agent what `contents` took from another. Raises if that does not fit.
+def as_plain(value: Any) -> Any:
+    """A setting as a file can hold it: the course's noises and schedules say themselves how.
 
-    The agent was made with other settings, `changes`: what follows from these stays.
+    Whatever is not a plain value is an object, class or function of one's own. `load` asks for it
+    again: the file notes its name, {"own": "Mine(...)"}, as it is typed.
     """
-    settings = content["hyperparameters"], agent.hyperparameters
-    before, now = (tuple(each.get("normalize", ())) for each in settings)
-    if before != now:
-        raise ValueError(f"its weights go with normalize={before}, not with {now}")
-    for name in (each for each in agent.saved if each not in changes):  # such as a temperature
-        _restore_state(agent, name, content["state"][name], changes)
-    if "seed" not in changes:
-        agent.rng.bit_generator.state = content["rng"]
-        if content["predict_rng"]:
-            agent.predict_rng.bit_generator.state = content["predict_rng"]
-    agent.steps = content["steps"]
-    agent.history.update({name: list(values) for name, values in content["history"].items()})
-    _restore_counts(agent, content["counts"])
-    if "under_way" in content:
-        settings, here = content["hyperparameters"], plain_hyperparameters(agent)
-        replaced = [name for name in changes if not same_kind(settings.get(name), here.get(name))]
-        _restore_memories(agent, content["under_way"]["memories"], replaced)
-        if "seed" not in changes:  # another seed, other episodes
-            _restore_episode(agent, content["under_way"]["episode"])
+    if type(value).__name__ in NOISES.keys() | SCHEDULES.keys():
+        return value.to_plain()
+    try:
+        return _plain(value)
+    except TypeError:
+        return {OWN: getattr(value, "__name__", f"{type(value).__name__}(...)")}
+
+
+def _plain(value: Any) -> Any:
+    """`value` of Python's own numbers, texts and lists. Raises `TypeError` if it is of others."""
+    if isinstance(value, dict):
+        return {_plain(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return (list if isinstance(value, list) else tuple)(map(_plain, value))
+    value = value.item() if isinstance(value, np.generic) else value
+    if type(value) not in (bool, int, float, str, type(None)):
+        raise TypeError(f"{type(value).__name__} is no plain value")
+    return value
+
+
+def _plain_history(history: Mapping[str, Any]) -> dict:
+    """Raises `ValueError` for a history of one's own that no file can hold."""
+    try:
+        return _plain({name: list(values) for name, values in history.items()})
+    except TypeError as error:
+        raise ValueError(
+            f"Nothing was saved, since {error}: history holds pairs of numbers, as "
+            "agent.log(name=value) writes them."
+        ) from error
 
 
 def in_words(observation_space: spaces.Space, action_space: spaces.Space) -> str:
@@ -125,7 +137,7 @@ def in_words(observation_space: spaces.Space, action_space: spaces.Space) -> str
     return f"observations {one_line(observation_space)} and actions {one_line(action_space)}"
 
 
-def describe_both(observation_space: spaces.Space, action_space: spaces.Space) -> dict:
+def described(observation_space: spaces.Space, action_space: spaces.Space) -> dict:
     """Both spaces in plain values; equal values, equal spaces."""
     return {
         "observation": describe_space(observation_space),
@@ -133,110 +145,118 @@ def describe_both(observation_space: spaces.Space, action_space: spaces.Space) -
     }
 
 
-def shortly(words: str) -> str:
+def shortly(words: object, most: int = 140) -> str:
     """As much as a sentence can hold."""
-    return textwrap.shorten(words, 140, placeholder=" ...")
+    return textwrap.shorten(str(words).rstrip("."), most, placeholder=" ...")
 
 
-def plain_hyperparameters(agent: Any) -> dict:
-    """The agent's hyperparameters as a file holds them: which device is for the next machine."""
-    acting = {name: each for name, each in vars(agent).items() if isinstance(each, Noise)}
-    settings, taken = agent.hyperparameters, settings_of(type(agent))
-    # Of a noise its parameters as they are now: `agent.noise.sigma = 0.2` is obeyed as well.
-    return {
-        name: as_plain(acting.get(name, value))
-        for name, value in settings.items()
-        if name != "device" and name in taken  # a class may decide its seed itself
-    }
+# ---- networks and optimisers ---------------------------------------------------------------------
 
 
-# ---- states, counts, memories, the episode under way ---------------------------------------------
+def states(agent: Any) -> dict[str, dict]:
+    """The state of every network and optimiser by its name; of a compiled one, of what is within.
 
-
-def _restore_state(agent: Any, name: str, state: Any, changes: Mapping[str, Any]) -> None:
-    """Put the file's state into a network or optimiser; the latter keeps what `changes` gave it."""
-    part = getattr(agent, name)
-    if isinstance(part, torch.optim.Optimizer):
-        there, here = state["param_groups"], part.state_dict()["param_groups"]
-        _check_groups(name, there, here)
-        given = _given(agent, name, changes)
-        pairs = zip(there, here, strict=True)
-        groups = [{**old, **{key: new[key] for key in given}} for old, new in pairs]
-        state = {**state, "param_groups": groups}
-    else:
-        state = part.fitting(state) if isinstance(part, Normalizer) else state
-        for key, tensor in part.state_dict().items():
-            if state[key].shape != tensor.shape:
-                shapes = f"{tuple(state[key].shape)} there, {tuple(tensor.shape)} here"
-                raise ValueError(f"{key} of the {name} has the shape {shapes}")
-    part.load_state_dict(state)
-    # As it was taken over: what was not asked for may be anything.
-    distrust.check_tensors_finite(name, part.state_dict())
-
-
-def _check_groups(name: str, there: list[dict], here: list[dict]) -> None:
-    """Raise `ValueError` for the settings of an optimiser that was made in another way."""
-    # What torch has added since are switches.
-    numbers = [{key for key, each in group.items() if _is_number(each)} for group in here]
-    if len(there) != len(here) or any(
-        not needed <= group.keys() for needed, group in zip(numbers, there, strict=True)
-    ):
-        raise ValueError(
-            f"its {name} is of another class or has other groups of parameters: make it in the "
-            "constructor of a class of your own, which load then calls"
-        )
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, tuple)) and not isinstance(value, bool)
-
-
-def _given(agent: Any, name: str, changes: Mapping[str, Any]) -> set[str]:
-    """What an optimiser, by its name, was made with and not as in the file: "lr", "weight_decay".
-
-    A learning rate, and a setting that stands in the optimiser under its own name.
+    There the weights have the names that those of a fresh agent have.
     """
-    group = getattr(agent, name).param_groups[0]
-    found = {key for key, value in changes.items() if key in group and group[key] == value}
-    followed = (names for rate, (_, names) in agent.rates.items() if rate in changes)
-    return found | {"lr"} if any(name in names for names in followed) else found
+    return {name: uncompiled(part).state_dict() for name, part in agent.parts().items()}
 
 
-def _restore_counts(agent: Any, counts: dict) -> None:
-    if not counts.keys() <= set(agent.counted):
-        raise ValueError("it counts what this agent does not")
-    for name in agent.counted:
-        count = counts.get(name, agent.steps)  # version 1: about one update a step
-        if type(count) is not int or count < 0:
-            raise ValueError(f"{name} cannot be {count!r}")
-        setattr(agent, name, count)
+def uncompiled(part: Any) -> Any:
+    """A network or optimiser; where `torch.compile` has wrapped a network, what is within."""
+    return getattr(part, "_orig_mod", part)
+
+
+def set_states(agent: Any, new: Mapping, exact: bool, own_groups: bool = True) -> None:
+    """Load states by name into the agent's networks and optimisers, in place.
+
+    With `own_groups` optimisers keep their own settings, such as the learning rate. Raises
+    `ValueError` for what does not fit; then nothing has changed.
+    """
+    parts = agent.parts()
+    if not isinstance(new, Mapping):
+        raise ValueError(
+            f"Parameters are a dictionary of states by name ({', '.join(parts)}), as "
+            f"get_parameters gives it; got {type(new).__name__}."
+        )
+    if unknown := [name for name in new if name not in parts]:
+        raise ValueError(
+            f"{type(agent).__name__} has no part {unknown[0]!r} to set; there are: "
+            f"{', '.join(parts)}."
+        )
+    if exact and (missing := [name for name in parts if name not in new]):
+        raise ValueError(
+            f"These parameters lack {', '.join(missing)}: add what is missing, or say exact=False "
+            "to leave that as it is."
+        )
+    before, name = copy.deepcopy(states(agent)), ""
+    try:
+        for name, state in new.items():
+            _load(uncompiled(parts[name]), copy.deepcopy(state), own_groups)
+    except Exception as error:  # what does not fit may fail in any way
+        for each, state in before.items():
+            uncompiled(parts[each]).load_state_dict(state)
+        reason = shortly(" ".join(str(error).split()), 200)
+        raise ValueError(
+            f"'{name}' does not fit this agent, whose hidden or spaces may differ ({reason})."
+        ) from error
+
+
+def _load(part: Any, state: Any, own_groups: bool) -> None:
+    if isinstance(part, torch.optim.Optimizer):
+        here = part.state_dict()["param_groups"]
+        if any(here[0].keys() - group.keys() for group in state["param_groups"]):
+            raise ValueError("it is of another class")
+        shapes = [p.shape for group in part.param_groups for p in group["params"]]
+        for i, moments in state["state"].items():
+            for each in moments.values():
+                if each.shape not in (shapes[i], ()) or not each.is_floating_point():
+                    raise ValueError(f"an entry of the shape {tuple(each.shape)}")
+        state = {**state, "param_groups": here} if own_groups else state
+    elif isinstance(part, Normalizer):
+        state = part.fitting(state)
+    part.load_state_dict(state)
+    if not is_finite(part.state_dict()):
+        raise ValueError("it holds NaN or infinity")
+
+
+def is_finite(value: Any) -> bool:
+    """Whether there is neither NaN nor infinity in any tensor: one would soon ruin all weights."""
+    if isinstance(value, torch.Tensor):
+        return bool(value.isfinite().all())
+    return all(map(is_finite, value.values())) if isinstance(value, dict) else True
+
+
+def on_cpu(value: Any) -> Any:
+    """A state, or a part of one, with its tensors on the CPU."""
+    if isinstance(value, dict):
+        return {key: on_cpu(each) for key, each in value.items()}
+    return value.cpu() if isinstance(value, torch.Tensor) else value
+
+
+# ---- memories and the episode under way ----------------------------------------------------------
 
 
 def _memory(thing: Any) -> dict | None:
     """What a buffer stores, or what a noise remembers (None: there is no noise)."""
     if thing is None:
         return None
-    if not hasattr(thing, "memory"):
-        if not hasattr(thing, "arrays"):
-            raise ValueError(
-                f"A file cannot hold {type(thing).__name__}, a replay memory of your own: save "
-                "without replay, or make it a subclass of ReplayBuffer."
-            )
-        return stored_memory(thing)
-    memory = thing.memory()
-    try:
-        distrust.check_plain(memory)  # it may be a noise of one's own
-    except ValueError as error:
+    if hasattr(thing, "memory"):
+        return thing.memory()
+    if not hasattr(thing, "arrays"):
         raise ValueError(
-            f"{type(thing).__name__} remembers what no file can hold ({error}): let its memory() "
-            "give numbers and tensors, and remember_again take them."
-        ) from error
-    return memory
+            f"A file cannot hold {type(thing).__name__}, a replay memory of your own: save without "
+            "replay, or make it a subclass of ReplayBuffer."
+        )
+    return stored_memory(thing)
 
 
-def _restore_memories(agent: Any, memories: dict, replaced: Collection[str]) -> None:
-    distrust.check_tensors_finite("its memory", memories)
-    for name in (each for each in agent.memories if each not in replaced):
+def _restore_memories(agent: Any, content: dict, changes: Mapping[str, Any]) -> None:
+    memories, settings = content["under_way"]["memories"], content["hyperparameters"]
+    if not is_finite(memories):
+        raise ValueError("its memory holds NaN or infinity")
+    for name in agent.memories:
+        if name in changes and _kind(settings[name]) != _kind(as_plain(changes[name])):
+            continue  # another noise begins anew; one of the same kind goes on
         thing = getattr(agent, name)
         if hasattr(thing, "remember_again"):
             thing.remember_again(memories[name])
@@ -244,34 +264,30 @@ def _restore_memories(agent: Any, memories: dict, replaced: Collection[str]) -> 
             restore_memory(thing, memories[name])
 
 
-def _episode(agent: Any) -> dict | None:
-    """The way to where the environment is, and whether the agent goes on from there."""
-    env = agent.envs if hasattr(agent, "envs") else agent.env
-    if env is None:
-        return None
-    return {"trace": env.trace(), "going_on": getattr(agent, "obs", None) is not None}
+def _kind(plain: Any) -> Any:
+    """Which noise it is, as a file has it."""
+    return plain.get("kind", plain.get(OWN)) if isinstance(plain, dict) else plain
 
 
 def _restore_episode(agent: Any, episode: dict | None) -> None:
     if episode is None or isinstance(agent.env_source, Missing):
         return
-    if _is_back(agent, episode["trace"]):
-        if episode["going_on"]:
-            agent.go_on(agent.envs if hasattr(agent, "envs") else agent.env)
-    else:
+    if not _is_back(agent, episode["trace"]):
         print(
             f"The environment cannot be brought back to where it was at step {agent.steps:,}: a "
             "new episode begins, and training goes on from there."
         )
+    elif episode["going_on"]:
+        agent.go_on(agent.env if agent.envs is None else agent.envs)
 
 
 def _is_back(agent: Any, trace: Any) -> bool:
     """Whether the agent's environment, made for that, came to where `trace` leads."""
-    if not hasattr(agent, "envs"):
+    if not isinstance(trace, list):
         agent.env = make_training_env(agent.env_source)
         return agent.env.resume(trace)
     # Asked before so many environments are made as the file says.
-    if not isinstance(trace, list) or len(trace) != agent.n_envs:
+    if len(trace) != agent.n_envs:
         return False
     agent.envs = make_vector_env(agent.env_source, agent.n_envs)
     return agent.envs.resume(trace)
@@ -283,8 +299,13 @@ def _is_back(agent: Any, trace: Any) -> bool:
 def file_path(path: str | os.PathLike) -> Path:
     """The path of a file that can be written; one that begins with ~ leads to the home folder.
 
-    Raises `IsADirectoryError` for that of a folder, `ValueError` for what is no file, as /dev/null.
+    Raises `TypeError` for what is no path, `IsADirectoryError` for that of a folder, `ValueError`
+    for what is no file, as /dev/null.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(
+            f"save and load take the path of a file, such as 'agent.pt', got {type(path).__name__}."
+        )
     file = Path(os.path.expanduser(path))
     if file.is_dir() or os.fspath(path).endswith(("/", os.sep)):
         raise IsADirectoryError(
@@ -298,7 +319,8 @@ def file_path(path: str | os.PathLike) -> Path:
 def write(path: str | os.PathLike, content: dict) -> None:
     """Write the content to a file that appears whole or not at all, whatever happens meanwhile.
 
-    Raises `OSError` if there is no room or no right to write; the old file is then still there.
+    Raises `ValueError` for what `load` would refuse, and `OSError` if there is no room or no right
+    to write; the old file is then still there.
     """
     path = Path(os.path.realpath(file_path(path)))  # a link goes on leading there
     try:
@@ -307,10 +329,17 @@ def write(path: str | os.PathLike, content: dict) -> None:
             if path.exists():
                 shutil.copymode(path, unfinished)
             torch.save(content, unfinished)
+            torch.load(unfinished, weights_only=True, mmap=True)
             with open(unfinished, "rb+") as file:
                 os.fsync(file.fileno())  # on the disk, before the old file goes
     except OSError as error:
         raise type(error)(f"{path} cannot be written: {error.strerror or error}.") from error
+    except pickle.UnpicklingError as error:
+        raise ValueError(
+            "Nothing was saved, since load would refuse it: a file holds tensors and plain values, "
+            "and a noise, a memory or the history holds something else "
+            f"({shortly(' '.join(str(error).split()))})."
+        ) from error
     except RuntimeError as error:  # torch's writer, for which every trouble is one of these
         raise OSError(f"{path} cannot be written, perhaps because the disk is full.") from error
 
@@ -318,63 +347,74 @@ def write(path: str | os.PathLike, content: dict) -> None:
 def read(path: str | os.PathLike) -> dict:
     """The content of an agent's file, checked as far as can be without knowing the agent.
 
-    Raises `FileNotFoundError`, `OSError` for a file that must not be read, `ValueError` otherwise.
+    Runs no code from it. Raises `FileNotFoundError`, `OSError` for a file that must not be read,
+    `ValueError` otherwise.
     """
-    path = Path(os.path.expanduser(path))
+    if os.path.isdir(path) if isinstance(path, (str, os.PathLike)) else False:
+        raise ValueError(f"{path} is a folder and not an agent of this course: name a file in it.")
+    path = file_path(path)
     if not path.exists():
         raise FileNotFoundError(
             f"There is no file {path}: save an agent there first, agent.save(path)."
         )
-    if path.is_dir():
-        raise ValueError(f"{path} is a folder and not an agent of this course: name a file in it.")
-    content = _unpacked(path)
-    version = content.get("version")
-    if type(version) is int and VERSION < version < 10**9:
-        raise ValueError(
-            f"{path} was written by a newer version of this course ({_course(content)}format "
-            f"{version}, this one, {__version__}, reads up to {VERSION}): update the course."
-        )
-    content = earlier.completed(content)
-    kinds = ENTRIES | ({"under_way": dict} if "under_way" in content else {})
-    whole = kinds.keys() <= content.keys()
-    if not whole or not all(isinstance(content[name], kind) for name, kind in kinds.items()):
-        raise _foreign(path)
+    foreign = ValueError(
+        f"{path} is not an agent of this course (or is damaged): save it again with agent.save."
+    )
     try:
-        distrust.check_values(content)
-        return earlier.brought_up(content)
-    except Exception as error:
-        reason = textwrap.shorten(str(error), 200, placeholder=" ...")
-        raise ValueError(
-            f"{path} holds what no agent can have ({reason}): do not use it."
-        ) from error
-
-
-def _course(content: dict) -> str:
-    """The course's version in a file, "0.2.0, ", if it is one; a file may say anything."""
-    said = str(content.get("course"))
-    return f"{said}, " if re.fullmatch(r"\d[\d.]{0,19}", said) else ""
-
-
-def _unpacked(path: Path) -> dict:
-    """What torch reads from the file, if it is an agent of this course."""
-    try:
-        distrust.check_archive(path)
+        check_archive(path)
         with warnings.catch_warnings(action="ignore"):  # torch on how foreign files were pickled
             content = torch.load(path, weights_only=True, map_location="cpu")
-        distrust.check_plain(content, path.stat().st_size)
     except PermissionError as error:
         raise OSError(f"{path} cannot be read ({error.strerror}).") from error
     except Exception as error:  # a damaged file may fail in any way
-        raise _foreign(path) from error
+        raise foreign from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise _foreign(path)
+        raise foreign
+    version = content.get("version")
+    if type(version) is int and version > VERSION:
+        said = str(content.get("course"))
+        said = f"{said}, " if re.fullmatch(r"\d[\d.]{0,19}", said) else ""
+        raise ValueError(
+            f"{path} was written by a newer version of this course ({said}format {version}, this "
+            f"one, {__version__}, reads up to {VERSION}): update the course."
+        )
+    if not all(isinstance(content.get(name, ...), kind) for name, kind in ENTRIES.items()):
+        raise foreign
     return content
 
 
-def _foreign(path: Path) -> ValueError:
-    return ValueError(
-        f"{path} is not an agent of this course (or is damaged): save it again with agent.save."
-    )
+def check_archive(path: Path) -> None:
+    """Raise `ValueError` unless it is a zip of the kind that torch writes, as large as it says.
+
+    Members are not compressed and do not overlap, so that nothing unpacks to more than the file.
+    Their checksums, which torch does not look at, are right: no weight is another one.
+    """
+    with zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+        packed = any(member.compress_type != zipfile.ZIP_STORED for member in members)
+        if packed or sum(member.file_size for member in members) > path.stat().st_size:
+            raise ValueError("it says that it is larger than it is")
+        if archive.testzip() is not None:
+            raise ValueError("it is damaged")
+
+
+def check_weights(content: dict) -> None:
+    """Raise `ValueError` for tensors or layers that are larger than what the file has of them."""
+    tensors = [each for part in content["state"].values() for each in all_tensors(part)]
+    if any(each.nbytes > each.untyped_storage().nbytes() for each in tensors):
+        raise ValueError("it holds tensors of other values than the file's")
+    hidden = content["hyperparameters"].get("hidden", 0)
+    widths = hidden if isinstance(hidden, Sequence) else (hidden, hidden)
+    needed = 4 * (sum(widths) + sum(one * other for one, other in pairwise(widths)))
+    if len(widths) > 100 or needed > max(sum(each.nbytes for each in tensors), MOST):
+        raise ValueError("it names layers whose weights it does not have")
+
+
+def all_tensors(value: Any) -> list[torch.Tensor]:
+    """The tensors in a state."""
+    if isinstance(value, dict):
+        return [each for part in value.values() for each in all_tensors(part)]
+    return [value] if isinstance(value, torch.Tensor) else []
 
 
 # ---- from a file's content to an agent -----------------------------------------------------------
@@ -391,21 +431,23 @@ def agent_from(
 
     `changes` are settings other than the file's.
     """
+    known: Any = kind
     if content["agent"] != kind.__name__:
-        there = textwrap.shorten(ascii(content["agent"])[1:-1], 60, placeholder=" ...")
+        there = shortly(ascii(content["agent"])[1:-1], 60)
         raise ValueError(f"{path} holds a {there} agent: load it with {there}.load.")
     env = env if env is not None else env_of(path, content)
-    check_names(f"{kind.__name__}.load", changes, settings_of(kind), LIMITS)
+    check_names(f"{kind.__name__}.load", changes, [*known.settings, "env"], EVERY)
     settings = content["hyperparameters"] | changes
     check_own(path, f"{kind.__name__}.load", settings)
     try:
-        agent = made_from(kind, env, settings)
+        check_weights(content)
+        agent = known(env, **settings)
         here = agent.observation_space, agent.action_space
-        if same_spaces := _are_those(content, *here):
+        if same_spaces := content["described_spaces"] == described(*here):
             restore(agent, content, changes)
     except Exception as error:  # what a damaged file holds may fail in any way
-        reason = textwrap.shorten(str(error).rstrip("."), 300, placeholder=" ...")
         other = f" with another {' and '.join(changes)}" if changes else ""
+        reason = shortly(" ".join(str(error).split()), 300)
         raise ValueError(
             f"{path} cannot be loaded as {kind.__name__}{other} ({reason})."
         ) from error
@@ -417,30 +459,61 @@ def agent_from(
     return agent
 
 
-def _are_those(content: dict, *here: spaces.Space) -> bool:
-    """Whether the agent in the file acts in these spaces."""
-    if content["version"] < 6:  # what was said of them may lack some part
-        return content["spaces"] == in_words(*here)
-    return content["described_spaces"] == describe_both(*here)
+def check_own(path: Any, loader: str, settings: Mapping[str, Any]) -> None:
+    """Raise `ValueError` for the first setting that a file only knows the name of."""
+    for name, value in settings.items():
+        if isinstance(value, dict) and value.keys() == {OWN}:
+            shown = str(value[OWN])
+            shown = shown if re.fullmatch(r"[\w<>]{1,60}(\(\.\.\.\))?", shown) else "..."
+            raise ValueError(
+                f"{path} was saved with your own {name} {shown.removesuffix('(...)')}, which no "
+                f"file can hold: pass it, {loader}(path, {name}={shown})."
+            )
+
+
+def restore(agent: Any, content: dict, changes: Mapping[str, Any]) -> None:
+    """Give a fresh agent what `contents` took from another. Raises if that does not fit.
+
+    The agent was made with other settings, `changes`: what follows from these stays.
+    """
+    before, now = tuple(content["hyperparameters"].get("normalize", ())), tuple(agent.normalize)
+    if before != now:
+        raise ValueError(f"its weights go with normalize={before}, not with {now}")
+    groups = {
+        name: [dict(group) for group in part.param_groups]
+        for name, part in agent.parts().items()
+        if isinstance(part, torch.optim.Optimizer)
+    }
+    state = {name: each for name, each in content["state"].items() if name not in changes}
+    set_states(agent, state, exact=not changes.keys() & content["state"].keys(), own_groups=False)
+    for name, made in groups.items():  # what was given counts more than what was set by hand
+        for group, new in zip(getattr(agent, name).param_groups, made, strict=True):
+            group.update({key: new[key] for key in changes.keys() & new.keys()})
+    for name in changes.keys() & agent.rates.keys():
+        agent.follow(name, *agent.rates[name])
+    if "seed" not in changes:
+        agent.rng.bit_generator.state = content["rng"]
+        agent.predict_rng.bit_generator.state = content["predict_rng"]
+    agent.recount(content["steps"], content["counts"])
+    agent.history.update({name: list(values) for name, values in content["history"].items()})
+    if "under_way" in content:
+        _restore_memories(agent, content, changes)
+        if "seed" not in changes:  # another seed, other episodes
+            _restore_episode(agent, content["under_way"]["episode"])
 
 
 def env_of(path: str | os.PathLike, content: dict) -> EnvLike:
-    """The environment that the file at `path` names, or `Missing` if it cannot be made here.
-
-    Raises `ValueError` if its spaces are not in the file either, as before version 5.
-    """
+    """The environment that the file at `path` names, or `Missing` if it cannot be made here."""
     try:
         name = named_env(path, content)
         make_env(name).close()
         return name
     except ValueError as error:
-        if not content["described_spaces"].get("observation"):
-            raise
-        reason, described = str(error), content["described_spaces"]
+        reason, described_ = str(error), content["described_spaces"]
     try:
-        both = [space_from(described[part]) for part in ("observation", "action")]
+        both = [space_from(described_[part]) for part in ("observation", "action")]
     except Exception as error:  # what a damaged file holds may fail in any way
-        raise _foreign(Path(path)) from error
+        raise ValueError(f"{path} is not an agent of this course (or is damaged).") from error
     return Missing(content["env_id"], reason, *both)
 
 
@@ -456,9 +529,8 @@ def named_env(path: str | os.PathLike, content: dict) -> str:
             f"{path} names no environment: pass one, {content['agent']}.load(path, env=...)."
         )
     if not ENV_ID.fullmatch(name):
-        shown = textwrap.shorten(ascii(name), 60, placeholder=" ...")
         raise ValueError(
-            f"{path} names the environment {shown}, which could run code: if you know it, pass it, "
-            f"{content['agent']}.load(path, env=...)."
+            f"{path} names the environment {shortly(ascii(name), 60)}, which could run code: if "
+            f"you know it, pass it, {content['agent']}.load(path, env=...)."
         )
     return name

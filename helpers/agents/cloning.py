@@ -18,7 +18,6 @@ from torch import nn
 from helpers.agents.a2c import A2C
 from helpers.agents.base import Agent, gradient_step
 from helpers.agents.limits import check_counts
-from helpers.agents.modes import train_mode
 from helpers.agents.networks import QNetwork
 from helpers.agents.off_policy import OffPolicyAgent, as_rows, as_stored
 from helpers.agents.ppo import PPO
@@ -160,7 +159,7 @@ def _epoch(
     rng: np.random.Generator,
 ) -> tuple[float, float]:
     """A step of the optimiser for each minibatch. Gives both losses after it, on all steps."""
-    with train_mode(agent):
+    with agent.learning():
         for rows in minibatches(len(train[0]), batch_size, rng):
             gradient_step(optimizer, imitation_loss(agent, *(part[rows] for part in train)))
     return loss_on(agent, *train), loss_on(agent, *aside)

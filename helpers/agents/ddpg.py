@@ -3,9 +3,13 @@
 Source: Lillicrap et al. 2016, "Continuous control with deep reinforcement learning", Algorithm 1.
 """
 
+from typing import Any
+
+import numpy as np
 import torch
 
 from helpers.agents.base import gradient_step
+from helpers.agents.mlp import Mlp, UpdateInNumpy
 from helpers.agents.networks import QNetwork
 from helpers.agents.off_policy import OffPolicyAgent
 from helpers.algorithms.ddpg import actor_loss, critic_loss, polyak_update, td_target
@@ -34,3 +38,29 @@ class DDPG(OffPolicyAgent):
         polyak_update(self.targets, self.online, self.tau)
         # 5. Both losses, for the curves.
         return {"critic_loss": q_loss, "actor_loss": policy_loss}
+
+
+class DDPGInNumpy(UpdateInNumpy):
+    """`DDPG.update` in numpy: the same steps and numbers. An edit there has to be made here too."""
+
+    repeats = (DDPG.update,)
+
+    def __init__(self, agent: Any) -> None:
+        super().__init__(agent)
+        self.target_actor = Mlp(agent.target_actor)
+
+    def update(self, obs: Any, action: Any, reward: Any, next_obs: Any, terminated: Any) -> dict:
+        # 1. What the critic should say: a target from both target networks.
+        next_action = np.tanh(self.target_actor.forward(next_obs))
+        next_q = self.lowest(self.target_critics, next_obs, next_action)
+        target = reward + float(self.agent.gamma) * (1 - terminated) * next_q
+        # 2. An update of the critic towards it.
+        losses = {"critic_loss": self.learn_values(obs, action, target)}
+        # 3. An update of the actor, uphill on what the critic says now.
+        losses["actor_loss"] = self.learn_actions(obs)
+        # 4. A small move of all target weights.
+        self.move_targets()
+        return losses
+
+
+DDPG.in_numpy = DDPGInNumpy

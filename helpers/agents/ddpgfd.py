@@ -4,17 +4,18 @@ Source: Vecerik et al. 2017, "Leveraging Demonstrations for Deep Reinforcement L
 Problems with Sparse Rewards".
 """
 
-from typing import Any, Self
+from typing import Self
 
 import torch
 
 from helpers.agents.base import gradient_step
+from helpers.agents.limits import NOT_NEGATIVE, SHARE, SIZE, number
 from helpers.agents.networks import QNetwork
 from helpers.agents.off_policy import OffPolicyAgent, as_stored
+from helpers.agents.settings import setting
 from helpers.algorithms.ddpg import actor_loss, polyak_update, td_target
 from helpers.algorithms.ddpgfd import n_step_target, priorities, weighted_critic_loss
 from helpers.demos.files import Demos
-from helpers.envs.make import EnvLike
 from helpers.memory.buffers import PrioritizedBatch, PrioritizedReplayBuffer
 from helpers.memory.pictures import make_memory
 
@@ -27,40 +28,33 @@ class DDPGfD(OffPolicyAgent):
     come before the first step. `n_steps`, `n_step_weight` (lambda_1): the second target of the
     critic. `weight_decay` (lambda_2): L2 on both networks. `gradient_weight` (lambda_3), `eps`,
     `demo_bonus` (eps_D): the priority. `alpha`, `beta`, `beta_samples`: how priorities count,
-    see `PrioritizedReplayBuffer`. What else can be set, `shared`, is explained at `OffPolicyAgent`.
+    see `PrioritizedReplayBuffer`. What else can be set is explained at `OffPolicyAgent`.
     """
 
     critic_class = QNetwork
-    settled = (*OffPolicyAgent.settled, "gamma")  # the memory has a copy
     buffer: PrioritizedReplayBuffer
 
-    def __init__(
-        self,
-        env: EnvLike,
-        *,
-        pretraining: int = 1000,
-        n_steps: int = 10,
-        n_step_weight: float = 0.5,
-        weight_decay: float = 1e-5,
-        gradient_weight: float = 1.0,
-        eps: float = 1e-3,
-        demo_bonus: float = 1.0,
-        alpha: float = 0.3,
-        beta: float = 1.0,
-        beta_samples: int = 1,
-        seed: int | None = None,
-        **shared: Any,
-    ) -> None:
-        self.check_settings(locals())
-        super().__init__(env, seed=seed, **shared)
-        self.pretraining, self.n_step_weight = pretraining, n_step_weight
-        self.gradient_weight, self.eps, self.demo_bonus = gradient_weight, eps, demo_bonus
+    pretraining: int = setting(1000, number(0, whole=True, finite=True))
+    n_steps: int = setting(10, SIZE, fixed=True)
+    n_step_weight: float = setting(0.5, NOT_NEGATIVE)
+    weight_decay: float = setting(1e-5, NOT_NEGATIVE, fixed=True)
+    gradient_weight: float = setting(1.0, NOT_NEGATIVE)
+    eps: float = setting(1e-3, number(above=0, finite=True))
+    demo_bonus: float = setting(1.0, NOT_NEGATIVE)
+    alpha: float = setting(0.3, fixed=True)
+    beta: float = setting(1.0, fixed=True)
+    beta_samples: int = setting(1, fixed=True)
+    gamma: float = setting(0.99, SHARE, fixed=True)  # the memory has a copy
+
+    def build(self) -> None:
+        super().build()
         self.buffer = make_memory(
-            PrioritizedReplayBuffer, self.buffer.capacity, self.units.sizes, self.rng,
-            alpha=alpha, beta=beta, beta_samples=beta_samples, n_steps=n_steps, gamma=self.gamma,
+            PrioritizedReplayBuffer, self.buffer_size, self.units.sizes, self.rng,
+            alpha=self.alpha, beta=self.beta, beta_samples=self.beta_samples,
+            n_steps=self.n_steps, gamma=self.gamma,
         )  # fmt: skip
         for optimizer in (self.actor_optimizer, self.critic_optimizer):
-            optimizer.param_groups[0]["weight_decay"] = weight_decay
+            optimizer.param_groups[0]["weight_decay"] = self.weight_decay
 
     def remember(self, demos: Demos) -> Self:
         """Put demonstrations into the memory, for good. Returns the agent."""

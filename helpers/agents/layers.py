@@ -22,8 +22,6 @@ from helpers.agents.networks import (
 )
 from helpers.envs.make import is_image, one_line, picture_shape
 
-OURS = "helpers."  # modules whose networks are known to fit
-
 
 def choose_networks(
     agent: Any, hidden: int | Sequence[int], layer_norm: bool
@@ -37,12 +35,10 @@ def choose_networks(
     encoder = _encoder(agent.encoder_class, space)
     sizes = (encoder.features if encoder else math.prod(space.shape), agent.action_size)
     actor, critic = (build(kind, sizes, hidden, layer_norm) for kind in kinds)
-    if not all(kind.__module__.startswith(OURS) for kind in kinds):
+    if not all(kind in DEEPER for kind in kinds):
         check_outputs(actor, critic, sizes, agent.outputs)
     if encoder is not None:
         actor, critic = ImageActor(encoder, actor), ImageCritic(encoder, critic)
-    if not all(each.__module__.startswith(OURS) for each in (kinds[0], agent.encoder_class)):
-        take_one_alone(actor, math.prod(space.shape))
     return actor, critic
 
 
@@ -89,10 +85,10 @@ def check_outputs(
     """Raise `ValueError` unless networks of one's own give what an agent with them learns from.
 
     `sizes`: of an observation and of an action; `outputs`: how many tensors actor and critic give.
-    Copies are asked, so that nothing in them moves; two rows tell values (B,) from (B, 1), of which
-    a loss would make (B, B).
+    Copies are asked, so that nothing in them moves; three rows tell values (B,) from (B, 1), of
+    which a loss would make (B, B).
     """
-    obs, action = (torch.zeros(2, size) for size in sizes)
+    obs, action = (torch.zeros(3, size) for size in sizes)
     acts, values = outputs
     words = "a mean and a log_std" if acts == 2 else "actions"
     _check_answer(actor, (obs,), [action.shape] * acts, f"{words} of shape (B, {sizes[1]})")
@@ -112,29 +108,13 @@ def check_outputs(
 
 
 @torch.no_grad()
-def take_one_alone(actor: nn.Module, obs_size: int) -> None:
-    """Let an actor of one's own take one observation (obs_size,), as training asks it.
-
-    With batch normalisation, for one, it takes rows only.
-    """
+def takes_one_alone(actor: nn.Module, obs_size: int) -> bool:
+    """Whether an actor takes one observation (obs_size,). With batch norm it takes rows only."""
     try:
         _answer(actor, (torch.zeros(obs_size),))
     except Exception:  # it may fail in any way
-        actor.register_forward_pre_hook(_as_row)
-        actor.register_forward_hook(_as_one)
-
-
-def _as_row(actor: Any, asked: tuple) -> tuple | None:
-    """One observation alone becomes a batch of one; a batch stays what it is."""
-    actor.asked_alone = asked[0].dim() == 1
-    return (asked[0][None],) if actor.asked_alone else None
-
-
-def _as_one(actor: Any, _: tuple, answer: Any) -> Any:
-    """What was said of such a batch, as it is said of one alone."""
-    if not actor.asked_alone:
-        return answer
-    return tuple(each[0] for each in answer) if isinstance(answer, tuple) else answer[0]
+        return False
+    return True
 
 
 def _check_answer(network: Any, asked: tuple, shapes: list[torch.Size], words: str) -> None:
@@ -142,6 +122,7 @@ def _check_answer(network: Any, asked: tuple, shapes: list[torch.Size], words: s
     name, given = type(network).__name__, " and ".join(str(tuple(each.shape)) for each in asked)
     try:
         there = _answer(network, asked)
+        there = there if len(shapes) == 1 else list(there[0] if len(there) == 1 else there)
     except Exception as error:  # it may fail in any way
         reason = one_line(error).rstrip(".")[:160]
         raise ValueError(f"{name} cannot be asked with {given} ({reason}).") from error
@@ -371,3 +352,8 @@ class ImageActor(nn.Module):
         with torch.no_grad():
             features = self.borrowed[0](obs)
         return self.actor(features)
+
+
+NETWORKS = (
+    *DEEPER, *DEEPER.values(), Encoder, NatureEncoder, ImageActor, ImageCritic,
+)  # fmt: skip

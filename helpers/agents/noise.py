@@ -15,7 +15,6 @@ import torch
 
 from helpers.agents.schedules import KINDS as SCHEDULES
 from helpers.agents.schedules import Schedule, as_rate, rate_at
-from helpers.names import explained
 
 Size = Any  # one number, or an array with one for each action dimension
 
@@ -34,9 +33,8 @@ class Noise(ABC):
     steps = 0
 
     def __post_init__(self) -> None:
-        for name, value in self.parameters().items():
-            if isinstance(value, (list, tuple)):
-                setattr(self, name, np.array(value))
+        lists = {name: v for name, v in self.parameters().items() if isinstance(v, (list, tuple))}
+        self.__dict__.update({name: np.array(value) for name, value in lists.items()})
 
     def at(self, steps: int) -> Self:
         """The same noise, told that the agent has made so many steps."""
@@ -96,7 +94,8 @@ class Noise(ABC):
         """Go on with what `memory` gave."""
         for name in (f.name for f in fields(self) if not f.init):
             value = memory[name]
-            setattr(self, name, value.numpy() if isinstance(value, torch.Tensor) else float(value))
+            kept = value.numpy() if isinstance(value, torch.Tensor) else float(value)
+            self.__dict__[name] = kept
 
 
 @dataclass(eq=False, repr=False)
@@ -187,8 +186,6 @@ class OUNoiseAround(OUNoise):
 
 NOISES: tuple[type[Noise], ...] = (UniformNoise, GaussianNoise, OUNoise, OUNoiseAround)
 KINDS = {kind.__name__: kind for kind in NOISES}
-for _noise in NOISES:  # a wrong keyword is answered with the right one; `dataclass` wrote these
-    setattr(_noise, "__init__", explained(_noise.__init__))  # noqa: B010
 
 
 @overload

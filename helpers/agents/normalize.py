@@ -5,8 +5,7 @@ are and add nothing. A replay memory keeps what the environment gave; it is norm
 so that old steps are measured by today's statistics.
 """
 
-import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -71,11 +70,14 @@ class Normalizer(nn.Module):
         return state if same else {**state, "returns": torch.zeros_like(self.returns)}
 
     def obs(self, obs: torch.Tensor) -> torch.Tensor:
-        """Observations (..., obs_size) as the networks get them."""
+        """Observations (..., obs_size) as the networks get them, in float32.
+
+        The mean is subtracted in float64: far from 0, as clocks are, float32 knows no difference.
+        """
         if "obs" not in self.parts:
             return obs
-        scaled = (obs - self.of_obs.mean.float()) / self.of_obs.std.float()
-        return scaled.clamp(-LARGEST, LARGEST)
+        scaled = (obs - self.of_obs.mean) / self.of_obs.std
+        return scaled.clamp(-LARGEST, LARGEST).float()
 
     @property
     def reward_factor(self) -> float:
@@ -115,14 +117,3 @@ class Normalizer(nn.Module):
                 total = 0.0
         self.returns[number] = total
         return sums
-
-
-def watched(train_step: Callable[[Any], None]) -> Callable[[Any], None]:
-    """`train_step`, also in a loop of one's own: the normaliser learns from what it has seen."""
-
-    @functools.wraps(train_step)
-    def called(agent: Any) -> None:
-        train_step(agent)
-        agent.watch()
-
-    return called

@@ -1,19 +1,21 @@
 """What DDPG and its successors share: act with noise, keep all transitions, learn from them."""
 
 import math
-from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 
+from helpers.agents import limits
 from helpers.agents.actor_critic import ActorCriticAgent
-from helpers.agents.faster import fast_update
-from helpers.agents.limits import as_array
+from helpers.agents.limits import COUNT, SIZE, as_array, number
+from helpers.agents.mlp import fast_way
 from helpers.agents.noise import GaussianNoise, Noise, UniformNoise, as_noise
+from helpers.agents.settings import setting
 from helpers.demos.files import Demos, check_spaces
-from helpers.envs.make import EnvLike, check_finite, one_line
+from helpers.envs.make import check_finite, one_line
 from helpers.envs.resumable import Resumable
+from helpers.envs.units import warn_of_loose_bounds
 from helpers.memory.buffers import Batch, ReplayBuffer
 from helpers.memory.pictures import make_memory
 
@@ -24,40 +26,63 @@ class OffPolicyAgent(ActorCriticAgent):
     For the first `learning_starts` steps `warm_up_noise` acts, afterwards the actor with `noise`
     added, and every `train_freq` steps `gradient_steps` batches of `batch_size` transitions are
     learned from. Rewards are multiplied by `reward_scale` before they are stored. Every
-    `log_every`-th update's losses go to the history. For `networks` see `ActorCriticAgent`.
+    `log_every`-th update's losses go to the history. `fast`: where the class has its `update` in
+    numpy too, that is used, see `helpers.agents.mlp`. For the networks see `ActorCriticAgent`.
     """
 
     counted = ("updates",)
     memories = ("buffer", "noise", "warm_up_noise")
+    in_numpy: ClassVar[Any] = None  # the same as `update`, faster
 
-    def __init__(
-        self,
-        env: EnvLike,
-        *,
-        learning_starts: int = 1000,
-        train_freq: int = 1,
-        gradient_steps: int = 1,
-        batch_size: int = 128,
-        buffer_size: int = 100_000,
-        reward_scale: float = 1.0,
-        noise: Noise | None = GaussianNoise(0.1),  # noqa: B008  (the agent works with a copy)
-        warm_up_noise: Noise = UniformNoise(1.0),  # noqa: B008
-        log_every: int = 50,  # reading a loss out of torch costs time
-        seed: int | None = None,
-        **networks: Any,
-    ) -> None:
-        self.check_settings(locals())
-        super().__init__(env, seed=seed, **networks)
-        self.learning_starts, self.train_freq = learning_starts, train_freq
-        self.gradient_steps, self.batch_size = gradient_steps, batch_size
-        self.noise = as_noise(noise, "noise", self.action_size)
-        self.warm_up_noise = as_noise(warm_up_noise, "warm_up_noise", self.action_size)
-        self.buffer = make_memory(ReplayBuffer, buffer_size, self.units.sizes, self.rng)
-        self.reward_scale, self.log_every, self.updates = reward_scale, log_every, 0
+    learning_starts: int = setting(1000, COUNT)
+    train_freq: int = setting(1, COUNT)
+    gradient_steps: int = setting(1, SIZE)
+    batch_size: int = setting(128, SIZE)
+    buffer_size: int = setting(100_000, number(1, 10**8, integer=True), fixed=True)
+    noise: Noise | None = setting(GaussianNoise(0.1), limits.noise)
+    warm_up_noise: Noise = setting(UniformNoise(1.0), limits.warm_up)
+    log_every: int = setting(50, COUNT)  # reading a loss out of torch costs time
+    fast: bool = setting(True, limits.switch)
 
-    @abstractmethod
+    def build(self) -> None:
+        super().build()
+        for name in ("noise", "warm_up_noise", "learning_starts"):
+            self.settle(name)
+        self.buffer: Any = make_memory(ReplayBuffer, self.buffer_size, self.units.sizes, self.rng)
+        self.updates = 0
+
+    def settle(self, name: str) -> None:
+        super().settle(name)
+        if name in ("noise", "warm_up_noise"):
+            as_noise(getattr(self, name), name, self.action_size)
+        if self.learning_starts > self.buffer_size:
+            words = f"at most buffer_size ({self.buffer_size}), which holds the steps it waits for"
+            raise limits.refuse("learning_starts", words, self.learning_starts)
+
+    def ready(self) -> None:
+        super().ready()
+        self.chosen: Any = None  # how to update: found at the first update from here on
+        if self.learning_starts > getattr(self.buffer, "capacity", math.inf):
+            raise ValueError("The buffer cannot hold learning_starts steps: make it larger.")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "chosen": None}  # a copy's weights are elsewhere
+
     def update(self, batch: Batch) -> dict[str, torch.Tensor]:
         """Learn from one batch. Returns what is worth logging: name -> scalar."""
+        raise NotImplementedError
+
+    def update_by_autograd(self, batch: Batch) -> dict[str, torch.Tensor]:
+        """`update`, with networks in train mode, and its answer looked at."""
+        with self.learning():
+            losses = self.update(batch)
+        if not (isinstance(losses, dict) and all(map(torch.is_tensor, losses.values()))):
+            raise TypeError(
+                f"update of {type(self).__name__} must return what is worth logging, a dictionary "
+                "of tensors of one number by name, such as {}; it returned "
+                f"{one_line(repr(losses))[:80]}."
+            )
+        return losses
 
     def train_step(self) -> None:
         """One step in the environment, and every `train_freq` steps some updates."""
@@ -65,12 +90,17 @@ class OffPolicyAgent(ActorCriticAgent):
         if self.steps % self.train_freq == 0 and len(self.buffer) >= self.learning_starts:
             for _ in range(self.gradient_steps):
                 self.learn_from_memory()
+        self.watch()
 
     def learn_from_memory(self) -> None:
         """One update with a batch of stored transitions."""
+        if self.updates == 0:  # the warm-up has just ended
+            warn_of_loose_bounds(self)
         self.updates += 1
         self.follow_schedules()
-        losses = fast_update(self, self.normal_batch(self.buffer.sample(self.batch_size)))
+        batch = self.normal_batch(self.buffer.sample(self.batch_size))
+        self.chosen = self.chosen or fast_way(self) or self.update_by_autograd
+        losses = self.chosen(batch)
         self.losses |= {name: loss.detach() for name, loss in losses.items()}
         if self.updates % self.log_every == 0:
             self.log(**{name: loss.item() for name, loss in losses.items()})
@@ -102,8 +132,10 @@ class OffPolicyAgent(ActorCriticAgent):
         # Without an update yet, an agent that was saved in its warm-up begins that anew.
         if self.steps < self.learning_starts or self.updates == 0:
             return self.warm_up_noise.at(self.steps).sample((self.action_size,), self.rng)
+        rows = torch.from_numpy(obs if self.takes_one_alone else obs[None])
         with torch.no_grad():
-            action = self.draw(self.normal(torch.from_numpy(obs)), self.rng).cpu().numpy()
+            action = self.draw(self.normal(rows), self.rng).cpu().numpy()
+        action = action if self.takes_one_alone else action[0]
         if self.noise is not None:
             action = action + self.noise.at(self.steps).sample(action.shape, self.rng)
         return action

@@ -140,3 +140,6 @@ def policy_for(
     if isinstance(action_space, spaces.Box):
         return GaussianPolicy(obs_size, action_space, hidden)
     return MultiCategoricalPolicy(obs_size, action_space, hidden)
+
+
+POLICIES = (CategoricalPolicy, MultiCategoricalPolicy, GaussianPolicy)

@@ -8,8 +8,6 @@ from dataclasses import asdict, dataclass
 from numbers import Real
 from typing import Any
 
-import numpy as np
-
 from helpers.memory.buffers import linear_schedule
 
 
@@ -23,7 +21,8 @@ class Schedule(ABC):
 
     def to_plain(self) -> dict[str, Any]:
         """Kind and parameters as plain values, as a file can hold them; `as_rate` reads them."""
-        return {"kind": type(self).__name__, **asdict(self)}
+        numbers = {name: float(value) for name, value in asdict(self).items()}
+        return {"kind": type(self).__name__, **numbers}
 
 
 @dataclass(frozen=True)
@@ -45,9 +44,6 @@ class LinearSchedule(Schedule):
                 "A LinearSchedule goes from a number above 0 to one from 0 up, in 1 step or "
                 f"more; got {self}."
             )
-        # Plain numbers, since a file holds no others; of whole steps, also if 1e5 was written.
-        for name, kind in {"start": float, "end": float, "steps": int}.items():
-            object.__setattr__(self, name, kind(getattr(self, name)))
 
     def __call__(self, steps: int) -> float:
         return linear_schedule(steps, self.steps, self.start, self.end)
@@ -55,7 +51,6 @@ class LinearSchedule(Schedule):
 
 # What an agent takes for a learning rate. A function gets the steps so far, as a schedule does.
 Rate = float | Callable[[int], float]
-FAR = tuple(10**n for n in range(1, 7))  # steps at which a function is looked at, to see its size
 KINDS = {kind.__name__: kind for kind in (LinearSchedule,)}
 
 
@@ -71,12 +66,6 @@ def as_rate(name: str, rate: Rate | dict[str, Any]) -> Rate:
     at_first: Any = rate
     if callable(rate) and not isinstance(rate, type):
         at_first = rate(0)
-        if _takes_progress(rate):
-            raise ValueError(
-                f"{name} is a function of the number of steps so far, 0, 1, 2 and so on, and this "
-                "one seems to want the progress that remains, from 1 to 0: write "
-                "LinearSchedule(3e-4, 3e-5, 100_000), or a function of the steps."
-            )
     if not (_is_number(at_first) and at_first > 0):
         given = f"{rate!r}, which is {at_first!r} at step 0" if callable(rate) else repr(rate)
         raise ValueError(
@@ -117,25 +106,6 @@ def _read(plain: dict[str, Any]) -> Schedule:
     if kind not in KINDS:
         raise ValueError(f"No schedule is called {kind!r}; there are: {', '.join(KINDS)}.")
     return KINDS[kind](**parameters)
-
-
-def _takes_progress(rate: Callable[[Any], Any]) -> bool:
-    """Whether a function seems to be one of the progress that remains, as Stable-Baselines3 has it.
-
-    Such a function rises between 0 and 1 by much of all that it ever rises, or on to numbers that
-    no rate has; a function of the steps hardly changes within a single one.
-    """
-    try:
-        with np.errstate(all="ignore"):
-            first, second, *later = [rate(steps) for steps in (0, 1, *FAR)]
-    except ArithmeticError:  # such as an overflow
-        return True
-    except Exception:  # perhaps a table of so many steps: it cannot be asked so far ahead
-        return False
-    if not all(isinstance(each, Real) for each in (first, second, *later)):
-        return False
-    largest = max(first, second, *later)
-    return largest > max(1, 2 * first) or second - first > 0.2 * largest
 
 
 def _is_number(value: Any) -> bool:

@@ -6,11 +6,15 @@ Methods", Algorithm 1.
 
 from typing import Any
 
+import numpy as np
 import torch
 
 from helpers.agents.base import gradient_step
+from helpers.agents.limits import COUNT, number
+from helpers.agents.mlp import Mlp, UpdateInNumpy, clipped
 from helpers.agents.networks import TwinQNetwork
 from helpers.agents.off_policy import OffPolicyAgent
+from helpers.agents.settings import setting
 from helpers.algorithms.ddpg import polyak_update
 from helpers.algorithms.td3 import (
     actor_loss_by_q1,
@@ -18,7 +22,6 @@ from helpers.algorithms.td3 import (
     smoothed_target_action,
     twin_critic_loss,
 )
-from helpers.envs.make import EnvLike
 from helpers.memory.buffers import Batch
 
 
@@ -26,27 +29,16 @@ class TD3(OffPolicyAgent):
     """Twin delayed DDPG: two critics and the lower of them, delayed actor, smoothed targets.
 
     Noise of standard deviation `target_noise`, clipped at `noise_clip`, smooths the target action;
-    the actor and all target networks move at every `policy_delay`-th update. What else can be set,
-    `shared`, is explained at `OffPolicyAgent`.
+    the actor and all target networks move at every `policy_delay`-th update. What else can be set
+    is explained at `OffPolicyAgent`.
     """
 
     critic_class = TwinQNetwork
     outputs = (1, 2)
 
-    def __init__(
-        self,
-        env: EnvLike,
-        *,
-        policy_delay: int = 2,
-        target_noise: float = 0.2,
-        noise_clip: float = 0.5,
-        seed: int | None = None,
-        **shared: Any,
-    ) -> None:
-        self.check_settings(locals())
-        super().__init__(env, seed=seed, **shared)
-        self.policy_delay = policy_delay
-        self.target_noise, self.noise_clip = target_noise, noise_clip
+    policy_delay: int = setting(2, COUNT)
+    target_noise: float = setting(0.2, number(0))
+    noise_clip: float = setting(0.5, number(0))
 
     def update(self, batch: Batch) -> dict[str, torch.Tensor]:
         """An update of both critics; at every `policy_delay`-th one the actor and all targets move.
@@ -74,3 +66,35 @@ class TD3(OffPolicyAgent):
 
     def value(self, obs: torch.Tensor) -> torch.Tensor:
         return self.critic.q1(obs, self.greedy(obs))
+
+
+class TD3InNumpy(UpdateInNumpy):
+    """`TD3.update` in numpy: the same steps and numbers. An edit there has to be made here too."""
+
+    repeats = (TD3.update,)
+
+    def __init__(self, agent: Any) -> None:
+        super().__init__(agent)
+        self.target_actor = Mlp(agent.target_actor)
+
+    def update(self, obs: Any, action: Any, reward: Any, next_obs: Any, terminated: Any) -> dict:
+        agent = self.agent
+        # 1. The next actions, smoothed.
+        next_action = np.tanh(self.target_actor.forward(next_obs))
+        noise = agent.rng.standard_normal(next_action.shape, dtype=np.float32)
+        noise *= np.float32(agent.target_noise)
+        next_action += clipped(noise, -agent.noise_clip, agent.noise_clip)
+        # 2. What both critics should say.
+        lower = self.lowest(self.target_critics, next_obs, clipped(next_action, -1, 1))
+        target = reward + float(agent.gamma) * (1 - terminated) * lower
+        # 3. An update of both critics towards it.
+        losses = {"critic_loss": self.learn_values(obs, action, target)}
+        # 4. At every `policy_delay`-th update one of the actor, uphill on Q1,
+        if agent.updates % agent.policy_delay == 0:
+            losses["actor_loss"] = self.learn_actions(obs)
+            # 5. and then a small move of all target networks: the actor's and both critics'.
+            self.move_targets()
+        return losses
+
+
+TD3.in_numpy = TD3InNumpy

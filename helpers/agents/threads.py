@@ -7,7 +7,9 @@ from functools import cache
 import torch
 from threadpoolctl import ThreadpoolController
 
-_alone = False
+
+class _Now:
+    alone = False  # within a `one_thread`
 
 
 @contextmanager
@@ -16,18 +18,17 @@ def one_thread() -> Iterator[None]:
 
     numpy's products with two threads take up to twenty times as long while another process works.
     """
-    global _alone
-    if _alone:
+    if _Now.alone:
         yield
         return
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    _alone = True
+    _Now.alone = True
     try:
         with _numpys().limit(limits=1, user_api="blas"):
             yield
     finally:
-        _alone = False
+        _Now.alone = False
         torch.set_num_threads(threads)
 
 

@@ -41,7 +41,7 @@ def bare(function, reference):
     updates, and a check tries hundreds of versions of `update`.
     """
     alike = inspect.isclass(function) and function.__bases__ == reference.__bases__
-    if not (alike and begins(function) == begins(reference)):
+    if not alike or begins(function) != begins(reference):
         return copy(first_built(function))
     agent = copy(first_built(reference))
     agent.__class__ = function
@@ -54,10 +54,10 @@ def first_built(function):
 
 
 def begins(function) -> tuple:
-    """What `__init__` does, wherever it stands, and what networks are built."""
-    code, defaults = function.__init__.__code__, function.__init__.__kwdefaults__
+    """Its settings and how it is built."""
+    defaults = {name: setting.default for name, setting in function.settings.items()}
     critic = getattr(function, "critic_class", None)
-    return code.co_code, code.co_consts, code.co_names, defaults, getattr(critic, "__name__", None)
+    return defaults, function.build, getattr(critic, "__name__", None)
 
 
 def with_networks(agent, networks: tuple, rate: float, weight_decay: float = 0.0, **settings):

@@ -22,7 +22,6 @@ from unittest.mock import patch
 
 from helpers.agents import noise, schedules
 from helpers.agents.base import Agent, Callback
-from helpers.agents.faster import plain_updates
 from helpers.checks import find
 from helpers.checks.edits import edited
 from helpers.exercises.text import Edits, read_entry, split
@@ -49,22 +48,23 @@ class Variant:
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """Within this, the functions are the other versions, wherever they were imported to.
-
-        Updates are computed as they are written, of the unchanged training too: variants differ in
-        nothing but what they are about.
-        """
+        """Within this, the functions are the other versions, wherever they were imported to."""
         with ExitStack() as patches:
-            patches.enter_context(plain_updates())
             for where, other in self.replaced.items():
                 for module, name in _users(where):
                     patches.enter_context(patch.object(module, name, other))
             yield
 
     def train(self, seed: int, callback: Callback | None = None) -> Agent:
-        """The agent of this variant after the lesson's number of steps."""
+        """The agent of this variant after the lesson's number of steps.
+
+        Updates are computed as they are written, of the unchanged training too: variants differ in
+        nothing but what they are about.
+        """
         with self.applied():
-            return self.setting.make(seed, **self.changes).learn(self.setting.steps, callback)
+            written = {"fast": False} if "fast" in self.setting.kind.settings else {}
+            agent = self.setting.make(seed, **written, **self.changes)
+            return agent.learn(self.setting.steps, callback)
 
 
 def load_lab(lesson: str) -> dict[str, Any]:

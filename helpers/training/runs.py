@@ -19,7 +19,7 @@ import gymnasium as gym
 import numpy as np
 from filelock import FileLock, Timeout
 
-from helpers.agents import checkpoint, earlier
+from helpers.agents import checkpoint
 from helpers.agents.base import Agent
 from helpers.evaluation import Evaluation
 from helpers.training.asked import ask, changes, lessons_own
@@ -181,7 +181,7 @@ class Run:
         """
         setting = self.plan.setting
         usual = checkpoint.plain_hyperparameters(setting.kind(setting.env_id))
-        here, there = self.settings, usual | earlier.renamed(there)
+        here, there = self.settings, usual | there
         differences = "; ".join(
             f"{name} is {there.get(name)} there, {here.get(name)} here"
             for name in here | there

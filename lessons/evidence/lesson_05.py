@@ -14,7 +14,6 @@ from helpers.training.results import load_results
 from helpers.training.statistics import bootstrap_interval, permutation_test
 from lessons.evidence.shared import Evidence, Lab, alike, both, higher, means, p_is, seconds_of
 
-
 TAUGHT, LARGE = "TD3 as taught", "learning rate x 10"
 lab, of_lesson_3 = Lab("05_break_it", TAUGHT), Lab("03_break_it")
 

@@ -45,7 +45,7 @@ def grafted(function):
     base = DDPG.__bases__[0]
     own = [*takewhile(lambda kind: kind.__name__ != base.__name__, function.__mro__)]
     parts = {name: part for kind in reversed(own) for name, part in vars(kind).items()}
-    for name in ("__dict__", "__weakref__"):  # every class makes its own
+    for name in ("__dict__", "__weakref__", "__signature__", "settings"):  # a class's own
         parts.pop(name, None)
     networks = {name: parts.pop(name) for name in ("actor_class", "critic_class") if name in parts}
     kind = type(function.__name__, (base,), parts)

@@ -7,7 +7,6 @@ and the agent's generator draws only zeros there. The noise is observed in a cas
 actions about which the target critic is asked.
 """
 
-import inspect
 from functools import partial
 
 import numpy as np
@@ -51,14 +50,6 @@ class Still(np.random.Generator):
         return loc + 0 * super().normal(loc, scale, size)
 
 
-def with_plain_twin(function):
-    """The same class, with critics that `faster` does not rebuild."""
-    twin = getattr(function, "critic_class", None)
-    if not (inspect.isclass(function) and inspect.isclass(twin)):
-        return function
-    return type("TD3", (function,), {"critic_class": type("TwinQNetwork", (twin,), {})})
-
-
 def agent_with(function, networks: tuple, learning_rate: float, **settings):
     agent = with_networks(bare(function, TD3), networks, learning_rate, **settings)
     bits = np.random.PCG64(0).spawn(2)
@@ -80,7 +71,7 @@ def observe_agent(
     settings |= {"target_noise": target_noise, "noise_clip": noise_clip}
     if critic is None:
         sizes = batch.obs.shape[1], batch.action.shape[1]
-        agent = built(with_plain_twin(function), *sizes, **settings)
+        agent = built(function, *sizes, **settings)
     else:
         networks = critic, actor, target_critic, target_actor
         agent = agent_with(function, networks, learning_rate, **settings)
@@ -236,9 +227,9 @@ def update_cases(rng: np.random.Generator) -> list[Case]:
 
 
 def does_what_was_given(function, rng: np.random.Generator) -> bool:
-    """Whether `__init__` and `value`, which are no part of the exercise, are still themselves."""
+    """Whether settings and `value`, which are no part of the exercise, are still themselves."""
     settings = {"policy_delay": 3, "target_noise": 0.3, "noise_clip": 0.7}
-    agent = built(with_plain_twin(function), 2, 1, **settings)
+    agent = built(function, 2, 1, **settings)
     kept = all(getattr(agent, name) == number for name, number in settings.items())
     if not kept or "value" not in vars(function):
         return kept

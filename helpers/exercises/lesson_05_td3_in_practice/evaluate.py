@@ -4,6 +4,7 @@ An agent whose two weights say how well it does takes the place of one that lear
 them, calls the callback, and looks at what it has noted and kept.
 """
 
+import copy
 import os
 from collections import defaultdict
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from helpers.agents import checkpoint, parameters
+from helpers.agents import checkpoint
 from helpers.checks.exercise import Case
 from helpers.envs.make import make_training_env
 from helpers.evaluation import Evaluation
@@ -29,19 +30,15 @@ from helpers.training.callbacks import Evaluate
 class Improving:
     """What a callback needs of an agent: it acts by two weights, whatever it observes."""
 
-    saved: ClassVar = ("actor",)
     counted: ClassVar = ()
     memories: ClassVar = ()
-    get_parameters = parameters.get_parameters
 
     def __init__(self, steps: int, one_env: bool) -> None:
         self.env_source = HOME
         env = make_training_env(HOME)
         env.reset(seed=3)
-        if one_env:
-            self.env = env
-        else:
-            self.envs = env
+        self.env, self.envs = (env, None) if one_env else (None, env)
+        self.obs = None
         self.trained_in = cast(Any, env.unwrapped)
         self.trained_in.disturbed = 0
         self.observation_space, self.action_space = env.observation_space, env.action_space
@@ -50,6 +47,9 @@ class Improving:
         self.steps = self.updates = steps
         self.history: dict = defaultdict(list)
         self.rng, self.predict_rng = np.random.default_rng(0).spawn(2)
+
+    def parts(self) -> dict[str, Any]:
+        return {"actor": self.actor}
 
     def become(self, level: float, spread: float) -> None:
         """Learn: the weights change where they are, as an optimiser changes them."""
@@ -68,8 +68,11 @@ class Improving:
         level, spread = self.weights
         return np.array([level if deterministic else level + 7.0, spread])
 
+    def get_parameters(self) -> dict[str, dict]:
+        return copy.deepcopy(checkpoint.states(self))
+
     def set_parameters(self, states: Any, exact: bool = True) -> None:
-        parameters.set_parameters(self, states, exact)
+        checkpoint.set_states(self, states, exact)
 
     def save(self, path: Any, replay: bool = False) -> None:
         checkpoint.write(path, checkpoint.contents(self, replay))
