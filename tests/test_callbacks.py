@@ -3,6 +3,7 @@
 import os
 import random
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -221,7 +222,9 @@ def test_evaluations_that_cannot_be_are_refused_at_once(tmp_path):
         Evaluate(5, "3")
     with one_sentence(IsADirectoryError, "is a folder"):
         Evaluate(5, path=tmp_path)
-    agent = DDPG(Wants(Log()), seed=0, **tiny)  # was not made by gymnasium.make
+    env = Wants(Log())
+    env.window = threading.Lock()
+    agent = DDPG(env, seed=0, **tiny)
     with one_sentence(ValueError, "cannot be copied"):
         agent.learn(100, Evaluate(50))
     assert agent.steps == 0

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 import warnings
 from types import ModuleType
 
@@ -23,6 +24,10 @@ DICT = spaces.Dict({"image": INTEGERS, "speed": spaces.Box(-1, 1, (2,))})
 
 
 class Uncopied(Probe):
+    def __init__(self):
+        super().__init__()
+        self.window = threading.Lock()  # which nobody can copy
+
     def play(self, action):
         return 1.0, True, False
 

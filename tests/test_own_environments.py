@@ -4,6 +4,7 @@ And agents that diverge, or travel from one process to another.
 """
 
 import pickle
+import threading
 
 import gymnasium as gym
 import numpy as np
@@ -221,6 +222,7 @@ def test_a_function_that_cannot_draw_says_so():
     "use", [lambda env: PPO(env, seed=0).learn(1), make_env], ids=["PPO", "make_env"]
 )
 def test_what_cannot_be_copied_is_one_sentence(env, name, use):
+    env.window = threading.Lock()
     with one_sentence(ValueError, f"pass a function that makes it, `lambda: {name}"):
         use(env)
 
