@@ -117,7 +117,7 @@ def needed(root: Path, lesson: str, notebook: NotebookNode) -> list[Path]:
     code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
     labs = {lesson[:2], *re.findall(r'load_lab\("(\w+)"\)', code)}
     files = {root / "pyproject.toml", root / "helpers/exercises/messages.md"}
-    files.add(root / "helpers/checks/errors.md")
+    files.update(root.glob("helpers/checks/*.md"))
     for number in labs:
         files.update(root.glob(f"helpers/labs/{number}_*.md"))
     texts = [code, f"helpers.exercises.lesson_{lesson}" if "check(" in code else ""]
