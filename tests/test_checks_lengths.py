@@ -173,14 +173,6 @@ def out_of_bounds(pair):
     return pair.obs.numpy()[:, 3]
 
 
-def too_few(pair):
-    return torch.where(pair.obs > 0, np.clip(pair.obs.numpy(), 0), 0.0)
-
-
-def too_few_of_a_network(pair):
-    return nn.Bilinear(2, 2, 1)(pair.obs)
-
-
 def set_now_and_then(pair):
     if len(pair.reward) > 1:
         total = (pair.obs**2).sum(dim=1).mean()
@@ -226,8 +218,6 @@ def changes_a_leaf(pair):
         (helper_as_a_method, "`helper` is a function, not a method"),
         (no_such_part, "A `Pair` has `obs` and `reward`."),
         (out_of_bounds, "Axis 1 has length 2 here, so the last index along it is 1"),
-        (too_few, "The call there needs `a_max` as well"),
-        (too_few_of_a_network, "The call there needs `input2` as well"),
         (set_now_and_then, "It gets a value only on some paths"),
         (squeezes, "`squeeze()` without an axis drops every axis of length 1"),
         (nothing_to_stack, "there is nothing to stack"),

@@ -91,6 +91,16 @@ def test_no_circle_of_rooms():
         done += free
 
 
+def test_no_circle_in_the_checks():
+    below = {
+        path.stem: {module.split(".")[-1] for module, _ in imported(path) if ".checks." in module}
+        for path in (HELPERS / "checks").glob("[a-z]*.py")
+    }
+    while free := [name for name, needed in below.items() if not needed & below.keys()]:
+        below = {name: needed for name, needed in below.items() if name not in free}
+    assert not below
+
+
 @every(*FILES, *ABOVE)
 def test_private_names_stay_in_their_file(path):
     ours = ("helpers", "lessons", "tools")

@@ -36,7 +36,9 @@ def told_of(source: Source, found: Found) -> tuple[str, str] | None:
             return ONE, f"Look at {look}. A small change to {it} alone makes it right{do}."
         case [_, _] | [_, _, _]:
             if len({*places}) == 1:
-                return ONE, _one_of_several(*places[0])
+                look, _, do = places[0]
+                start = f"Look at {look}, which occurs more than once. A small change to one of"
+                return ONE, f"{start} them alone makes it right{do}."
             each = " ".join(f"{look[0].upper()}{look[1:]}{do}." for look, _, do in places)
             return ONE, f"One small change in one of these places makes it right. {each}"
     if found.in_several and not places:
@@ -51,24 +53,14 @@ def told_of(source: Source, found: Found) -> tuple[str, str] | None:
     return TWO, both(messages.pop(), second)
 
 
-def _one_of_several(look: str, it: str, do: str) -> str:
-    """Where a line stands more than once, and it is the same which of them is changed."""
-    return (
-        f"Look at {look}, which occurs more than once. A small change to one of them alone "
-        f"makes it right{do}."
-    )
-
-
 def told_of_pairs(pairs: list[tuple[Mistake, Mistake]]) -> tuple[str, str] | None:
     """Both mistakes; where several pairs do the same, what all of them have in common."""
     said = {frozenset((one.message, other.message)) for one, other in pairs}
     if len(said) == 1:
         return TWO, both(pairs[0][0].message, pairs[0][1].message)
     in_all = frozenset.intersection(*said)
-    return (TWO, f"Begin with this: {alone(*in_all)} {_MORE}") if in_all else None
-
-
-_MORE = "Then run the check again: something else may be wrong as well."
+    more = "Then run the check again: something else may be wrong as well."
+    return (TWO, f"Begin with this: {alone(*in_all)} {more}") if in_all else None
 
 
 def _in_several(source: Source, changes: list[Mutant]) -> str:

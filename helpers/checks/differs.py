@@ -56,7 +56,7 @@ def _both_told(first: Difference) -> str | None:
 
 def _where(c: Context) -> list[str]:
     """Of a class of several methods that which is wrong."""
-    method = wrong_method(c.exercise, c.function, c.got, c.failing)
+    method = wrong_method(c)
     if method is None:
         return []
     return [f"With the course's `{method}` instead of yours all cases are right: look there."]

@@ -168,9 +168,11 @@ def _details(shown: Report, is_open: bool) -> str:
     mono = "font-family: ui-monospace, Menlo, Consolas, monospace; font-size: .88em"
     left = f"{mono}; {SOFT}; white-space: nowrap"
     right = f"{mono}; white-space: pre-wrap; overflow-wrap: anywhere; min-width: 0"
+    muted = f' <span style="{SOFT}; white-space: nowrap; margin-left: 1em">{{}}</span>'
     rows = "\n".join(
         f'<div style="{left}">{escape(label)}</div>'
-        f'<div style="{right}">{escape(text)}{_muted(kind)}</div>'
+        f'<div style="{right}">{escape(text)}'
+        f"{muted.format(escape(kind)) if kind else ''}</div>"
         for label, text, kind in shown.rows
     )
     return (
@@ -179,11 +181,6 @@ def _details(shown: Report, is_open: bool) -> str:
         '<div style="display: grid; grid-template-columns: max-content minmax(0, 1fr); '
         f'gap: .3em 1.2em; margin: .5em 0 .2em">\n{rows}\n</div></details>'
     )
-
-
-def _muted(kind: str) -> str:
-    style = f"{SOFT}; white-space: nowrap; margin-left: 1em"
-    return f' <span style="{style}">{escape(kind)}</span>' if kind else ""
 
 
 def _marked(message: str) -> str:

@@ -33,8 +33,6 @@ _TYPES = {  # of what is returned -> what that mostly means here
 }
 _MEANINGS = Path(__file__).with_name("errors.md")
 _ENTRY = re.compile(r"^### `(.+)`\n((?:.+\n)+)", re.MULTILINE)
-_MISSING = re.compile(r"missing \d+ required positional arguments?: (.+)")
-_NEEDS = "The call there needs {} as well, or one before it: each is an argument of its own."
 _BEYOND = re.compile(r"is out of bounds for axis (\d+) with size ([1-9]\d*)")
 _NUMBERED = (
     "Axis {} has length {} here, so the last index along it is {}: was yours made for another "
@@ -67,7 +65,7 @@ def error(c: Context) -> Diagnosis | None:
         said = said or _returned(it, c.exercise.reference) or _what_it_needs(it)
         name, start = "unusable output", f"The result of {c.name} could not be used: {tell(it)}."
     if not said and it.type is not NameError:  # which says all that there is to say
-        found = explain(c.exercise, c.function, c.got, c.failing)
+        found = explain(c)
         said = [found[1]] if found and found[0] == ONE else _what_it_needs(it)
     return Diagnosis(name, " ".join([start, *said]))
 
@@ -95,11 +93,7 @@ def meanings(error: Raised) -> list[str]:
 
 
 def _what_it_needs(error: Raised) -> list[str]:
-    """What holds of any call with too few arguments, any index beyond the end and any error of
-    one's own: it is said where no change of a line explains the error better.
-    """
-    if asked := _MISSING.search(error.text):
-        return [_NEEDS.format(asked[1].replace("'", "`"))]
+    """Of an index beyond the end or an error of one's own, where no change explains it better."""
     if beyond := _BEYOND.search(error.text):
         return [_NUMBERED.format(*beyond.groups(), int(beyond[2]) - 1)]
     if "list index out of range" in error.text:

@@ -1,8 +1,7 @@
 """Right but for a length: a sum in place of a mean, a mean along another axis, and the like.
 
 The output then is what it should be, times a number that changes from case to case as the length of
-an input does. It is said only where it holds on every case and the number does change; `outputs`
-tells of one that does not.
+an input does. `outputs` tells of one that does not change.
 """
 
 import inspect

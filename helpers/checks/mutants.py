@@ -52,14 +52,12 @@ KIN = [
     {"integers", "choice"}, {"concatenate", "stack"}, {"keepdim", "keepdims"},
     {"clip_grad_norm_", "clip_grad_value_"},
 ]  # fmt: skip
+_SEVERAL = 4  # places that are told in one sentence
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 _COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 _OPPOSITE: dict[type, Any] = {
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-}
+    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -83,8 +81,8 @@ class Mutant:
     """Where the change stands, and what kind of change it is: a sentence with `{}` for the part.
 
     `part` is the expression that is changed, None for a whole statement, and `kept` what is left of
-    it; `drops`: something was only left out. `rank`: 0 for the likeliest kinds, and so on.
-    `also`: lines of other places with the same change.
+    it. `rank`: 0 for the likeliest kinds, and so on. `also`: lines of other places that are changed
+    in the same way.
     """
 
     line: int
@@ -92,7 +90,6 @@ class Mutant:
     rank: int
     part: ast.expr | None = None
     kept: ast.expr | None = None
-    drops: bool = False
     also: tuple[int, ...] = ()
 
 
@@ -158,7 +155,7 @@ def mutants(
                     try:
                         part = argument(node, new) if operator in _OF_ARGUMENTS else node
                         todo, part = told_more(parent, node, new) or (_TO_DO[operator], part)
-                        yield Mutant(node.lineno, todo, rank, part, kept, drops=bool(kept))
+                        yield Mutant(node.lineno, todo, rank, part, kept)
                     finally:  # also where nobody asks for the next one
                         put(parent, name, index, node)
         if operators is _FEW and not of_strange:
@@ -190,9 +187,6 @@ def _in_several_places(root: ast.AST, words: Words, rank: int) -> Iterator[Mutan
                 yield from _put_all(alike, changed, operator, rank)
 
 
-_SEVERAL = 4  # places that are told in one sentence
-
-
 def _put_all(
     alike: list, changed: Sequence[ast.expr], operator: Operator, rank: int
 ) -> Iterator[Mutant]:
@@ -205,7 +199,7 @@ def _put_all(
                 ast.fix_missing_locations(ast.copy_location(new, node))
             put(parent, name, index, new)
         also = tuple(node.lineno for node in others)
-        yield Mutant(first.lineno, _TO_DO[operator], rank, first, kept, bool(kept), also)
+        yield Mutant(first.lineno, _TO_DO[operator], rank, first, kept, also)
     finally:
         for parent, name, index, node in reversed(alike):
             put(parent, name, index, node)
@@ -217,7 +211,7 @@ def _with_body(
     old = body[:]
     body[:] = new_body
     try:
-        yield Mutant(line, kind, rank, drops=len(new_body) < len(old))
+        yield Mutant(line, kind, rank)
     finally:
         body[:] = old
 
@@ -425,13 +419,8 @@ _FEW: tuple[Operator, ...] = (
 )  # fmt: skip
 _MORE: tuple[Operator, ...] = (other_names, _up_to_one, _turned_round)
 _OTHERS: tuple[Operator, ...] = (
-    ranges,
-    _with_an_axis,
-    _squared,
-    _with_one_thing_done,
-    factors_added,
-    terms_added,
-)
+    ranges, _with_an_axis, _squared, _with_one_thing_done, factors_added, terms_added,
+)  # fmt: skip
 PASSES: tuple[Pass, ...] = (
     (True, _FEW, (left_out_or_exchanged,)), (True, (named_numbers,), ()),
     (True, _MORE, ()),

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from helpers.checks.context import Context, Diagnosis
 from helpers.checks.source import listed, never_read
 
-Loop = ast.For | ast.While
 # Methods and functions of torch and numpy that only give something new.
 _GIVES = {
     "abs", "amax", "amin", "astype", "clamp", "clip", "clone", "cumsum", "detach", "exp", "expand",
@@ -26,7 +25,7 @@ def ends_at_once(c: Context) -> Diagnosis | None:
     """A `return` as a plain line of a loop, in the function itself or in a method."""
     if c.source is None:
         return None
-    loops = [each for each in ast.walk(c.source.node) if isinstance(each, Loop)]
+    loops = [each for each in ast.walk(c.source.node) if isinstance(each, ast.For | ast.While)]
     lines = [line for loop in loops for line in loop.body if isinstance(line, ast.Return)]
     if not lines or (c.told and "loop" in c.told.message):
         return None
@@ -35,9 +34,6 @@ def ends_at_once(c: Context) -> Diagnosis | None:
         f"`{c.source.line(lines[0].lineno)}` is inside a loop, so the function ends in the loop's "
         "first iteration. Indent it like the line with the `for` or `while`.",
     )
-
-
-# --- What does nothing ----------------------------------------------------------------------------
 
 
 def line_without_effect(c: Context) -> Diagnosis | None:

@@ -25,6 +25,7 @@ import numpy as np
 
 from helpers.checks.advice import ONE, TWO, Found, told_of, told_of_pairs
 from helpers.checks.compare import RTOL, Snapshot, close, leaves
+from helpers.checks.context import Context
 from helpers.checks.edits import apply, compiled, source_of_reference
 from helpers.checks.exercise import Exercise, Mistake
 from helpers.checks.mutants import PASSES, Mutant, Words, mutants, words_of
@@ -32,7 +33,6 @@ from helpers.checks.places import shape
 from helpers.checks.running import (
     Alarm,
     Mistaken,
-    Outcome,
     Raised,
     broken_properties,
     expected,
@@ -43,7 +43,7 @@ from helpers.checks.running import (
     quiet,
     unlike_here,
 )
-from helpers.checks.source import Source, source_of
+from helpers.checks.source import Source
 
 WORK = 3_000_000  # calls, as many as a quiet core makes in some 6 seconds
 COMPILED = 150  # what it costs to make a changed version, in calls
@@ -60,31 +60,25 @@ _OUTSIDE = {
 }  # fmt: skip
 
 
-def explain(
-    exercise: Exercise, candidate: Callable, got: Outcome, failing: list[int]
-) -> tuple[str, str] | None:
-    """A name and a message, or None where nothing explains it. `failing` cases differ."""
-    source = source_of(candidate)
+def explain(c: Context) -> tuple[str, str] | None:
+    """A name and a message, or None where nothing explains it."""
     with suppress(KeyboardInterrupt), _apart() as alarm:
-        search = _Search(exercise, got, failing, alarm)
-        if source and (found := search.in_one_method(source)).lines:
-            return told_of(source, found)
+        search = _Search(c, alarm)
+        if c.source and (found := search.in_one_method(c.source)).lines:
+            return told_of(c.source, found)
         pairs = search.two_known()
-        told = told_of(source, search.changes(source)) if source else None
+        told = told_of(c.source, search.changes(c.source)) if c.source else None
         if not pairs or (told and told[0] == ONE):
             return told  # one line is less than two mistakes
         return told_of_pairs(pairs) or told
     return None
 
 
-def wrong_method(
-    exercise: Exercise, candidate: Callable, got: Outcome, failing: list[int]
-) -> str | None:
+def wrong_method(c: Context) -> str | None:
     """Of a class of several methods the one with which all is wrong, and without it right."""
-    source = source_of(candidate)
     with suppress(KeyboardInterrupt), _apart() as alarm:
-        search = _Search(exercise, got, failing, alarm)
-        return search.method(source, search.order) if source else None
+        search = _Search(c, alarm)
+        return search.method(c.source, search.order) if c.source else None
     return None
 
 
@@ -98,14 +92,14 @@ def _apart() -> Iterator[Alarm]:
 class _Search:
     """Tries changed versions against what the reference does and what known mistakes do."""
 
-    def __init__(self, exercise: Exercise, got: Outcome, failing: list[int], alarm: Alarm) -> None:
-        self.exercise, self.got, self.failing, self.alarm = exercise, got, failing, alarm
+    def __init__(self, c: Context, alarm: Alarm) -> None:
+        self.exercise, self.got, self.failing, self.alarm = c.exercise, c.got, c.failing, alarm
         self.work, self.spent = 0, 0.0  # calls, and the share of them that `in_one_method` took
-        self.price = price(exercise)
+        self.price = price(c.exercise)
         self.only: str | None = None  # of a class, the method to look at
-        self.want = expected(exercise).observations
-        others = [i for i in range(len(self.want)) if i not in failing]
-        self.order = failing + others  # what tells most comes first
+        self.want = expected(c.exercise).observations
+        others = [i for i in range(len(self.want)) if i not in c.failing]
+        self.order = c.failing + others  # what tells most comes first
 
     def used(self) -> float:
         """The share of the work that is done."""

@@ -41,7 +41,7 @@ def first_of(rules: tuple[Rule, ...], c: Context) -> Diagnosis | None:
 
 def explained(c: Context) -> Diagnosis | None:
     """Two mistakes at once, or one line to look at, beside what any function can have."""
-    found = explain(c.exercise, c.function, c.got, c.failing)
+    found = explain(c)
     looped = ends_at_once(c)
     if looped and (found is None or found[0] != TWO):
         return looped
@@ -69,8 +69,7 @@ def remarks(c: Context, told: Diagnosis) -> list[str]:
     rules: list[Rule] = []
     if told.name not in _UNREAD:
         rules += [line_without_effect, ends_at_once]
-        stopped = bool(c.failing) and c.first.kind == "raised"
-        rules += [unused_name, swapped] * (stopped or told.name is None)
+        rules += [unused_name, swapped] * (told.name in (None, "error", "unusable output"))
         rules += [unused_argument] * (told.name is None)
     said = (rule(replace(c, told=told)) for rule in rules)
     return [each.message for each in said if each]

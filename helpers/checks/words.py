@@ -94,11 +94,8 @@ def plural(difference: Difference) -> bool:
 
 
 def tell(error: Raised) -> str:
+    """What an error says, without all that torch would have taken or asked for, and where."""
     place = f" at `{error.source}`" if error.source else ""
     place += f" (line {error.line})" if error.line is not None else ""
-    return f"`{_first_clause(str(error))}`{place}"
-
-
-def _first_clause(text: str) -> str:
-    """Without the lists of all that torch would have taken or asked for, and in one line."""
-    return re.split(r", but expected one of| \(or directly|\n", text)[0].replace("`", "'").strip()
+    first_clause = re.split(r", but expected one of| \(or directly|\n", str(error))[0]
+    return f"`{first_clause.replace('`', chr(39)).strip()}`{place}"
