@@ -63,7 +63,6 @@ BAD = {
 }
 
 
-
 KINDS = [getattr(helpers.agents, name) for name in helpers.agents.__all__]
 
 
