@@ -227,14 +227,6 @@ def test_an_agent_of_any_observations_acts_without_an_environment(path, space):
     assert A2C.load(path).predict(obs) == agent.predict(obs)
 
 
-def test_before_version_6_spaces_were_told_by_their_words(path):
-    changed(path, version=5, described_spaces={"observation": {}, "action": {}})
-    assert A2C.load(path).steps == 0
-    assert "Discrete(2)" in refused(path, env="Pendulum-v1")
-    changed(path, spaces="others")
-    refused(path)
-
-
 def needs_one(path):
     """The agent acts, and to learn it asks for an environment."""
     agent = A2C.load(path)

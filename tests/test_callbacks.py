@@ -99,20 +99,10 @@ def test_false_ends_training_as_numpy_and_torch_compare_numbers_too(no, together
     assert agent.learn(5, together(lambda agent: no)).steps == 1
 
 
-@pytest.mark.parametrize("wrong", [[Print(10), Print(5)], Print, lambda locals_, globals_: True])
+@pytest.mark.parametrize("wrong", [[Print(10), Print(5)], Print, 3])
 def test_what_is_no_callback_is_refused_in_a_list_too(wrong):
     with one_sentence(TypeError, "callback must be a function of the agent"):
         CallbackList(wrong)
-
-
-@pytest.mark.parametrize("name", ["start", "stop"])
-def test_a_hook_that_is_no_method_is_one_sentence(name):
-    def callback(agent):
-        return True
-
-    setattr(callback, name, 12.5)
-    with one_sentence(TypeError, "float", match=f"^{name} of a callback must be a method"):
-        DDPG("Pendulum-v1", seed=0, **tiny).learn(5, callback)
 
 
 def test_milestones_are_multiples_however_many_steps_come_at_once():

@@ -178,5 +178,5 @@ def test_the_policy_of_several_choices_is_the_product_of_theirs():
 
 def test_several_choices_have_no_table_of_probabilities():
     env = gym.make("Guess-v0", wanted={}, action_space=spaces.MultiBinary(2))
-    with one_sentence(ValueError, "several choices", "agent.policy.logits"):
+    with one_sentence(ValueError, "no probabilities of actions here"):
         A2C(env, seed=0, hidden=4).action_probability(np.ones(1, np.float32))

@@ -224,13 +224,13 @@ def test_what_is_no_setting_is_one_sentence(args, settings, says):
         Climber(*args, **settings)
 
 
-@pytest.mark.parametrize("given", [None, {"critic_loss": 0.5}, 0.5])
+@pytest.mark.parametrize("given", [None, {"critic_loss": "low"}, 0.5])
 def test_an_update_that_gives_nothing_to_log_is_one_sentence(given):
     class Silent(Climber):
         def update(self, batch):
             return given
 
-    with one_sentence(TypeError, repr(given), match=r"^update of Silent must return .* of tensors"):
+    with one_sentence(TypeError, repr(given), match=r"^update of Silent must return what is worth"):
         Silent("Pendulum-v1", seed=0, **small).learn(30)
 
 
@@ -239,7 +239,7 @@ def test_so_is_a_learn_from_that_gives_nothing():
         def learn_from(self, *columns):
             super().learn_from(*columns)
 
-    with one_sentence(TypeError, match=r"^learn_from of Silent must return .* of numb"):
+    with one_sentence(TypeError, match=r"^learn_from of Silent must return what is worth"):
         Silent("CartPole-v1", seed=0).learn(30)
 
 

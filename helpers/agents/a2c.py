@@ -100,7 +100,7 @@ class A2C(OnPolicyAgent):
         )
         self.follow_schedules()
         columns = obs[:-1][rows], actions, advantage, advantage + value
-        self.log(**self.learned(*columns))
+        self.log(**self.learned(self.learn_from, *columns))
 
     def learn_from(
         self,

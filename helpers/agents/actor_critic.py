@@ -10,7 +10,7 @@ from torch import nn
 
 from helpers.agents.adam import LeanAdam
 from helpers.agents.base import Agent
-from helpers.agents.layers import Encoder, choose_networks, takes_one_alone
+from helpers.agents.layers import Encoder, choose_networks
 from helpers.agents.limits import number, switch, widths
 from helpers.agents.networks import DeterministicActor
 from helpers.agents.schedules import Rate, as_rate
@@ -76,8 +76,6 @@ class ActorCriticAgent(Agent):
         self.targets = [
             p for name in self.slow for p in getattr(self, f"target_{name}").parameters()
         ]
-        alone = "actor" not in self.moody or takes_one_alone(self.actor, self.obs_size)
-        self.takes_one_alone = alone
 
     def greedy(self, obs: torch.Tensor) -> torch.Tensor:
         """The actor's actions (..., action_size) for flat observations, without any noise."""

@@ -29,6 +29,7 @@ from helpers.agents.limits import (
     says_stop,
     switch,
 )
+from helpers.agents.mlp import fast_way
 from helpers.agents.normalize import Normalizer, Running
 from helpers.agents.policies import POLICIES
 from helpers.agents.schedules import rate_at, rate_now
@@ -88,6 +89,7 @@ class Agent(Configured):
     action_kinds: ClassVar[tuple[type, ...]] = (spaces.Box,)
     needs_bounds: ClassVar[bool] = False
     takes_images: ClassVar[bool | None] = None  # None: with an `encoder_class` it does
+    in_numpy: ClassVar[Any] = None  # what it learns with, in numpy: see `helpers.agents.mlp`
     steady: ClassVar[tuple[type, ...]] = STEADY  # modules that are the same in both modes
 
     observation_space: spaces.Space  # the environment's
@@ -120,7 +122,7 @@ class Agent(Configured):
         self.env: Resumable | None = None
         self.envs: Any = None
         self.obs: np.ndarray | None = None
-        self.load = _load_makes_another
+        self.load = _load_makes_another  # type: ignore[method-assign, assignment]
 
     def ready(self) -> None:
         """Look at the networks as they are now: when the agent is made, and when `learn` begins."""
@@ -149,7 +151,11 @@ class Agent(Configured):
             raise AttributeError("agent.set_env(env) gives it another environment to learn in.")
         if self.built:
             self._look_for_misspelt()
+        self.chosen: Any = None  # the way in numpy, or False, see `learned`
         self.made_with = {*self.__dict__, "made_with", "built"}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "chosen": None}  # a copy's weights are elsewhere
 
     def _look_for_misspelt(self) -> None:
         """What somebody has set since it was last ready, and nothing reads."""
@@ -318,6 +324,26 @@ class Agent(Configured):
         for part in self.networks().values():
             if part is not self.normalizer:
                 part.to(self.device)
+
+    def learned(self, learn: Callable[..., Any], *batch: Any) -> dict[str, Any]:
+        """What `learn(*batch)` gives for the log, or the same in numpy where the agent may.
+
+        Which of them is found out once, after the agent was made `ready`.
+        """
+        if self.chosen is None:
+            self.chosen = fast_way(self) or False
+        if self.chosen:
+            return self.chosen(*batch)
+        with self.learning():
+            logged = learn(*batch)
+        values = logged.values() if isinstance(logged, dict) else [None]
+        if not all(hasattr(each, "__float__") for each in values):
+            raise TypeError(
+                f"{learn.__name__} of {type(self).__name__} must return what is worth logging, a "
+                "dictionary of numbers by name, such as {}; it returned "
+                f"{one_line(repr(logged))[:80]}."
+            )
+        return {n: x.detach() if torch.is_tensor(x) else x for n, x in logged.items()}
 
     @contextmanager
     def learning(self) -> Iterator[None]:

@@ -227,9 +227,13 @@ def is_finite(value: Any) -> bool:
 
 
 def on_cpu(value: Any) -> Any:
-    """A state, or a part of one, with its tensors on the CPU."""
+    """A state, or a part of one: tensors on the CPU, no numbers of numpy's."""
     if isinstance(value, dict):
         return {key: on_cpu(each) for key, each in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(map(on_cpu, value))
+    if isinstance(value, np.generic):
+        return value.item()
     return value.cpu() if isinstance(value, torch.Tensor) else value
 
 

@@ -39,6 +39,9 @@ def choose_networks(
         check_outputs(actor, critic, sizes, agent.outputs)
     if encoder is not None:
         actor, critic = ImageActor(encoder, actor), ImageCritic(encoder, critic)
+    known = kinds[0] in DEEPER and agent.encoder_class in (Encoder, NatureEncoder)
+    if not known and not takes_one_alone(actor, math.prod(space.shape)):
+        actor = OfRows(actor)
     return actor, critic
 
 
@@ -107,11 +110,25 @@ def check_outputs(
         )
 
 
-@torch.no_grad()
+class OfRows(nn.Module):
+    """An actor that takes rows only, as with batch norm, and here one observation alone as well."""
+
+    def __init__(self, actor: nn.Module) -> None:
+        super().__init__()
+        self.actor = actor
+
+    def forward(self, obs: torch.Tensor) -> Any:
+        if obs.dim() > 1:
+            return self.actor(obs)
+        answer = self.actor(obs[None])
+        return tuple(each[0] for each in answer) if isinstance(answer, tuple) else answer[0]
+
+
 def takes_one_alone(actor: nn.Module, obs_size: int) -> bool:
-    """Whether an actor takes one observation (obs_size,). With batch norm it takes rows only."""
+    """Whether an actor takes one observation (obs_size,), as training asks it."""
     try:
-        _answer(actor, (torch.zeros(obs_size),))
+        with torch.no_grad():
+            _answer(actor, (torch.zeros(obs_size),))
     except Exception:  # it may fail in any way
         return False
     return True
@@ -355,5 +372,5 @@ class ImageActor(nn.Module):
 
 
 NETWORKS = (
-    *DEEPER, *DEEPER.values(), Encoder, NatureEncoder, ImageActor, ImageCritic,
+    *DEEPER, *DEEPER.values(), Encoder, NatureEncoder, ImageActor, ImageCritic, OfRows,
 )  # fmt: skip

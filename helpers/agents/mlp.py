@@ -186,13 +186,15 @@ def is_plain(network: nn.Module) -> bool:
         hooked = any(getattr(each, name) for name in HOOKS)
         if type(each) not in NETWORKS or not written or hooked:
             return False
+    if not all(p.dtype == torch.float32 for p in network.parameters()):
+        return False
     if type(network) in TWINS:
         return all(map(is_plain, network.children()))
-    layers = [type(each) for each in network.modules() if type(each) in (nn.Linear, nn.ReLU)]
     if type(network) in DEEPER:  # whose ReLUs are no modules
-        layers = [kind for each in layers for kind in (each, nn.ReLU)][:-1]
-    floats = all(p.dtype == torch.float32 for p in network.parameters())
-    return floats and layers == [nn.Linear, nn.ReLU] * (len(layers) // 2) + [nn.Linear]
+        layers = [type(each) for each in network.children()]
+        return layers == [nn.Linear] * 3
+    layers = [type(each) for each in network.modules() if type(each) in (nn.Linear, nn.ReLU)]
+    return layers == [nn.Linear, nn.ReLU] * (len(layers) // 2) + [nn.Linear]
 
 
 def linears_of(network: nn.Module) -> list[Any]:

@@ -1,7 +1,7 @@
 """What DDPG and its successors share: act with noise, keep all transitions, learn from them."""
 
 import math
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -9,7 +9,6 @@ import torch
 from helpers.agents import limits
 from helpers.agents.actor_critic import ActorCriticAgent
 from helpers.agents.limits import COUNT, SIZE, as_array, number
-from helpers.agents.mlp import fast_way
 from helpers.agents.noise import GaussianNoise, Noise, UniformNoise, as_noise
 from helpers.agents.settings import setting
 from helpers.demos.files import Demos, check_spaces
@@ -32,7 +31,6 @@ class OffPolicyAgent(ActorCriticAgent):
 
     counted = ("updates",)
     memories = ("buffer", "noise", "warm_up_noise")
-    in_numpy: ClassVar[Any] = None  # the same as `update`, faster
 
     learning_starts: int = setting(1000, COUNT)
     train_freq: int = setting(1, COUNT)
@@ -46,43 +44,21 @@ class OffPolicyAgent(ActorCriticAgent):
 
     def build(self) -> None:
         super().build()
-        for name in ("noise", "warm_up_noise", "learning_starts"):
-            self.settle(name)
         self.buffer: Any = make_memory(ReplayBuffer, self.buffer_size, self.units.sizes, self.rng)
         self.updates = 0
 
     def settle(self, name: str) -> None:
         super().settle(name)
-        if name in ("noise", "warm_up_noise"):
-            as_noise(getattr(self, name), name, self.action_size)
-        if self.learning_starts > self.buffer_size:
-            words = f"at most buffer_size ({self.buffer_size}), which holds the steps it waits for"
-            raise limits.refuse("learning_starts", words, self.learning_starts)
+        if name in ("noise", "warm_up_noise", "learning_starts"):
+            check_fit(self)
 
     def ready(self) -> None:
         super().ready()
-        self.chosen: Any = None  # how to update: found at the first update from here on
-        if self.learning_starts > getattr(self.buffer, "capacity", math.inf):
-            raise ValueError("The buffer cannot hold learning_starts steps: make it larger.")
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "chosen": None}  # a copy's weights are elsewhere
+        check_fit(self)
 
     def update(self, batch: Batch) -> dict[str, torch.Tensor]:
         """Learn from one batch. Returns what is worth logging: name -> scalar."""
         raise NotImplementedError
-
-    def update_by_autograd(self, batch: Batch) -> dict[str, torch.Tensor]:
-        """`update`, with networks in train mode, and its answer looked at."""
-        with self.learning():
-            losses = self.update(batch)
-        if not (isinstance(losses, dict) and all(map(torch.is_tensor, losses.values()))):
-            raise TypeError(
-                f"update of {type(self).__name__} must return what is worth logging, a dictionary "
-                "of tensors of one number by name, such as {}; it returned "
-                f"{one_line(repr(losses))[:80]}."
-            )
-        return losses
 
     def train_step(self) -> None:
         """One step in the environment, and every `train_freq` steps some updates."""
@@ -99,11 +75,10 @@ class OffPolicyAgent(ActorCriticAgent):
         self.updates += 1
         self.follow_schedules()
         batch = self.normal_batch(self.buffer.sample(self.batch_size))
-        self.chosen = self.chosen or fast_way(self) or self.update_by_autograd
-        losses = self.chosen(batch)
-        self.losses |= {name: loss.detach() for name, loss in losses.items()}
+        losses = self.learned(self.update, batch)
+        self.losses |= losses
         if self.updates % self.log_every == 0:
-            self.log(**{name: loss.item() for name, loss in losses.items()})
+            self.log(**{name: float(loss) for name, loss in losses.items()})
 
     def collect(self) -> None:
         """Take one step and store it."""
@@ -132,10 +107,8 @@ class OffPolicyAgent(ActorCriticAgent):
         # Without an update yet, an agent that was saved in its warm-up begins that anew.
         if self.steps < self.learning_starts or self.updates == 0:
             return self.warm_up_noise.at(self.steps).sample((self.action_size,), self.rng)
-        rows = torch.from_numpy(obs if self.takes_one_alone else obs[None])
         with torch.no_grad():
-            action = self.draw(self.normal(rows), self.rng).cpu().numpy()
-        action = action if self.takes_one_alone else action[0]
+            action = self.draw(self.normal(torch.from_numpy(obs)), self.rng).cpu().numpy()
         if self.noise is not None:
             action = action + self.noise.at(self.steps).sample(action.shape, self.rng)
         return action
@@ -159,6 +132,16 @@ class OffPolicyAgent(ActorCriticAgent):
 
     def go_on(self, env: Resumable) -> None:
         self.obs = self.units.scaled_obs(env.obs)
+
+
+def check_fit(agent: OffPolicyAgent) -> None:
+    """Raise `ValueError` unless noises and memory fit the actions and `learning_starts`."""
+    for name in ("noise", "warm_up_noise"):
+        as_noise(getattr(agent, name), name, agent.action_size)
+    room = min(agent.buffer_size, getattr(agent.buffer, "capacity", math.inf))
+    if agent.learning_starts > room:
+        words = f"at most buffer_size ({room}), which holds the steps that learning waits for"
+        raise limits.refuse("learning_starts", words, agent.learning_starts)
 
 
 def as_step(

@@ -1,16 +1,15 @@
 """What agents share that learn from the present policy only: rollouts of many environments."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
 
 from helpers.agents.base import Agent
 from helpers.agents.limits import SIZE, refuse
-from helpers.agents.mlp import fast_way
 from helpers.agents.settings import setting
-from helpers.envs.make import check_finite, make_vector_env, one_line
+from helpers.envs.make import check_finite, make_vector_env
 from helpers.envs.resumable import ResumableVector
 
 
@@ -49,9 +48,6 @@ class OnPolicyAgent(Agent):
     """
 
     policy: Any  # draws with `sample`, converts with `to_env`
-    learn_from: Any  # what a subclass learns from rows of a rollout with
-
-    in_numpy: ClassVar[Any] = None  # the same as `learn_from`, faster
 
     n_envs: int = setting(16, SIZE, fixed=True)
     n_steps: int = setting(32, SIZE)
@@ -64,13 +60,6 @@ class OnPolicyAgent(Agent):
         super().settle(name)
         if self.n_envs == self.n_steps == 1:
             raise refuse("n_envs times n_steps", "at least 2, the steps of a rollout", 1)
-
-    def ready(self) -> None:
-        super().ready()
-        self.chosen: Any = None  # how to learn: found at the first rollout from here on
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "chosen": None}  # a copy's weights are elsewhere
 
     def update(self, rollout: Rollout) -> None:
         """Learn from one rollout."""
@@ -86,23 +75,6 @@ class OnPolicyAgent(Agent):
         if rollout.learnable.sum() > 1:  # a single advantage has no scale, filler rows have none
             self.update(rollout)
         self.watch()
-
-    def learned(self, *columns: torch.Tensor) -> dict[str, float]:
-        """What `learn_from` gives, or the same in numpy, see `helpers.agents.mlp`."""
-        self.chosen = self.chosen or fast_way(self) or self.learn_by_autograd
-        return self.chosen(*columns)
-
-    def learn_by_autograd(self, *columns: torch.Tensor) -> dict[str, float]:
-        """`learn_from`, with networks in train mode, and its answer looked at."""
-        with self.learning():
-            numbers = self.learn_from(*columns)
-        if not isinstance(numbers, dict):
-            raise TypeError(
-                f"learn_from of {type(self).__name__} must return what is worth logging, a "
-                "dictionary of numbers by name, such as {}; it returned "
-                f"{one_line(repr(numbers))[:80]}."
-            )
-        return numbers
 
     def collect(self) -> Rollout:
         """Let the present policy act for n_steps in every environment."""

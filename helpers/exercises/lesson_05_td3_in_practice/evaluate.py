@@ -37,7 +37,8 @@ class Improving:
         self.env_source = HOME
         env = make_training_env(HOME)
         env.reset(seed=3)
-        self.env, self.envs = (env, None) if one_env else (None, env)
+        self.env: Any = env if one_env else None
+        self.envs: Any = None if one_env else env
         self.obs = None
         self.trained_in = cast(Any, env.unwrapped)
         self.trained_in.disturbed = 0
