@@ -14,7 +14,7 @@ from nbformat.v4 import new_notebook
 from tools.sources import BuildError
 
 MAX_BYTES = 1_500_000
-WORDS, LINES, AGENT_LINES = 250, 60, 110  # of a cell, at most
+WORDS, LINES, AGENT_LINES = 250, 60, 120  # of a cell, at most
 CELL_TIMEOUT = 600  # seconds
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
