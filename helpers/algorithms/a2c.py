@@ -2,14 +2,20 @@
 
 Sources: Mnih et al. 2016, "Asynchronous Methods for Deep Reinforcement Learning", Algorithm S3,
 made synchronous; Schulman et al. 2016, "High-Dimensional Continuous Control Using Generalized
-Advantage Estimation", for its n-step returns. A comment that is a number alone, `# 7`, is its line:
+Advantage Estimation", for its advantages. In the code `# 7` marks line 7:
 
-    1  actor pi, critic V: random weights       7      A_t, backwards, with two masks
-    2  repeat:                                  8      targets y_t <- A_t + V(s_t)
-    3      for n_steps, in all environments:    9      A_t of all rows: mean 0, deviation 1
-    4          draw a_t from pi(.|s_t)         10      actor: up mean A_t log pi(a_t|s_t)
-    5          do it; keep what happens        11          + c mean entropy of pi(.|s_t)
-    6      V(s_t), V(s_{t+1}) of every row     12      critic, k times: down mean (y_t - V(s_t))^2
+     1  actor pi, critic V: random weights
+     2  repeat:
+     3      for n_steps, in all environments:
+     4          draw a_t from pi(.|s_t)
+     5          do it; keep what happens
+     6      V(s_t), V(s_{t+1}) of every row
+     7      A_t, backwards: no future after a termination, no sum beyond an episode's end
+     8      targets y_t <- A_t + V(s_t)
+     9      all A_t: subtract their mean, divide by their standard deviation
+    10      actor: maximise the mean of A_t log pi(a_t|s_t)
+    11          + c times the mean entropy of pi(.|s_t)
+    12      critic, k times: minimise the mean of (y_t - V(s_t))^2
 """
 
 from dataclasses import dataclass
@@ -178,7 +184,7 @@ def update(agent: Agent, rows: Rows, s: Settings) -> dict[str, torch.Tensor]:
 
 
 def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
-    """A trained agent. `watch` sees every rollout. Seeds torch's global generator, for weights."""
+    """A trained agent. `watch` hands on every rollout. Seeds torch's generator, for weights."""
     torch.manual_seed(seed)
     rng, envs = np.random.default_rng(seed), make_envs(s.env_id, s.n_envs)
     agent, size = Agent(envs, s), s.n_envs * s.n_steps  # 1

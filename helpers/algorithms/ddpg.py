@@ -1,14 +1,14 @@
 """Deep deterministic policy gradient (DDPG): the whole algorithm, from top to bottom.
 
 Source: Lillicrap et al. 2016, "Continuous control with deep reinforcement learning", Algorithm 1.
-A comment that is a number alone, `# 11`, is its line here:
+In the code `# 11` marks line 11 of it:
      1  critic Q, actor mu: random weights       8          do a; observe r and s'
      2  target networks Q', mu': copies          9          store (s, a, r, s') in R
      3  empty replay buffer R                   10          draw a random batch from R
      4  for every episode:                      11          y <- r + gamma Q'(s', mu'(s'))
-     5      start the noise; the first state    12          critic: down mean (y - Q(s, a))^2
-     6      for every step:                     13          actor: up mean Q(s, mu(s))
-     7          a <- mu(s) + noise              14          Q', mu': a part tau of the way
+     5      start the noise; the first state    12          critic: minimise mean (y - Q(s, a))^2
+     6      for every step:                     13          actor: maximise mean Q(s, mu(s))
+     7          a <- mu(s) + noise              14          Q', mu': a fraction tau of the way
 """
 
 import copy
@@ -28,7 +28,7 @@ from helpers.memory.buffers import Batch, ReplayBuffer
 class Settings:
     env_id: str = "Pendulum-v1"
     steps: int = 12_000
-    learning_starts: int = 1000  # for so many steps `warm_up_noise` acts alone
+    learning_starts: int = 1000  # for the first 1000 steps `warm_up_noise` acts alone
     warm_up_noise: shared.Noise = shared.UniformNoise()
     noise: shared.Noise = shared.GaussianNoise(0.1)
     gamma: float = 0.99
@@ -176,7 +176,7 @@ def update(agent: Agent, batch: Batch, s: Settings) -> dict[str, torch.Tensor]:
     agent.critic_optimizer.step()
     policy_loss = actor_loss(agent.actor, agent.critic, batch.obs)  # 13
     agent.actor_optimizer.zero_grad()
-    policy_loss.backward()  # gives the critic gradients too: line 12 clears them
+    policy_loss.backward()  # reaches the critic too: its zero_grad clears that
     agent.actor_optimizer.step()
     polyak_update(agent.target_critic.parameters(), agent.critic.parameters(), s.tau)  # 14
     polyak_update(agent.target_actor.parameters(), agent.actor.parameters(), s.tau)
@@ -184,7 +184,7 @@ def update(agent: Agent, batch: Batch, s: Settings) -> dict[str, torch.Tensor]:
 
 
 def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
-    """A trained agent. `watch` sees every step. Seeds torch's global generator, for the weights."""
+    """A trained agent. `watch` hands on every step. Seeds torch's generator, for the weights."""
     torch.manual_seed(seed)
     rng, env = np.random.default_rng(seed), shared.scaled_env(s.env_id)
     obs_shape, action_shape = env.observation_space.shape, env.action_space.shape

@@ -1,7 +1,7 @@
 """DDPG from demonstrations (DDPGfD): the whole algorithm, from top to bottom.
 
 Source: Vecerik et al. 2017, "Leveraging Demonstrations for Deep Reinforcement Learning on Robotics
-Problems with Sparse Rewards", which prints no pseudocode; `# 9` is a line of ours:
+Problems with Sparse Rewards", which prints no pseudocode; in the code `# 9` marks line 9 of ours:
 
      1  put the demonstrations into the memory, for good
      2  repeat `pretraining` times: lines 6 to 12
@@ -13,8 +13,8 @@ Problems with Sparse Rewards", which prints no pseudocode; `# 9` is a line of ou
      7          y <- r + gamma Q'(s', mu'(s'))
      8          y_n <- n rewards + gamma^k Q'(s_k, mu'(s_k))
      9          critic: one update, both errors, weighted
-    10          actor: up the mean of Q(s, mu(s))
-    11          Q', mu': a part tau of the way
+    10          actor: maximise the mean of Q(s, mu(s))
+    11          Q', mu': a fraction tau of the way
     12          new priorities for the batch
 """
 
@@ -129,7 +129,7 @@ def update(
     agent.critic_optimizer.step()
     policy_loss = actor_loss(agent.actor, agent.critic, batch.obs)  # 10
     agent.actor_optimizer.zero_grad()
-    policy_loss.backward()  # gives the critic gradients too: line 9 clears them
+    policy_loss.backward()  # reaches the critic too: its zero_grad clears that
     agent.actor_optimizer.step()
     polyak_update(agent.target_critic.parameters(), agent.critic.parameters(), s.tau)  # 11
     polyak_update(agent.target_actor.parameters(), agent.actor.parameters(), s.tau)
@@ -154,7 +154,7 @@ def remember(memory: PrioritizedReplayBuffer, env, s: Settings) -> None:
 
 
 def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
-    """A trained agent. `watch` sees every step. Seeds torch's global generator, for the weights."""
+    """A trained agent. `watch` hands on every step. Seeds torch's generator, for the weights."""
     torch.manual_seed(seed)
     rng, env = np.random.default_rng(seed), shared.scaled_env(s.env_id)
     obs_shape, action_shape = env.observation_space.shape, env.action_space.shape

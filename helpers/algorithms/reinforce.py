@@ -181,7 +181,7 @@ def update(
 
 
 def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
-    """A trained agent. `watch` sees every step. Seeds torch's global generator, for the weights."""
+    """A trained agent. `watch` hands on every step. Seeds torch's generator, for the weights."""
     torch.manual_seed(seed)
     rng, env = np.random.default_rng(seed), gym.make(s.env_id)
     agent = Agent(env, s)  # 1

@@ -2,15 +2,15 @@
 
 Sources: Haarnoja, Zhou, Abbeel & Levine 2018, "Soft Actor-Critic: Off-Policy Maximum Entropy Deep
 Reinforcement Learning with a Stochastic Actor" (the first paper); Haarnoja et al. 2018, "Soft
-Actor-Critic Algorithms and Applications" (the second), Algorithm 1. `# 9` is its line here:
+Actor-Critic Algorithms and Applications" (the second), Algorithm 1. In the code `# 9` marks line 9:
      1  critics Q1, Q2, actor pi, alpha              9  y <- r + gamma (min(Q1', Q2')(s', a')
      2  slow copies of the critics: Q1', Q2'                - alpha log pi(a'|s'))
-     3  empty replay buffer R                       10  critics: down mean (y - Qi(s, a))^2
+     3  empty replay buffer R                       10  critics: minimise mean (y - Qi(s, a))^2
      4  for every step:                             11  a~ drawn from pi(.|s), with log pi(a~|s)
-     5      a drawn from pi(.|s); observe r, s'     12  actor: down mean alpha log pi(a~|s)
+     5      a drawn from pi(.|s); observe r, s'     12  actor: minimise mean alpha log pi(a~|s)
      6      store (s, a, r, s') in R                        - min(Q1, Q2)(s, a~)
      7      draw a random batch from R              13  alpha: towards an entropy of H_target
-     8      a' drawn from pi(.|s'), log pi(a'|s')   14  Q1', Q2': a part tau of the way
+     8      a' drawn from pi(.|s'), log pi(a'|s')   14  Q1', Q2': a fraction tau of the way
 """
 
 import copy
@@ -33,7 +33,7 @@ from helpers.memory.buffers import Batch, ReplayBuffer
 class Settings:
     env_id: str = "Pendulum-v1"
     steps: int = 8_000
-    learning_starts: int = 1000  # for so many steps `warm_up_noise` acts alone
+    learning_starts: int = 1000  # for the first 1000 steps `warm_up_noise` acts alone
     warm_up_noise: shared.Noise = shared.UniformNoise()
     gamma: float = 0.99
     tau: float = 0.02
@@ -225,7 +225,7 @@ def update(agent: Agent, batch: Batch, s: Settings, rng: np.random.Generator) ->
     action, log_prob = agent.sample(batch.obs, rng)  # 11
     policy_loss = sac_actor_loss(agent.critic, batch.obs, action, log_prob, alpha)  # 12
     agent.actor_optimizer.zero_grad()
-    policy_loss.backward()  # gives the critics gradients too: line 10 clears them
+    policy_loss.backward()  # reaches the critic too: its zero_grad clears that
     agent.actor_optimizer.step()
     alpha_loss = temperature_loss(agent.temperature.log, log_prob, agent.target_entropy)  # 13
     agent.temperature_optimizer.zero_grad()
@@ -237,7 +237,7 @@ def update(agent: Agent, batch: Batch, s: Settings, rng: np.random.Generator) ->
 
 
 def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
-    """A trained agent. `watch` sees every step. Seeds torch's global generator, for the weights."""
+    """A trained agent. `watch` hands on every step. Seeds torch's generator, for the weights."""
     torch.manual_seed(seed)
     rng, env = np.random.default_rng(seed), shared.scaled_env(s.env_id)
     obs_shape, action_shape = env.observation_space.shape, env.action_space.shape

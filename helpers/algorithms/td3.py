@@ -1,7 +1,7 @@
 """Twin delayed deep deterministic policy gradient (TD3): the whole algorithm, from top to bottom.
 
 Source: Fujimoto, van Hoof & Meger 2018, "Addressing Function Approximation Error in Actor-Critic
-Methods", Algorithm 1. A comment that is a number alone, `# 9`, is its line here:
+Methods", Algorithm 1. In the code `# 9` marks line 9 of it:
 
      1  critics Q1, Q2, actor mu: random weights
      2  target networks Q1', Q2', mu': copies
@@ -10,12 +10,15 @@ Methods", Algorithm 1. A comment that is a number alone, `# 9`, is its line here
      5      a <- mu(s) + noise; observe r and s'
      6      store (s, a, r, s') in R
      7      draw a random batch of transitions from R
-     8      a~ <- mu'(s') + noise, clipped to [-c, c]
-     9      y <- r + gamma min(Q1', Q2')(s', a~)
-    10      both critics: down the mean of (y - Qi(s, a))^2
+     8      a~ <- clip(mu'(s') + clip(noise, -c, c), -1, 1)
+     9      y <- r + gamma min(Q1', Q2')(s', a~), or r alone if s' is terminal
+    10      minimise the mean of (y - Qi(s, a))^2 over both critics
     11      at every d-th step:
-    12          actor: up the mean of Q1(s, mu(s))
-    13          Q1', Q2', mu': a part tau of the way
+    12          maximise the mean of Q1(s, mu(s)) over the actor
+    13          move Q1', Q2', mu' a fraction tau towards Q1, Q2, mu
+
+Added to the paper's box, as in its appendix or by us: random actions at first, actions clipped to
+[-1, 1], and rewards that are scaled.
 """
 
 import copy
@@ -35,7 +38,7 @@ from helpers.memory.buffers import Batch, ReplayBuffer
 class Settings:
     env_id: str = "Pendulum-v1"
     steps: int = 12_000
-    learning_starts: int = 1000  # for so many steps `warm_up_noise` acts alone
+    learning_starts: int = 1000  # for the first 1000 steps `warm_up_noise` acts alone
     warm_up_noise: shared.Noise = shared.UniformNoise()
     noise: shared.Noise = shared.GaussianNoise(0.1)
     gamma: float = 0.99
@@ -156,7 +159,10 @@ class Agent:
 def update(
     agent: Agent, batch: Batch, s: Settings, number: int, rng: np.random.Generator
 ) -> dict[str, torch.Tensor]:
-    """An update of both critics; at every `policy_delay`-th `number` all else moves, too."""
+    """Update both critics; at every `policy_delay`-th step also the actor and all targets.
+
+    `number`: of this update, from 1 on. Returns the losses.
+    """
     next_action = smoothed_target_action(  # 8
         agent.target_actor, batch.next_obs, s.target_noise, s.noise_clip, rng
     )
@@ -165,11 +171,11 @@ def update(
     agent.critic_optimizer.zero_grad()
     q_loss.backward()
     agent.critic_optimizer.step()
-    if number % s.policy_delay > 0:  # 11
+    if number % s.policy_delay != 0:  # 11: not yet the actor's turn
         return {"critic_loss": q_loss.detach()}
     policy_loss = actor_loss_by_q1(agent.actor, agent.critic, batch.obs)  # 12
     agent.actor_optimizer.zero_grad()
-    policy_loss.backward()  # gives the critics gradients too: line 10 clears them
+    policy_loss.backward()  # reaches the critics too: their zero_grad clears that
     agent.actor_optimizer.step()
     polyak_update(agent.target_critic.parameters(), agent.critic.parameters(), s.tau)  # 13
     polyak_update(agent.target_actor.parameters(), agent.actor.parameters(), s.tau)
@@ -177,14 +183,16 @@ def update(
 
 
 def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
-    """A trained agent. `watch` sees every step. Seeds torch's global generator, for the weights."""
+    """A trained agent. `watch` hands on every step. Seeds torch's generator, for the weights."""
     torch.manual_seed(seed)
     rng, env = np.random.default_rng(seed), shared.scaled_env(s.env_id)
     obs_shape, action_shape = env.observation_space.shape, env.action_space.shape
     agent = Agent(env, s)  # 1, 2
     memory = ReplayBuffer(s.buffer_size, obs_shape, action_shape, rng)  # 3
     obs, total = env.reset(seed=seed)[0], 0.0
-    noise, warm_up_noise = copy.deepcopy((s.noise, s.warm_up_noise))
+    noise, warm_up_noise = copy.deepcopy(
+        (s.noise, s.warm_up_noise)
+    )  # OU noise has a state: a fresh one
     for step in watch(range(1, s.steps + 1), agent, agent.history):  # 4
         if step > s.learning_starts:
             action = agent.act(obs) + noise.sample(action_shape, rng)  # 5
