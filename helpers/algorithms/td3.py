@@ -192,7 +192,7 @@ def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
     obs, total = env.reset(seed=seed)[0], 0.0
     noise, warm_up_noise = copy.deepcopy(
         (s.noise, s.warm_up_noise)
-    )  # OU noise has a state: a fresh one
+    )  # OU noise remembers
     for step in watch(range(1, s.steps + 1), agent, agent.history):  # 4
         if step > s.learning_starts:
             action = agent.act(obs) + noise.sample(action_shape, rng)  # 5
