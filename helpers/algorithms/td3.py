@@ -190,9 +190,8 @@ def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
     agent = Agent(env, s)  # 1, 2
     memory = ReplayBuffer(s.buffer_size, obs_shape, action_shape, rng)  # 3
     obs, total = env.reset(seed=seed)[0], 0.0
-    noise, warm_up_noise = copy.deepcopy(
-        (s.noise, s.warm_up_noise)
-    )  # OU noise remembers
+    # Fresh copies for each episode: an Ornstein-Uhlenbeck noise remembers its last value.
+    noise, warm_up_noise = copy.deepcopy((s.noise, s.warm_up_noise))
     for step in watch(range(1, s.steps + 1), agent, agent.history):  # 4
         if step > s.learning_starts:
             action = agent.act(obs) + noise.sample(action_shape, rng)  # 5
