@@ -59,9 +59,11 @@ def study(algorithm: str, env_id: str, seeds: Sequence[int], path: Path) -> dict
     a study with other settings or versions."""
     setting = get_setting(algorithm, env_id)
     settings = dataclasses.asdict(FILES[algorithm, env_id][1])
+    if "demos" in settings:
+        settings["demos"] = settings["demos"].stem  # not where they lie on this machine
     record = {
         "command": f"python -m benchmarks.thresholds {algorithm} {env_id} --seeds SEEDS",
-        "settings": json.loads(json.dumps({**settings, "bar": setting.bar}, default=str)),
+        "settings": settings | {"bar": setting.bar},
         "evaluation": EVALUATION,
         **circumstances(),
         "summary": "",
