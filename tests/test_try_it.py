@@ -177,6 +177,17 @@ def test_the_table_is_computed_from_the_same_seeds_of_each() -> None:
     assert RESULTS["table"] == try_it.table(RESULTS["results"])
 
 
+def test_what_the_page_says_in_words_was_shown() -> None:
+    course, one, *_ = RESULTS["table"]
+    [copied] = [row for row in RESULTS["table"] if row["settings"] == {"tau": 1}]
+    assert one["settings"] == {"critics": 1}
+    assert copied["return"]["shown"]
+    assert copied["return"]["mean"] < 2 * course["return"]["mean"]
+    assert one["bias"]["shown"]
+    assert one["bias"]["mean"] > course["bias"]["mean"]
+    assert not one["return"]["shown"]
+
+
 def test_a_stored_training_can_be_repeated() -> None:
     stored = RESULTS["results"][0]
     again = try_it.measure(stored["name"], stored["seed"], steps=600)
