@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -110,14 +110,3 @@ def called_here(method: str) -> str | None:
     """What a method of Stable-Baselines3's agents is called here; None if it is none of them."""
     there = NAMES.get(method)
     return " ".join(there.here) or None if there and there.section.startswith("Methods") else None
-
-
-def missing_attribute(agent: Any, name: str) -> AttributeError:
-    """What is said of an attribute or method that an agent does not have."""
-    kind, there = type(agent), NAMES.get(name)
-    if there is None:
-        return AttributeError(f"'{kind.__name__}' object has no attribute '{name}'")
-    if not there.here:
-        return AttributeError(f"{kind.__name__} has no {name}: {there.words}.")
-    known = {*dir(kind), *vars(agent), *agent.remembered}
-    return AttributeError(unknown(kind.__name__, name, known))

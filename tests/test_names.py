@@ -37,7 +37,7 @@ def small():
         (lambda: TD3("Pendulum-v1", cuda=True), "cuda is called device here"),
         (lambda: TD3("Pendulum-v1", policy_kwargs={}), "TD3 takes no policy_kwargs: hidden, or"),
         (lambda: TD3("Pendulum-v1", buffer_sise=9), "TD3 takes no buffer_sise: write buffer_size"),
-        (lambda: TD3("Pendulum-v1", wizardry=9), "TD3 takes no wizardry; it takes: env, policy_"),
+        (lambda: TD3("Pendulum-v1", wizardry=9), "TD3 takes no wizardry; it takes: env, gamma"),
         (lambda: A2C("CartPole-v1", gae_lambda=0.9), "gae_lambda is called lam here"),
         (lambda: A2C("CartPole-v1", ent_coef=0.0), "ent_coef is called entropy_coef here"),
         (lambda: SAC("Pendulum-v1", ent_coef="auto_0.1"), "ent_coef is called temperature here"),
@@ -78,9 +78,6 @@ def small():
         (lambda: small().set_env("Pendulum-v1", force_reset=True), "set_env takes no force_reset"),
         (lambda: evaluate(small(), n_eval_episodes=5), "n_eval_episodes is called episodes here"),
         (lambda: evaluate(model=small()), "model is called policy here"),
-        (lambda: noise.GaussianNoise(mean=0, sigma=1), "GaussianNoise takes no mean, which is"),
-        (lambda: noise.OUNoiseAround(0.1, mean=1), "mean is called mu here"),
-        (lambda: noise.OUNoise(initial_noise=None), "an OUNoise starts every episode at 0"),
         (
             lambda: ReplayBuffer(buffer_size=9, obs_shape=(3,), action_shape=(1,)),
             "buffer_size is called capacity here",
@@ -110,33 +107,6 @@ def test_load_says_so_too(tmp_path, change, says):
     small().save(tmp_path / "a.pt")
     with one_sentence(TypeError, says):
         TD3.load(tmp_path / "a.pt", **change)
-
-
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        ("set_random_seed", "is called load here (load(path, seed=1), or"),
-        ("num_timesteps", "is called steps here"),
-        ("get_vec_normalize_env", "TD3 has no get_vec_normalize_env: the setting normalize="),
-        ("pretrain", "TD3 has no pretrain: write pretrain(agent, demos), a function of helpers"),
-        ("get_parameter_list", "get_parameter_list is called get_parameters here"),
-        ("load_parameters", "load_parameters is called set_parameters here"),
-        ("setup_model", "TD3 has no setup_model: the networks are made with the agent"),
-        ("policy_tf", "TD3 has no policy_tf: predict acts; the networks are actor, in A2C"),
-        ("critic1", "TD3 has no critic1: critic and target_critic hold both twins"),
-        ("select_action", "is called predict here"),
-        ("critic_target", "is called target_critic here"),
-        ("learning_rate", "is called actor_learning_rate and critic_learning_rate here"),
-        ("n_envs", "TD3 takes no n_envs, others here do"),
-        ("lr_schedule", "is called actor_learning_rate and critic_learning_rate here"),
-        ("nonsense", "has no attribute 'nonsense'"),
-    ],
-)
-def test_a_missing_method_says_what_it_is_called(name, says):
-    with pytest.raises(AttributeError) as error:
-        getattr(small(), name)
-    assert says in str(error.value)
-    assert not hasattr(small(), name)
 
 
 @pytest.mark.parametrize("env", [None, 3, [], ["CartPole-v1"]], ids=str)
@@ -230,11 +200,6 @@ def test_every_name_of_the_peers_agents_has_a_line_and_a_sentence(name, ours):
         with one_sentence(TypeError, each) as error:
             ours("Pendulum-v1", **{each: None})
         assert "it takes: " not in str(error.value)
-    for each in public - set(dir(agent)):
-        if each in NAMES and not hasattr(agent, each):
-            with one_sentence(AttributeError, each) as error:
-                getattr(agent, each)
-            assert "has no attribute" not in str(error.value)
 
 
 def test_every_callback_of_the_peers_has_a_line():
@@ -313,14 +278,12 @@ class StopLater:
 @pytest.mark.parametrize(
     "callback",
     [
-        lambda locals_, globals_: True,
-        lambda: True,
         StopLater(),
         StopLater,
         [lambda agent: None, lambda agent: None],
         3,
     ],
-    ids=["two arguments", "none", "a peer's", "a class", "a list", "a number"],
+    ids=["a peer's", "a class", "a list", "a number"],
 )
 def test_what_is_no_callback_is_one_sentence_before_any_step(callback):
     agent = small()

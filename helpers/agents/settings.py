@@ -129,15 +129,17 @@ class Configured:
         cls.__signature__ = inspect.Signature(shown)  # for `help` and editors
         ForkingPickler.register(cls, by_value)  # torch would share its weights with a process
 
-    def __init__(self, env: Any, *more: Any, **given: Any) -> None:
+    def __init__(self, *env: Any, **given: Any) -> None:
         kind = type(self)
-        if more:
+        if "env" in given:
+            env = (*env, given.pop("env"))
+        if len(env) != 1:
             raise TypeError(
                 f"{kind.__name__} takes the environment, and then settings by name: there is no "
                 "policy to choose, and each setting is written name=value."
             )
-        check_names(kind.__name__, given, [*kind.settings, "env"], EVERY)
-        self.env_source, self.given = env, dict[str, Any]()
+        check_names(kind.__name__, given, ["env", *kind.settings], EVERY)
+        [self.env_source], self.given = env, dict[str, Any]()
         for name, each in kind.settings.items():
             each.__set__(self, given.get(name, each.default))
         with torch.inference_mode(False):  # what is made there could never learn
