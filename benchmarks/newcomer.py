@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.browser import free_port, open_browser, stop
+from tests.browser import free_port, open_browser
 
 ROOT = Path(__file__).resolve().parent.parent
 OPEN = """() => document.querySelectorAll('.jp-Notebook .jp-Cell').length > 3
@@ -47,7 +47,8 @@ def started(folder: Path, lesson: str) -> Iterator[str]:
                 time.sleep(0.05)
             yield found[0]
         finally:
-            stop(course)
+            course.terminate()  # it ends JupyterLab, which takes a while on a busy machine
+            course.wait(120)
 
 
 def main() -> None:
