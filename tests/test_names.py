@@ -53,7 +53,6 @@ def small():
         (lambda: A2C("CartPole-v1", tau=0.01), "A2C takes no tau, others here do."),
         (lambda: A2C("CartPole-v1", net_arch=[8]), "net_arch is called hidden here (one width"),
         (lambda: TD3("MlpPolicy", "Pendulum-v1", verbose=1), "there is no policy to choose"),
-        (lambda: TD3("MlpPolicy", env="Pendulum-v1", verbose=1), "there is no policy to choose"),
         (lambda: A2C("MlpPolicy", "CartPole-v1"), "A2C takes the environment, and then settings"),
         (lambda: small().learn(total_timesteps=9), "total_timesteps is called total_steps here"),
         (lambda: small().learn(9, log_interval=4), "log_interval, which is called log_every"),
@@ -68,9 +67,6 @@ def small():
         (lambda: small().set_env("Pendulum-v1", force_reset=True), "set_env takes no force_reset"),
         (lambda: evaluate(small(), n_eval_episodes=5), "n_eval_episodes is called episodes here"),
         (lambda: evaluate(model=small()), "model is called policy here"),
-        (lambda: noise.GaussianNoise(mean=0, sigma=1), "GaussianNoise takes no mean, which is"),
-        (lambda: noise.OUNoiseAround(0.1, mean=1), "mean is called mu here"),
-        (lambda: noise.OUNoise(initial_noise=None), "an OUNoise starts every episode at 0"),
         (
             lambda: ReplayBuffer(buffer_size=9, obs_shape=(3,), action_shape=(1,)),
             "buffer_size is called capacity here",
@@ -100,27 +96,6 @@ def test_load_says_so_too(tmp_path, change, says):
     small().save(tmp_path / "a.pt")
     with one_sentence(TypeError, says):
         TD3.load(tmp_path / "a.pt", **change)
-
-
-@pytest.mark.parametrize(
-    ("name", "says"),
-    [
-        ("set_random_seed", "is called load here (load(path, seed=1), or"),
-        ("num_timesteps", "is called steps here"),
-        ("get_vec_normalize_env", "There is no get_vec_normalize_env here: the setting normalize="),
-        ("select_action", "is called predict here"),
-        ("critic_target", "is called target_critic here"),
-        ("learning_rate", "is called actor_learning_rate and critic_learning_rate here"),
-        ("n_envs", "TD3 takes no n_envs, others here do"),
-        ("lr_schedule", "is called actor_learning_rate and critic_learning_rate here"),
-        ("nonsense", "has no attribute 'nonsense'"),
-    ],
-)
-def test_a_missing_method_says_what_it_is_called(name, says):
-    with pytest.raises(AttributeError) as error:
-        getattr(small(), name)
-    assert says in str(error.value)
-    assert not hasattr(small(), name)
 
 
 @pytest.mark.parametrize("env", [None, 3, [], ["CartPole-v1"]], ids=str)
@@ -193,11 +168,6 @@ def test_every_name_of_the_peers_agents_has_a_line_and_a_sentence(name, ours):
         with one_sentence(TypeError, each) as error:
             ours("Pendulum-v1", **{each: None})
         assert "it takes: " not in str(error.value)
-    for each in public - set(dir(agent)):
-        if each in NAMES and not hasattr(agent, each):
-            with one_sentence(AttributeError, each) as error:
-                getattr(agent, each)
-            assert "has no attribute" not in str(error.value)
 
 
 def test_every_callback_of_the_peers_has_a_line():
@@ -264,14 +234,12 @@ class StopLater:
 @pytest.mark.parametrize(
     "callback",
     [
-        lambda locals_, globals_: True,
-        lambda: True,
         StopLater(),
         StopLater,
         [lambda agent: None, lambda agent: None],
         3,
     ],
-    ids=["two arguments", "none", "a peer's", "a class", "a list", "a number"],
+    ids=["a peer's", "a class", "a list", "a number"],
 )
 def test_what_is_no_callback_is_one_sentence_before_any_step(callback):
     agent = small()
