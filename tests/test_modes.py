@@ -160,10 +160,14 @@ def test_an_update_that_fails_leaves_it_in_eval_mode():
     assert not agent.critic.training
 
 
+def layer(network):
+    return getattr(network, "actor", network).layers[1]
+
+
 def test_targets_follow_what_batch_norm_has_measured():
     agent = made("batch norm").learn(30)
     for name in ("actor", "critic"):
-        online, target = (getattr(agent, each).layers[1] for each in (name, f"target_{name}"))
+        online, target = (layer(getattr(agent, each)) for each in (name, f"target_{name}"))
         assert not torch.equal(online.running_mean, torch.zeros(8))
         assert torch.equal(online.running_mean, target.running_mean)
         assert torch.equal(online.running_var, target.running_var)

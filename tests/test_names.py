@@ -63,7 +63,6 @@ def small():
         (lambda: A2C("CartPole-v1", tau=0.01), "A2C takes no tau, others here do."),
         (lambda: A2C("CartPole-v1", net_arch=[8]), "net_arch is called hidden here (one width"),
         (lambda: TD3("MlpPolicy", "Pendulum-v1", verbose=1), "there is no policy to choose"),
-        (lambda: TD3("MlpPolicy", env="Pendulum-v1", verbose=1), "there is no policy to choose"),
         (lambda: A2C("MlpPolicy", "CartPole-v1"), "A2C takes the environment, and then settings"),
         (lambda: small().learn(total_timesteps=9), "total_timesteps is called total_steps here"),
         (lambda: small().learn(9, log_interval=4), "log_interval, which is called log_every"),

@@ -57,6 +57,7 @@ ENTRIES = {
     "state": dict,
 }
 OWN = "own"  # in a file: the name of what it cannot hold
+MANY = 3_000_000  # values that a file may hold, or one for each of its bytes
 MOST = 2**26  # bytes of weights that may be made before it is known whether the file has them
 
 
@@ -300,17 +301,21 @@ def _is_back(agent: Any, trace: Any) -> bool:
 # ---- files ---------------------------------------------------------------------------------------
 
 
-def file_path(path: str | os.PathLike) -> Path:
-    """The path of a file that can be written; one that begins with ~ leads to the home folder.
-
-    Raises `TypeError` for what is no path, `IsADirectoryError` for that of a folder, `ValueError`
-    for what is no file, as /dev/null.
-    """
+def as_path(path: str | os.PathLike) -> Path:
+    """`path`, where ~ is the home folder. Raises `TypeError` for what is none, as an open file."""
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(
             f"save and load take the path of a file, such as 'agent.pt', got {type(path).__name__}."
         )
-    file = Path(os.path.expanduser(path))
+    return Path(os.path.expanduser(path))
+
+
+def file_path(path: str | os.PathLike) -> Path:
+    """The path of a file that can be written.
+
+    Raises `IsADirectoryError` for that of a folder, `ValueError` for what is no file, as /dev/null.
+    """
+    file = as_path(path)
     if file.is_dir() or os.fspath(path).endswith(("/", os.sep)):
         raise IsADirectoryError(
             f"{path} is a folder: name a file in it, such as {file / 'agent.pt'}."
@@ -354,13 +359,13 @@ def read(path: str | os.PathLike) -> dict:
     Runs no code from it. Raises `FileNotFoundError`, `OSError` for a file that must not be read,
     `ValueError` otherwise.
     """
-    if os.path.isdir(path) if isinstance(path, (str, os.PathLike)) else False:
-        raise ValueError(f"{path} is a folder and not an agent of this course: name a file in it.")
-    path = file_path(path)
+    path = as_path(path)
     if not path.exists():
         raise FileNotFoundError(
             f"There is no file {path}: save an agent there first, agent.save(path)."
         )
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder and not an agent of this course: name a file in it.")
     foreign = ValueError(
         f"{path} is not an agent of this course (or is damaged): save it again with agent.save."
     )
@@ -368,6 +373,7 @@ def read(path: str | os.PathLike) -> dict:
         check_archive(path)
         with warnings.catch_warnings(action="ignore"):  # torch on how foreign files were pickled
             content = torch.load(path, weights_only=True, map_location="cpu")
+        check_values(content, max(MANY, path.stat().st_size))
     except PermissionError as error:
         raise OSError(f"{path} cannot be read ({error.strerror}).") from error
     except Exception as error:  # a damaged file may fail in any way
@@ -393,6 +399,8 @@ def check_archive(path: Path) -> None:
     Members are not compressed and do not overlap, so that nothing unpacks to more than the file.
     Their checksums, which torch does not look at, are right: no weight is another one.
     """
+    if not path.is_file():  # reading from a pipe would wait for ever
+        raise ValueError("it is not a file")
     with zipfile.ZipFile(path) as archive:
         members = archive.infolist()
         packed = any(member.compress_type != zipfile.ZIP_STORED for member in members)
@@ -400,6 +408,20 @@ def check_archive(path: Path) -> None:
             raise ValueError("it says that it is larger than it is")
         if archive.testzip() is not None:
             raise ValueError("it is damaged")
+
+
+def check_values(content: Any, most: int) -> None:
+    """Raise `ValueError` for more values than `most`, lists and tables unfolded.
+
+    A few kilobytes can stand for billions, where a list holds another many times.
+    """
+    waiting, seen = [content], 0
+    while waiting:
+        thing, seen = waiting.pop(), seen + 1
+        if seen > most:
+            raise ValueError("it holds too much, or itself")
+        if isinstance(thing, (dict, list, tuple)):
+            waiting += [*thing, *thing.values()] if isinstance(thing, dict) else thing
 
 
 def check_weights(content: dict) -> None:
@@ -467,8 +489,9 @@ def check_own(path: Any, loader: str, settings: Mapping[str, Any]) -> None:
     """Raise `ValueError` for the first setting that a file only knows the name of."""
     for name, value in settings.items():
         if isinstance(value, dict) and value.keys() == {OWN}:
-            shown = str(value[OWN])
-            shown = shown if re.fullmatch(r"[\w<>]{1,60}(\(\.\.\.\))?", shown) else "..."
+            said = value[OWN]
+            named = isinstance(said, str) and re.fullmatch(r"[\w<>]{1,60}(\(\.\.\.\))?", said)
+            shown = said if named else "..."
             raise ValueError(
                 f"{path} was saved with your own {name} {shown.removesuffix('(...)')}, which no "
                 f"file can hold: pass it, {loader}(path, {name}={shown})."

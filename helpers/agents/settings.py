@@ -115,6 +115,11 @@ class Configured:
                     f"{cls.__name__} has {name}, which {cls.__mro__[1].__name__} does not read: "
                     f"its networks follow the {takes}."
                 )
+            if name in cls.network_classes and not isinstance(getattr(cls, name), type):
+                raise TypeError(
+                    f"{name} of {cls.__name__} must be a class, of which the agent makes its "
+                    "networks."
+                )
         for name, above in cls.settings.items():
             if not isinstance(default := getattr(cls, name), Setting):  # such as gamma = 0.9
                 if name not in cls.__dict__:
