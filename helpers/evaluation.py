@@ -8,7 +8,6 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from gymnasium import spaces
 
 from helpers.envs.make import EnvLike, check_statistics, make_env, one_line
 from helpers.envs.resumable import Resumable
@@ -58,10 +57,7 @@ def evaluate(
     if env is None:
         raise ValueError('A plain function needs its environment: evaluate(policy, "CartPole-v1").')
     arena = functools.partial(fitting_env, policy, env)
-    played = Evaluation(*play_episodes(as_function(policy), arena, int(episodes), int(seed)))
-    if not np.isfinite(played.returns).all():
-        raise ValueError("The environment gave a reward that is NaN or infinity: mend it.")
-    return played
+    return Evaluation(*play_episodes(as_function(policy), arena, int(episodes), int(seed)))
 
 
 def check_starts(episodes: int, seed: int) -> None:
@@ -91,7 +87,7 @@ def fitting_env(policy, env: EnvLike) -> gym.Env:
             f"The agent acts in {one_line(policy.action_space)}, and this environment takes "
             f"{one_line(made.action_space)}: evaluate it in one with the same actions."
         )
-    return Resumable(made) if isinstance(made.observation_space, spaces.Box) else made
+    return Resumable(made)
 
 
 def play_episodes(

@@ -423,9 +423,9 @@ def test_nan_is_one_sentence_and_is_not_learned_from(kind, fault, monkeypatch):
     for at in (13, 14, 15, 16):
         agent = tiny(kind, Faulty, fault=fault, at=at, steps=Log(), length=3)
         seen = []
-        with one_sentence(ValueError, f"the {fault.split()[-1]} nan") as error:
+        words = "the reward nan" if fault == "reward" else "the observation [nan]"
+        with one_sentence(ValueError, "environment returned", words):
             agent.learn(100, lambda agent, seen=seen: seen.append(weights(agent)))
-        assert f"step {agent.steps}" in str(error.value)
         assert seen[-1] == weights(agent)
         agent.learn(100)
         assert all(torch.isfinite(p).all() for p in agent.critic.parameters())

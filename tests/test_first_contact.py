@@ -156,7 +156,11 @@ class Strange(Probe):
 
 @pytest.mark.parametrize(
     ("settings", "words"),
-    [({"reward": np.nan}, "NaN"), ({"shown": np.nan}, "NaN"), ({"reward": [1.0]}, "one number")],
+    [
+        ({"reward": np.nan}, "the reward nan"),
+        ({"shown": np.nan}, r"the observation \[nan\]"),
+        ({"reward": [1.0]}, "one finite number"),
+    ],
     ids=str,
 )
 def test_an_evaluation_refuses_what_training_refuses(settings, words):

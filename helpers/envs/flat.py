@@ -49,7 +49,7 @@ def flat_rows(space: spaces.Space, obs: Any) -> tuple[np.ndarray, bool] | None:
     return (np.stack(fitting), False) if len(fitting) == len(rows) > 0 else None
 
 
-def cannot_hold(space: spaces.Space, obs: Any) -> ValueError:
+def cannot_hold(space: Any, obs: Any) -> ValueError:
     """The one sentence about an observation that is none of `space`."""
     shown, wanted = (" ".join(str(each).split()) for each in (obs, space))
     floats = isinstance(space, spaces.Box) and space.dtype.kind == "f"
@@ -78,19 +78,21 @@ def _flat(space: spaces.Space, obs: Any) -> np.ndarray | None:
 def as_held(given: np.ndarray, dtype: np.dtype) -> np.ndarray | None:
     """What an environment gave, as the `dtype` of its space; None if that would be other numbers.
 
-    200 is no int8, 0.3 no whole number, and NaN none at all. Floats may be rounded: they stay as
-    precise as they were given.
+    200 is no int8, 0.3 no whole number, NaN and a text none at all. Floats may be rounded: they
+    stay as precise as they were given.
     """
     # Nearly always the first lines tell, in a third of the time.
     if given.dtype == dtype and (dtype.kind != "f" or float(np.vdot(given, given)) < 1e30):
         return given
+    if given.dtype.kind not in "biuf":
+        return None
     with np.errstate(over="ignore", invalid="ignore"):  # what comes of it is looked at
         held = given if dtype.kind == given.dtype.kind == "f" else given.astype(dtype)
     fits = np.abs(held) <= np.finfo(min(dtype, FLOAT)).max if dtype.kind == "f" else held == given
     return held if fits.all() else None
 
 
-def _as_held(space: spaces.Space, obs: Any) -> Any:
+def _as_held(space: Any, obs: Any) -> Any:
     """`obs` with arrays of the space's own kind, or an error: see `REFUSALS`.
 
     As where a Box is all there is, numbers may be of another kind, in lists, or out of bounds.
@@ -100,7 +102,7 @@ def _as_held(space: spaces.Space, obs: Any) -> Any:
     if isinstance(space, spaces.Tuple):
         return tuple(_as_held(*pair) for pair in zip(space.spaces, obs, strict=True))
     given = np.asarray(obs)
-    held = as_held(given, space.dtype) if given.dtype.kind in "biuf" else None
+    held = as_held(given, space.dtype)
     inside = held is not None and (isinstance(space, spaces.Box) or space.contains(held))
     if given.shape != space.shape or not inside:
         raise ValueError(f"{obs!r} is no {space}")

@@ -96,7 +96,8 @@ def _made(env: EnvLike, kwargs: dict[str, Any]) -> gym.Env:
     without_screen()
     if not isinstance(env, (str, gym.Env)):
         return _made_by(env, kwargs)
-    if (recipe := env if isinstance(env, str) else _recipe(env)) is None:
+    recipe: Any = env
+    if isinstance(env, gym.Env) and (recipe := _recipe(env)) is None:
         return _copied(env, kwargs)
     try:
         return gym.make(recipe, **kwargs)
@@ -344,7 +345,7 @@ def _with_limits_in_place(env: gym.Env, spec: Any) -> gym.envs.registration.EnvS
     """gymnasium notes one time limit, and makes it below all wrappers. It is the shortest of those
     that stand there; one above a wrapper, which may repeat actions, is noted as a wrapper.
     """
-    wrappers = list(wrappers_of(env))[::-1]
+    wrappers: list[Any] = list(wrappers_of(env))[::-1]
     made = next((i for i, each in enumerate(wrappers, 1) if isinstance(each, OrderEnforcing)), 0)
     # Up to there the id's own function makes all, limits too.
     noted = own = wrappers[made - 1].spec.additional_wrappers if made else ()

@@ -141,7 +141,12 @@ class Resumable(gym.Wrapper):
         return {**vars(self), "left_at": None}
 
     def _checked(self, obs: Any) -> np.ndarray:
-        """A copy, since the environment may give the same array each time, and write into it."""
+        """A copy, since the environment may give the same array each time, and write into it.
+
+        What consists of parts is looked at by who flattens it.
+        """
+        if not isinstance(self.space, spaces.Box):
+            return obs
         try:
             array = np.array(obs)
         except (ValueError, RuntimeError) as error:  # rows of several lengths; torch has its own
@@ -152,11 +157,6 @@ class Resumable(gym.Wrapper):
             raise ValueError(
                 f"The environment returned an observation of shape {array.shape}, and its "
                 f"observation_space says {self.space.shape}: mend one of them."
-            )
-        if array.dtype.kind not in "biuf":
-            raise ValueError(
-                f"The environment returned the observation {obs!r:.80}, which must be an array of "
-                "numbers: mend it."
             )
         if (held := as_held(array, self.space.dtype)) is None:
             raise cannot_hold(self.space, array)

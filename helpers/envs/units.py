@@ -70,10 +70,8 @@ def warn_of_loose_bounds(agent: Any) -> None:
 
 
 def warn_of_far_numbers(normalizer: Any, envs: Sequence[Any]) -> None:
-    """Warn, once some are measured, if a part of the observations moves so far from 0 that float32,
-    which has 24 binary digits, keeps less than four of what it moves by.
-
-    `envs` are `Resumable`, and have `seen` what was measured last.
+    """Warn, once `MEASURED` are, if a part of the observations moves so far from 0 that float32,
+    which has 24 binary digits, keeps less than four of that; `envs` have `seen` the last ones.
     """
     shown = [obs for env in envs for obs, *_ in env.seen or []]
     stats = normalizer.of_obs

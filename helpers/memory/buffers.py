@@ -239,29 +239,13 @@ class PrioritizedReplayBuffer(ReplayBuffer):
         """The beta of the next batch."""
         return linear_schedule(self.samples, self.beta_samples, self.first_beta, 1.0)
 
-    def add(
-        self,
-        obs: np.ndarray,
-        action: np.ndarray,
-        reward: float,
-        next_obs: np.ndarray,
-        terminated: bool,
-        truncated: bool,
-    ) -> None:
+    def add(self, obs, action, reward, next_obs, terminated, truncated) -> None:
         """Store one transition; if full, in the place of the agent's own oldest one."""
         if self.size == self.demos:
             self.newest = None  # the agent does not go on where the demonstrations stopped
         self.store(obs, action, reward, next_obs, terminated, truncated)
 
-    def add_demonstration(
-        self,
-        obs: np.ndarray,
-        action: np.ndarray,
-        reward: float,
-        next_obs: np.ndarray,
-        terminated: bool,
-        truncated: bool,
-    ) -> None:
+    def add_demonstration(self, obs, action, reward, next_obs, terminated, truncated) -> None:
         """Store one transition for good. Raises `ValueError` once the agent's own are there."""
         self.check_room(1)
         self.store(obs, action, reward, next_obs, terminated, truncated)

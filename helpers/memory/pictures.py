@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 
-from helpers.envs.flat import as_held
 from helpers.memory.buffers import ReplayBuffer
 
 M = TypeVar("M", bound=ReplayBuffer)
@@ -93,7 +92,7 @@ class Pictures:
         if empty < wanted // 2:  # otherwise it would soon be full again
             more = np.zeros((wanted - empty, self.pixels.shape[1]), np.uint8)
             self.pixels = np.concatenate([self.pixels, more])
-            used = np.append(used, [False] * len(more))
+            used = np.append(used, np.zeros(len(more), bool))
         self.free = np.flatnonzero(~used)[::-1].tolist()
 
 
@@ -119,8 +118,8 @@ class StackColumn:
             for place, row in enumerate(np.asarray(obs), where.start or 0):
                 self[place] = row
             return
-        pictures = as_held(np.asarray(obs), np.dtype(np.uint8))
-        if pictures is None:
+        pictures = np.asarray(obs).astype(np.uint8, copy=False)
+        if pictures is not obs and not np.array_equal(pictures, obs):
             raise ValueError(
                 "A memory of pictures holds whole numbers from 0 to 255, and got others: mend what "
                 "they are from."
