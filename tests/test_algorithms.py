@@ -6,6 +6,7 @@ import ast
 import dataclasses
 import inspect
 from types import SimpleNamespace
+from typing import ClassVar
 
 import gymnasium as gym
 import numpy as np
@@ -41,6 +42,7 @@ class Rooms(gym.Env):
     observation 10 the room 1."""
 
     observation_space, action_space = Box(-10, 10, (1,)), Box(-3, 3, (2,))
+    taken: ClassVar[list] = []  # actions
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
@@ -49,6 +51,7 @@ class Rooms(gym.Env):
 
     def step(self, action):
         assert self.action_space.contains(action)
+        self.taken.append(action)
         self.room, reward, terminated, truncated = ROOMS[self.room]
         if reward is None:
             reward = 1 - ((action / 3 - AIM) ** 2).sum()
@@ -127,6 +130,25 @@ def test_watched_it_takes_the_steps_that_it_is_handed(name, settings):
     assert not FILES[name].train(settings, watch=two).history.keys() - {"return"}
 
 
+@ALL
+def test_it_explores(name, settings):
+    """An actor that does not learn does nearly the same everywhere: what differs is noise."""
+    still = dataclasses.replace(
+        settings, steps=250, actor_learning_rate=0.0, critic_learning_rate=0.0
+    )
+    Rooms.taken.clear()
+    FILES[name].train(still)
+    assert (np.std(Rooms.taken[-50:], axis=0) > 0.3).all()
+
+
+@pytest.mark.parametrize("name", ["ddpgfd"])
+def test_demonstrations_are_studied_before_the_first_step(name, settings):
+    agent = ddpgfd.train(settings, watch=lambda *_: [])
+    for optimizer in (agent.actor_optimizer, agent.critic_optimizer):
+        assert optimizer.state_dict()["state"][0]["step"] == settings.pretraining
+        assert optimizer.param_groups[0]["weight_decay"] == settings.weight_decay
+
+
 def test_a_training_is_printed(capsys):
     history = {}
     for step in shared.printed(range(1, 3001), None, history):
@@ -170,6 +192,7 @@ def call_update(name, agent, batch, s, number, rng):
 
 @ALL
 def test_an_update_is_the_librarys(name):
+    torch.manual_seed(0)
     own = {"td3": {"policy_delay": 3}, "sac": {"temperature": 0.3}}.get(name, {})
     s = dataclasses.replace(thresholds.FILES[name, "Pendulum-v1"][1], gamma=0.9, tau=0.1, **own)
     agent = FILES[name].Agent(Spaces(), s)
