@@ -49,8 +49,3 @@ def test_the_small_peer_has_our_sizes_and_rates():
     assert peer.policy_delay == agent.policy_delay
     assert peer.learning_starts == agent.learning_starts
     assert peer.policy.net_arch == [agent.hyperparameters["hidden"]] * 2
-
-
-def test_learning_refuses_unknown_seeds_in_one_sentence(capsys):
-    assert learning.main(["--seeds", "some"]) == 2
-    assert "Seeds are written as" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -37,20 +38,22 @@ def bytes_of(batch):
 # ---- what comes out ------------------------------------------------------------------------------
 
 
+@both_kinds
 @quick
 @given(st.integers(1, 7), st.integers(1, 20), shapes, shapes)
-def test_the_last_steps_come_out_whole_and_no_others(capacity, n, obs_shape, action_shape):
-    buffer = filled(n, capacity, obs_shape, action_shape)
+def test_the_last_steps_come_out_whole_and_no_others(kind, capacity, n, obs_shape, action_shape):
+    buffer = filled(n, capacity, obs_shape, action_shape, kind=kind)
     assert len(buffer) == min(n, capacity)
     batch = buffer.sample(50 * capacity)
     row_shapes = (obs_shape, action_shape, (), obs_shape, (), ())
-    for part, shape in zip(batch, row_shapes, strict=True):
-        assert part.dtype == torch.float32
+    row_shapes += ((), obs_shape, (), (), (), (), ())[: len(batch) - 6]
+    for name, part, shape in zip(batch._fields, batch, row_shapes, strict=True):
+        assert part.dtype == (torch.int64 if name == "indices" else torch.float32)
         assert part.shape == (50 * capacity, *shape)
     drawn = batch.reward.int().tolist()
     assert set(drawn) == set(range(max(0, n - capacity), n))  # the newest and the oldest too
     expected = zip(*(step(i, obs_shape, action_shape) for i in drawn), strict=True)
-    for part, rows in zip(batch, expected, strict=True):
+    for part, rows in zip(batch, expected, strict=False):  # n steps and weights come after these
         np.testing.assert_array_equal(part.numpy(), np.array(rows, np.float32))
 
 
@@ -88,17 +91,36 @@ def test_observations_and_actions_may_be_of_any_numbers(dtype):
 # ---- who owns the memory -------------------------------------------------------------------------
 
 
-def test_a_batch_is_a_copy():
-    buffer = filled(5, capacity=5)
+def held(buffer):
+    """All that it stores, in bytes."""
+    if not isinstance(buffer, PrioritizedReplayBuffer):
+        return bytes_of(buffer.tensors)
+    others = buffer.sums.nodes.tobytes(), buffer.ends.tobytes(), buffer.smallest
+    return bytes_of(buffer.tensors), *others
+
+
+def go_on(buffer):
+    buffer.add(*step(7))
+    if isinstance(buffer, PrioritizedReplayBuffer):
+        buffer.update_priorities(np.arange(4), np.arange(4) + 5.0)
+
+
+@pytest.mark.parametrize(
+    "kind", [ReplayBuffer, PrioritizedReplayBuffer, partial(PrioritizedReplayBuffer, n_steps=3)]
+)
+def test_a_batch_is_a_copy(kind):
+    buffer = filled(5, capacity=5, kind=kind)
     batch = buffer.sample(20)
     before = bytes_of(batch)
-    for i in range(5, 10):
-        buffer.add(*step(i))
+    for _ in range(5):
+        go_on(buffer)
     assert bytes_of(batch) == before
-    stored = bytes_of(buffer.tensors)
+    stored = held(buffer)
     for part in batch:
         part.fill_(-99)
-    assert bytes_of(buffer.tensors) == stored
+    assert held(buffer) == stored
+    places = [part.data_ptr() for part in buffer.sample(20)]
+    assert len(set(places)) == len(places)
 
 
 def test_what_was_added_may_change_afterwards():
@@ -121,14 +143,16 @@ def test_the_arrays_are_made_once():
 @pytest.mark.parametrize(
     "copied", [copy.deepcopy, lambda buffer: pickle.loads(pickle.dumps(buffer))]
 )
-def test_a_copy_goes_on_by_itself(copied):
-    buffer = filled(7, capacity=5)
+@both_kinds
+def test_a_copy_goes_on_by_itself(kind, copied):
+    buffer = filled(7, capacity=5, kind=kind)
+    buffer.sample(3)
     twin = copied(buffer)
-    before = bytes_of(buffer.tensors)
-    twin.add(*step(7))
-    assert bytes_of(buffer.tensors) == before
+    before = held(buffer)
+    go_on(twin)
+    assert held(buffer) == before
     assert set(twin.sample(200).reward.tolist()) == {3, 4, 5, 6, 7}
-    buffer.add(*step(7))
+    go_on(buffer)
     buffer.sample(200)
     assert bytes_of(buffer.sample(9)) == bytes_of(twin.sample(9))
 

@@ -1,12 +1,9 @@
 """The notebook builder: what it writes, what it refuses, and that it changes nothing needlessly."""
 
-import ast
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tools.build import main
 from tools.editions import editions
@@ -192,25 +189,6 @@ def test_an_unknown_definition_is_refused_with_its_cell(course, spec):
     assert spec in message
 
 
-def test_a_blank_keeps_signature_docstring_and_steps(course):
-    assert (
-        blank(definition(course.root, "helpers.agents.agent:gae"), "1.1")
-        == '''\
-def gae(rewards, gamma, lam):
-    """Advantages.
-
-    # not a comment
-    """
-    ...
-    # 1. From the end backwards, add up what
-    #    is still to come.
-    ...
-    # 2. Keep each sum.
-    ...
-    raise NotImplementedError("exercise 1.1")'''
-    )
-
-
 def test_a_blank_class_keeps_everything_but_bodies_with_steps(course):
     assert (
         blank(definition(course.root, "helpers.agents.agent:Agent"), "1.2")
@@ -267,45 +245,6 @@ def test_what_stays_of_a_body(source, kept):
     result = blank(source, "2.10")
     tail = "".join(f"    {line}\n" for line in [*kept.split("|")])
     assert result.endswith(f':\n{tail}    raise NotImplementedError("exercise 2.10")')
-
-
-LINES = st.sampled_from(
-    ["x = 1", "y = 'a # 1. b'", "# 1. step", "# 2. more", "# remark", "", "t = '''\n# 3. no\n'''",
-     "z = (\n1,  # 1. in\n# 4. within\n)", "return 5", "pass", "x += 1  # 5. aside"]
-)  # fmt: skip
-
-
-@st.composite
-def bodies(draw, depth=0):
-    """A body of random lines and nested blocks; text in strings and brackets is left as it is."""
-    lines = []
-    for _ in range(draw(st.integers(1, 4))):
-        line = draw(LINES)
-        lines += [line]
-        if depth < 3 and draw(st.integers(0, 3)) == 0:
-            lines += [draw(st.sampled_from(["for i in [1]:", "if True:", "def g():", "while x:"]))]
-            lines += [f"    {inner}" for inner in draw(bodies(depth + 1))]
-    return [*lines, "x = 2"]
-
-
-@settings(max_examples=150, deadline=None)
-@given(bodies(), st.booleans(), st.booleans())
-def test_a_blank_always_parses_and_says_not_implemented(lines, docstring, in_class):
-    body = ['"""Text."""'] * docstring + lines
-    source = "def f(x=1):\n" + "\n".join(f"    {line}" for line in body)
-    if in_class:
-        source = "class C:\n" + "\n".join(f"    {line}" for line in source.split("\n"))
-    ast.parse(source)
-    result = blank(source, "1.1")
-    space: dict = {}
-    exec(result, space)
-    with pytest.raises(NotImplementedError, match=r"exercise 1\.1"):
-        space["C"].f() if in_class else space["f"]()
-    left = {line.strip() for line in result.splitlines()} - {"class C:", "def f(x=1):"}
-    comments = {line for line in left if line.startswith("#")}
-    end = 'raise NotImplementedError("exercise 1.1")'
-    assert left - comments <= {'"""Text."""', "...", end}
-    assert comments <= {"# 1. step", "# 2. more", "# remark", "# 4. within"}
 
 
 @pytest.mark.parametrize("source", ["X = 1", "def f(): ...", "class C:\n    x = 1"])

@@ -9,7 +9,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from test_build import LESSON, advantage_exercise, by_id, course, ids  # noqa: F401
 
-from tools.editions import editions, read_lesson, setup_cell
+from tools.editions import editions, setup_cell
 from tools.outputs import MAX_BYTES, WIDGET, keep_outputs, problems, still, too_long
 from tools.sources import BuildError, blank, definition
 
@@ -130,13 +130,6 @@ def test_ids_outside_an_edited_section_do_not_change(course):
     assert len(set(after)) == len(after)
 
 
-def test_several_definitions_stand_in_one_cell(course):
-    spec = "helpers.agents.agent:twice helpers.agents.agent:STEPS"
-    course.cell(f":include: {spec}")
-    source = course.editions()[0].cells[1].source
-    assert source.endswith("    return x * 2\n\n\nSTEPS = 128  # how many")
-
-
 @pytest.mark.parametrize(
     ("options", "body", "message"),
     [
@@ -194,12 +187,6 @@ def test_exercises_that_do_not_fit_the_text_are_refused(course, exercises, messa
     assert message in course.refused()
 
 
-def test_an_exercise_stands_once(course):
-    again = '```{code-cell}\n:include: helpers.agents.agent:gae\n:exercise: "1.1"\n```\n'
-    course.write(f"{LESSON}\n{again}")
-    assert "already has a cell" in course.refused()
-
-
 # Outputs ----------------------------------------------------------------------------------------
 
 
@@ -253,20 +240,6 @@ def stream(text, name="stdout"):
 )
 def test_what_should_not_be_committed_is_refused(notebook, message):
     assert any(message in sentence for sentence in problems(Path("/srv/the/course"), notebook))
-
-
-@pytest.mark.parametrize(
-    "output",
-    [
-        stream(
-            "mean 12.3, see https://example.org/home/me and ~/tmp/x, lr 3/tmp/4, /srv/the/course-2"
-        ),
-        new_output("display_data", data={"image/png": "AA/tmp/AA+/home/x"}),
-        new_output("display_data", data={"text/html": "<video src='data:x;base64,A+/tmp/A=='>"}),
-    ],
-)
-def test_what_is_fine_is_not_refused(output):
-    assert problems(Path("/srv/the/course"), notebook_with(output)) == []
 
 
 LINE = "a = 1\n"
@@ -433,7 +406,3 @@ def test_every_wrong_lesson_is_named_and_the_right_ones_are_built(course, capsys
     assert course.main("--no-execute") == 1
     assert capsys.readouterr().err.count("must begin with its title") == 2
     assert course.path().exists()
-
-
-def test_reading_gives_the_same_cells_each_time(course):
-    assert read_lesson(course.root, "01_one") == read_lesson(course.root, "01_one")

@@ -280,13 +280,6 @@ def test_a_damaged_or_foreign_file_is_refused_and_runs_nothing(case, tmp_path, m
     assert not (tmp_path.parent / "obs.npy").exists()
 
 
-def test_the_payload_of_these_tests_would_run(tmp_path):
-    file = File(tmp_path)
-    file.bytes(lambda d: objects(file))
-    np.load(file.path, allow_pickle=True)
-    assert file.ran.exists()
-
-
 def test_a_file_larger_than_any_is_not_opened(tmp_path):
     file = File(tmp_path)
     os.truncate(file.path, 2**28 + 1)  # no such space is taken: the file has a hole

@@ -13,7 +13,7 @@ from PIL import Image
 
 from helpers.show import driving
 from helpers.show.driving import Drive, drive
-from tests.live import VIEW, in_a_loop, without_ipywidgets
+from tests.live import VIEW, in_a_loop
 
 pytest_plugins = ("tests.fakes",)
 
@@ -36,12 +36,6 @@ def test_drive_shows_a_picture_and_controls_and_does_not_start(page, still):
     assert game.task is None
     assert game.status.value == "Press Start."
     assert game._ipython_display_() is None
-
-
-def test_drive_without_ipywidgets_is_the_first_picture(page, still, monkeypatch):
-    without_ipywidgets(monkeypatch)
-    drive("CartPole-v1")
-    assert set(page.outputs[0][0]) == {"image/png", "text/plain"}
 
 
 def test_a_driven_episode_is_recorded_and_its_end_explained(page, still):
@@ -124,18 +118,6 @@ def test_one_game_at_a_time_and_a_rerun_stops_the_old_one(page, still):
         assert third.task is None
 
     in_a_loop(play())
-
-
-def test_an_error_while_driving_is_shown(page, still, monkeypatch):
-    async def play():
-        game = drive("CartPole-v1")
-        monkeypatch.setattr(game, "step_once", lambda draw_every: 1 / 0)
-        game.start()
-        await game.task
-        return game.status.value
-
-    assert in_a_loop(play()) == "ZeroDivisionError: division by zero"
-    assert Drive.playing is None
 
 
 def test_drive_has_a_slider_for_each_dimension(page, still):

@@ -10,7 +10,7 @@ from types import ModuleType
 import gymnasium as gym
 import numpy as np
 import pytest
-from environments import AnySpace, Constant, Counting, Log, Needy, Probe, make
+from environments import AnySpace, Constant, Needy, Probe, make
 from gymnasium import spaces
 from gymnasium.wrappers import RecordVideo, TimeLimit
 from sentences import assert_one_sentence, one_sentence
@@ -50,12 +50,6 @@ def test_drawing_looks_for_no_sound_card_unless_somebody_chose_one(chosen):
     assert done.stderr == ""
 
 
-def test_an_environment_is_made_from_an_id_with_arguments():
-    env = make_env("CartPole-v1", render_mode="rgb_array")
-    assert env.unwrapped.render_mode == "rgb_array"
-    env.close()
-
-
 def test_an_instance_is_copied_with_its_arguments_and_wrappers():
     given = gym.wrappers.TimeLimit(make(Constant, ending="never", reward=7.0), 3)
     copy = make_env(given)
@@ -90,11 +84,6 @@ def test_a_missing_package_is_one_sentence(make_agent):
 def test_an_instance_without_a_recipe_is_one_sentence():
     with one_sentence(ValueError, "Uncopied", match=r"register it with gymnasium\.register"):
         make_env(Uncopied())
-
-
-def test_an_old_version_still_runs_and_gymnasium_says_so():
-    with pytest.warns(DeprecationWarning, match="CartPole-v0 is out of date"):
-        make_env("CartPole-v0").close()
 
 
 # ---- several at once -----------------------------------------------------------------------------
@@ -186,18 +175,3 @@ def test_what_is_not_finite_is_one_sentence(bad):
     for rewards, observations, name in ((ill, fine, "reward"), (fine, ill, "observation")):
         with one_sentence(ValueError, str(bad), "step 42", match=name):
             check_finite(rewards, observations, 42)
-
-
-def test_the_counting_environment_counts():
-    """The tests of filler rows stand on it."""
-    log = Log()
-    env = make(Counting, transitions=log)
-    obs, _ = env.reset(seed=3)
-    assert obs.tolist() == [3, 0, 0]
-    over = False
-    while not over:
-        obs, _, terminated, truncated, _ = env.step(np.int64(1))
-        over = terminated or truncated
-    assert env.reset()[0].tolist() == [3, 1, 0]
-    assert [row[0] for row in log] == [(3, 0, t) for t in range(len(log))]
-    assert tuple(obs) == log[-1][3] == (3, 0, len(log))

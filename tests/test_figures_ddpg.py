@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -15,23 +13,14 @@ from helpers.algorithms.ddpg import polyak_update
 from helpers.show.figures.ddpg_critic import critic_at, plot_q
 from helpers.show.figures.ddpg_noise import carried, plot_ou, pushed
 from helpers.show.figures.ddpg_target_network import TAUS, follow, half_life, passes, plot_tau
-from helpers.show.figures.ddpg_uphill import ascend, plot_uphill, toy_q
-from helpers.show.figures.drawing import short
+from helpers.show.figures.ddpg_uphill import plot_uphill, toy_q
 from helpers.show.plotting import BLUE, GREEN, ORANGE, VERMILLION
-from tests.figures import curve, dot, lively, sentence
+from tests.figures import curve, dot, imagined, lively, sentence
 
 
 @pytest.fixture(scope="module")
 def agent() -> DDPG:
     return lively()
-
-
-def imagined(place: float = 0.3, action: float = 0.1):
-    """An agent whose critic is -2 (a - place)^2 - 5 everywhere, and whose actor does not care."""
-    return SimpleNamespace(
-        actor=lambda obs: torch.full((len(obs), 1), action),
-        critic=lambda obs, a: -2 * (a[:, 0] - place) ** 2 - 5 + 0 * obs[:, 0],
-    )
 
 
 # --- Uphill -----------------------------------------------------------------------------------
@@ -60,52 +49,6 @@ def test_the_step_drawn_is_a_step_of_gradient_ascent():
     assert texts[1].endswith(f"= +{landing - 0.1:.3f}")
 
 
-def test_steps_are_clipped_to_the_bounds():
-    assert ascend(-0.75, 5.0, 1)[-1] == 1
-    assert "held at the bound" in plot_uphill(-0.75, 5.0, 1).axes[0].texts[1].get_text()
-
-
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ({}, "5 updates uphill: to a = +0.35"),
-        ({"step": 0}, "stays where it is"),
-        ({"steps": 20}, "Arrived: hardly any slope is left at a = +0.35"),
-        ({"action": 0.1, "step": 0.15, "steps": 20}, "leaps to and fro"),
-        ({"action": 0.2, "step": 0.3, "steps": 1}, "jumps across a top"),
-        ({"action": -0.92, "step": 0.2, "steps": 5}, "to and fro across a top"),
-        ({"action": -0.5, "steps": 20}, "Trapped: a lower hill, Q = 0.60"),
-        ({"action": 0.1, "steps": 20, "error": 1}, "Misled: the critic says Q = 1.25"),
-        (
-            {"action": 0.4, "steps": 20, "error": 1},
-            "the critic's Q rises from 1.21 to 1.26, the true Q falls from 0.98 to 0.56",
-        ),
-        ({"action": -0.24, "step": 0.01}, "Hardly any slope"),
-        ({"action": -1.0, "step": 0.01, "steps": 2}, "the critic's Q stays near 0.01"),
-        (
-            {"action": -0.88, "step": 0.22, "steps": 20},
-            "The updates are too large: to a = −0.95, and the critic's Q falls from 0.08 to 0.03",
-        ),
-        ({"steps": 20, "error": 0.5}, "Near the true top: the critic says Q = 1.09 at a = +0.39"),
-    ],
-)
-def test_uphill_says_what_became_of_the_actor(settings, said):
-    assert said in sentence(plot_uphill(**settings))
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"action": 1.2}, r"\[-1, 1\]"),
-        ({"step": -1}, "negative"),
-        ({"steps": 0}, "between 1 and 20"),
-    ],
-)
-def test_uphill_refuses(settings, message):
-    with pytest.raises(ValueError, match=message):
-        plot_uphill(**settings)
-
-
 # --- The critic of the pendulum ---------------------------------------------------------------
 
 
@@ -121,24 +64,6 @@ def test_q_is_drawn_above_what_the_actor_gets():
     assert [t.get_text() for t in ax.texts] == ["Q(s, μ(s)) = −5.08", "slope +0.8"]
     said = "The actor chooses torque +0.2. The critic likes +0.6 best: Q is 0.08 higher there."
     assert sentence(fig) == said
-
-
-def test_actor_and_critic_may_agree_or_not_care():
-    assert "agree on torque +0.6 N m" in sentence(plot_q(imagined(0.3, 0.3)))
-    calm = SimpleNamespace(
-        actor=imagined().actor,
-        critic=lambda obs, a: (1 - obs[:, 0]) * a[:, 0],  # torque matters below, not upright
-    )
-    assert "hardly matters here" in sentence(plot_q(calm, angle=0))
-    assert "likes +2.0 best" in sentence(plot_q(calm, angle=180))
-    # +0.16 and +0.24 N m read alike.
-    sharp = SimpleNamespace(
-        actor=imagined(action=0.08).actor,
-        critic=lambda obs, a: -(a[:, 0] - 0.12).abs() + 0 * obs[:, 0],
-    )
-    assert "agree on torque +0.2 N m" in sentence(plot_q(sharp))
-    flat = SimpleNamespace(actor=imagined().actor, critic=lambda obs, a: 0 * (a + obs)[:, 0])
-    assert "hardly matters here: the critic sees a difference of 0" in sentence(plot_q(flat))
 
 
 def test_q_asks_the_agent_about_the_state_of_the_environment(agent):
@@ -195,33 +120,6 @@ def test_the_pendulum_hangs_and_turns_as_gymnasium_draws_it():
     assert len(plot_q(imagined(action=0.0), speed=0.0).axes[1].lines) == 2  # no arrows
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(-23.04, "−23"), (0, "0"), (0.0015, "0.0015"), (-0.000075, "−7.5e−5"), (1e-12, "1e−12")],
-)
-def test_numbers_are_short_whatever_their_size(value, text):
-    assert short(value) == text
-    assert short(abs(value), "+") == "+" + text.lstrip("−")
-
-
-def test_angles_go_round_and_zoom_narrows(agent):
-    assert plot_q(agent, angle=270).axes[1].texts[1].get_text().startswith("angle −90°")
-    near, far = (plot_q(agent, zoom=zoom).axes[0].get_ylim() for zoom in (10, 1))
-    np.testing.assert_allclose(10 * np.array(near), far)
-
-
-def test_q_refuses(agent):
-    with pytest.raises(ValueError, match="between -8 and 8"):
-        plot_q(agent, speed=9)
-    with pytest.raises(ValueError, match='"policy" or "value"'):
-        plot_q(agent, shows="both")
-    with pytest.raises(ValueError, match="Pendulum-v1 only"):
-        plot_q(DDPG("MountainCarContinuous-v0"))
-    lost = imagined(place=float("nan"))
-    with pytest.raises(ValueError, match="diverged"):
-        plot_q(lost)
-
-
 # --- Noise ------------------------------------------------------------------------------------
 
 
@@ -252,31 +150,6 @@ def test_the_bands_are_the_spread_of_many_masses():
     np.testing.assert_allclose(pushed(force[:, 0]), place[:, 0])
 
 
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ({}, "A memory of 6.7 steps: OU noise pushes a mass 3.4 times as far"),
-        ({"theta": 1.0}, "OU noise is independent noise"),
-        ({"theta": 1.5}, "changes sides"),
-        ({"dt": 0.01}, "A memory longer than the episode"),
-    ],
-)
-def test_noise_says_what_it_does(settings, said):
-    assert said in sentence(plot_ou(**settings))
-
-
-def test_wide_noise_gets_a_wide_axis():
-    assert plot_ou(sigma=2.0).axes[0].get_ylim()[1] > 2 * OUNoise(2.0).std
-
-
-def test_noise_without_a_width_is_refused():
-    for theta, dt in ((0.0, 1.0), (2.0, 1.0), (-0.1, 1.0), (0.5, 0.0)):
-        with pytest.raises(ValueError, match="between 0 and 2"):
-            plot_ou(theta=theta, dt=dt)
-    with pytest.raises(ValueError, match="sigma must be above 0"):
-        plot_ou(sigma=0.0)
-
-
 # --- Target networks --------------------------------------------------------------------------
 
 
@@ -301,12 +174,6 @@ def test_half_life_and_noise_are_what_the_target_shows():
         assert follow(noise, tau)[2000:].std() == pytest.approx(passes(tau), rel=0.03)
 
 
-def test_behind_a_steady_change_the_target_stays_what_the_axis_says():
-    steps = np.arange(20_000.0)
-    for tau, lag in ((0.001, 999), (0.01, 99), (0.1, 9), (1.0, 0)):
-        assert steps[-1] - follow(steps, tau)[-1] == pytest.approx(lag)
-
-
 def test_the_marks_stand_where_half_and_a_third_of_the_jump_are_left():
     left, right = plot_tau(0.005, noise=0.0).axes
     target = curve(left, BLUE)[:, 1]
@@ -317,17 +184,3 @@ def test_the_marks_stand_where_half_and_a_third_of_the_jump_are_left():
     texts = [t.get_text() for t in left.texts]
     assert texts == ["half-life: 138 updates", "1 / τ: 200 updates"]
     np.testing.assert_allclose(dot(right, VERMILLION, 8), [np.log10(0.005), 100 * passes(0.005)])
-
-
-def test_tau_1_is_no_target_network():
-    fig = plot_tau(1.0)
-    np.testing.assert_allclose(*(fig.axes[0].lines[i].get_ydata() for i in (0, 1)), atol=1e-12)
-    assert "no target network" in sentence(fig)
-    assert "199 updates behind and lets 5 % of the noise through" in sentence(plot_tau(0.005))
-    assert "1 update behind" in sentence(plot_tau(0.5))
-
-
-@pytest.mark.parametrize("tau", [0, -0.1, 1.5])
-def test_tau_outside_its_range_is_refused(tau):
-    with pytest.raises(ValueError, match="above 0 and at most 1"):
-        plot_tau(tau)

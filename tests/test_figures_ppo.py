@@ -11,8 +11,8 @@ from helpers.show.figures.course_map import ENTRIES, LED_TO, plot_course_map
 from helpers.show.figures.ppo_clip import clipped_objective, has_slope, plot_clip
 from helpers.show.figures.ppo_kl import plot_kl, rolling_median
 from helpers.show.figures.ppo_ratios import outside, plot_ratios
-from helpers.show.plotting import BLUE, VERMILLION
-from tests.figures import apart, curve, dot, sentence
+from helpers.show.plotting import BLUE
+from tests.figures import apart, curve, sentence
 
 
 @pytest.mark.parametrize("clip", [0.1, 0.2, 0.5])
@@ -46,17 +46,6 @@ def test_the_regions_are_named_by_the_slope_there(clip):
         assert not has_slope(names["no slope"], sign, clip)
         assert has_slope(names["pushed back"], sign, clip)
         assert all(abs(names[name] - 1) > clip for name in ("no slope", "pushed back"))
-
-
-@pytest.mark.parametrize(
-    ("ratio", "said"), [(1.0, "Both"), (1.5, "only the bad one"), (0.5, "only the good one")]
-)
-def test_the_clip_figure_says_which_action_is_pushed_on(ratio, said):
-    fig = plot_clip(ratio, 1.0, 0.2)
-    assert said in sentence(fig)
-    good, bad = (dot(ax, VERMILLION, 8) for ax in fig.axes)
-    assert good == pytest.approx([ratio, min(ratio, 1.2)])
-    assert bad == pytest.approx([ratio, min(-ratio, -0.8)])
 
 
 def test_ratios_are_counted_on_both_sides_of_the_range():

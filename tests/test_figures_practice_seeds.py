@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from helpers.show.figures import practice_seeds
 from helpers.show.figures.practice_imaginary_studies import (
     IMAGINED,
     PAIRS,
@@ -16,9 +15,9 @@ from helpers.show.figures.practice_imaginary_studies import (
     stored_scores,
 )
 from helpers.show.figures.practice_seeds import REPORT_COLOURS, plot_seeds, plot_winner
-from helpers.show.plotting import BLUE, VERMILLION
+from helpers.show.plotting import VERMILLION
 from helpers.training.results import load_results
-from helpers.training.statistics import bootstrap_interval, permutation_test
+from helpers.training.statistics import permutation_test
 from tests.figures import apart, sentence
 
 SPARSE = "ddpg_SparsePendulum-v0"
@@ -47,19 +46,6 @@ def test_imaginary_studies_report_what_their_seeds_say():
     assert (other != studies["mean"][0]).mean() > 0.8  # seven eighths, if independent
     with_replacement = [len(set(study[:8])) < 8 for study in drawn]
     assert np.mean(with_replacement) > 0.9
-
-
-def test_reports_of_the_same_results_are_equal_in_any_order():
-    """Without rounding 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1."""
-    means = imaginary_studies((0.1, 0.2, 0.3))["mean"][2]
-    assert len(np.unique(means)) == 7  # of 3 seeds: sums from 0.3 to 0.9
-
-
-def test_the_range_with_all_seeds_is_the_bootstrap_interval():
-    scores, _, _ = stored_scores("bc_SparsePendulum-v0")
-    studies = imaginary_studies(tuple(scores))["mean"][19]
-    expected = bootstrap_interval(scores, np.mean, resamples=20_000)
-    np.testing.assert_allclose(np.percentile(studies, [2.5, 97.5]), expected, atol=2.5)
 
 
 @pytest.mark.parametrize("study", STUDIES.values())
@@ -120,43 +106,6 @@ def test_the_claims_of_studies_in_two_sentences(study):
         assert second.endswith(f"{(scores >= bar).sum()} of the {len(scores)} seeds do solve it.")
 
 
-def test_what_students_should_see_of_seeds():
-    scores, bar, _ = stored_scores(SPARSE)
-    solved = {
-        name: (rows >= bar).mean(axis=1) for name, rows in imaginary_studies(tuple(scores)).items()
-    }
-    assert (np.diff(solved["best"]) >= 0).all()
-    assert solved["best"][2] == pytest.approx(1 - 0.9**3, abs=0.04)  # two seeds of twenty solve it
-    assert solved["best"][19] > 0.8
-    assert solved["mean"][4:].max() < 0.01
-    legend = [text.get_text() for text in plot_seeds(SPARSE).axes[0].get_legend().get_texts()]
-    assert legend == ["middle 95 %", "all seeds: 20", "bar"]
-    far = plot_seeds("td3_Pendulum-v1").axes[0].get_legend().get_texts()
-    assert [text.get_text() for text in far][2:] == []  # -200 is far from all of its results
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"seeds": 0}, "seeds must lie between 1 and 20, not 0"),
-        ({"seeds": 21}, "seeds must lie between 1 and 20, not 21"),
-        ({"report": "worst"}, "one of best, mean, median, interquartile mean, not 'worst'"),
-    ],
-)
-def test_seeds_and_winner_refuse(settings, message):
-    for plot in (plot_seeds, plot_winner):
-        with pytest.raises(ValueError, match=message):
-            plot(**settings)
-
-
-def test_what_is_no_study_is_refused():
-    with pytest.raises(FileNotFoundError, match="ddpg_SparsePendulum-v0"):
-        plot_seeds("nothing")
-    for name in ("01_break_it", "03_beside_sb3"):
-        with pytest.raises(ValueError, match=f"{name} holds no study: choose"):
-            plot_seeds(name)
-
-
 # --- The wrong winner -------------------------------------------------------------------------
 
 
@@ -193,23 +142,3 @@ def test_the_wrong_winner_is_counted(pair):
         one, other = (float(text.rstrip(".").replace("−", "-")) for text in (one, other))
         assert one < other
     assert sentence(plot_winner(pair[::-1], 6, report)) == sentence(fig)
-
-
-def test_comparisons_that_end_equal_have_no_winner(monkeypatch):
-    """What is compared with itself, drawn in the same way, is never ahead."""
-    drawn = imaginary_studies
-    monkeypatch.setattr(practice_seeds, "imaginary_studies", lambda s, seed=0: drawn(s))
-    fig = plot_winner((SPARSE, SPARSE), 3)
-    assert "in 0 of 1,000" in sentence(fig)
-    [patch] = [p for p in fig.axes[0].patches if p.get_height()]
-    assert to_hex(patch.get_facecolor()).upper() == BLUE
-    apart(fig)
-
-
-def test_what_students_should_see_of_winners():
-    curves = {line.get_label(): line.get_ydata() for line in plot_winner().axes[1].lines}
-    assert curves["best"][19] > 60 > 30 > curves["best"][2]  # more seeds, more often wrong
-    assert max(curves[name][9] for name in ("mean", "median", "interquartile mean")) < 4
-    close = plot_winner(PAIRS["DDPG, TD3: Pendulum"]).axes[1].lines
-    assert close[3].get_ydata()[2] > 25  # of three seeds each, more than a quarter name the other
-    assert close[3].get_label() == "mean"

@@ -8,29 +8,19 @@ import numpy as np
 import pytest
 import torch
 
-from helpers.show.figures.sac_gradients import (
-    COLOURS,
-    MEAN,
-    estimates,
-    exact,
-    hill,
-    plot_gradients,
-    slope,
-)
+from helpers.show.figures.sac_gradients import MEAN, estimates, exact, hill, plot_gradients, slope
 from helpers.show.figures.sac_squash import corrections, gaussian, log_slope, plot_squash
 from helpers.show.figures.sac_temperature import (
     ACTIONS,
-    LEFT,
     TEMPERATURES,
     best_density,
     best_gaussian,
     humps,
     mean_and_entropy,
-    plot_temperature,
     squashed_density,
 )
-from helpers.show.plotting import BLUE, PURPLE, VERMILLION
-from tests.figures import curve, sentence
+from helpers.show.plotting import VERMILLION
+from tests.figures import sentence
 
 # --- The temperature --------------------------------------------------------------------------
 
@@ -60,23 +50,6 @@ def test_the_gaussian_is_the_best_of_its_kind(temperature, second):
     for _ in range(300):
         other = squashed_density(ACTIONS, rng.uniform(-1.5, 1.5), np.exp(rng.uniform(-3.5, 0.7)))
         assert worth(other, temperature, second) < top + 2e-3
-
-
-def test_with_the_temperature_entropy_grows_and_the_mean_q_falls():
-    both = [mean_and_entropy(best_density(t, 0.8), 0.8) for t in TEMPERATURES]
-    assert (np.diff(both, axis=0) * [-1, 1] > 0).all()
-    assert both[0][0] > 0.98
-    assert both[-1][1] == pytest.approx(math.log(2), abs=0.01)  # nearly uniform on [-1, 1]
-
-
-def test_the_gaussian_takes_one_hump_and_then_both():
-    one, both = plot_temperature(0.1, 0.8), plot_temperature(1.0, 0.8)
-    assert "on one hump" in sentence(one)
-    assert "over both" in sentence(both)
-    assert sentence(plot_temperature(1.0, 0.0)).endswith("wider than the hump.")
-    peak = curve(one.axes[1], PURPLE)
-    assert peak[peak[:, 1].argmax(), 0] == pytest.approx(LEFT, abs=0.03)
-    assert curve(one.axes[1], BLUE)[:, 1].sum() == pytest.approx(1000, rel=0.01)
 
 
 # --- The tanh ---------------------------------------------------------------------------------
@@ -130,22 +103,6 @@ def test_the_slope_is_that_of_q():
     assert abs(MEAN) < 1
 
 
-def test_what_students_should_see_of_the_estimators_is_so():
-    """An offset hurts the likelihood ratio alone, a small std too; ripples hurt the other one."""
-    plain, lifted = exact(0.0, 0.4, 0.0)[1], exact(10.0, 0.4, 0.0)[1]
-    one, other = COLOURS
-    assert plain[one] == pytest.approx(lifted[one])
-    assert lifted[other] > 3 * plain[other]
-    assert exact(0.0, 0.05, 0.0)[1][other] > 4 * plain[other]
-    assert exact(0.0, 0.05, 0.0)[1][one] < plain[one]
-    rough = exact(0.0, 1.0, 0.2)[1]
-    assert rough[one] > rough[other]
-    assert "reparameterised one scatters" in sentence(plot_gradients(0.0, 1.0, 0.2))
-    assert "likelihood ratio scatters with 24.5 times" in sentence(plot_gradients())
-    assert "both estimators scatter alike" in sentence(plot_gradients(-1.0, 0.7, 0.2))
-    assert "scatters with 2,780,000 times" in sentence(plot_gradients(-10.0, 0.05))
-
-
 def test_the_histograms_are_of_all_estimates():
     right = plot_gradients(draws=64).axes[1]
     truth = exact(0.0, 0.4, 0.0)[0]
@@ -156,17 +113,3 @@ def test_the_histograms_are_of_all_estimates():
         middle = heights @ (edges[1:] + edges[:-1]) / 2 / heights.sum()
         assert middle == pytest.approx(truth, abs=0.05)
     assert any(t.get_color() != VERMILLION and "true" in t.get_text() for t in right.texts)
-
-
-@pytest.mark.parametrize(
-    ("plot", "settings", "message"),
-    [
-        (plot_temperature, {"temperature": 0}, "above 0"),
-        (plot_squash, {"std": 0}, "above 0"),
-        (plot_gradients, {"std": 0}, "above 0"),
-        (plot_gradients, {"draws": 0}, "at least 1"),
-    ],
-)
-def test_the_figures_refuse(plot, settings, message):
-    with pytest.raises(ValueError, match=message):
-        plot(**settings)

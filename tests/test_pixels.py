@@ -1,6 +1,5 @@
 """Agents that see: the camera, the encoder, and training on pictures."""
 
-import copy
 import json
 import os
 import signal
@@ -14,7 +13,6 @@ import pytest
 import torch
 from environments import TORQUE, Probe, make
 from gymnasium import spaces
-from gymnasium.envs.classic_control.pendulum import PendulumEnv
 from sentences import one_sentence
 from sometimes import always_on
 from trials import moved, parameters, snapshot
@@ -24,8 +22,8 @@ from helpers.agents.cloning import BehaviourCloning
 from helpers.agents.ddpgfd import DDPGfD
 from helpers.agents.layers import Encoder
 from helpers.algorithms.td3 import actor_loss_by_q1, twin_critic_loss
-from helpers.envs.make import env_id, is_image, make_env
-from helpers.envs.pixels import Pixels, small_grey
+from helpers.envs.make import env_id, make_env
+from helpers.envs.pixels import Pixels
 from helpers.evaluation import evaluate
 from helpers.memory.buffers import Batch
 from helpers.show.video import record
@@ -67,21 +65,6 @@ def test_the_newest_picture_is_the_middle_of_what_is_drawn_averaged():
     for _ in range(5):
         obs = env.step(np.array([2.0]))[0]
         np.testing.assert_allclose(obs[-1], pooled(env.render(), 16), atol=0.51)
-
-
-@pytest.mark.parametrize(("size", "crop"), [(4, 8), (8, 8), (1, 6), (2, 4)])
-def test_small_grey_is_the_mean_of_each_block(size, crop):
-    picture = np.random.default_rng(0).integers(0, 256, (12, 20, 3), np.uint8)
-    before = picture.copy()
-    small, block = small_grey(picture, size, crop), crop // size
-    top, left = (12 - crop) // 2, (20 - crop) // 2
-    for i in range(size):
-        for j in range(size):
-            y, x = top + i * block, left + j * block
-            mean = picture[y : y + block, x : x + block].astype(float).mean()
-            assert small[i, j] == pytest.approx(mean, abs=0.51)
-    assert (small.shape, small.dtype) == ((size, size), np.uint8)
-    assert np.array_equal(picture, before)
 
 
 @pytest.mark.parametrize(("angle", "half"), [(0, slice(0, 7)), (np.pi, slice(9, 16))])
@@ -148,11 +131,6 @@ def test_an_episode_may_end_before_an_action_was_repeated():
     assert steps[-1][1] == pytest.approx(rewards[-1])
 
 
-def test_the_clock_of_a_video_knows_of_repeated_actions():
-    assert make_env(ID).metadata["render_fps"] == 15
-    assert camera(repeat=1).metadata["render_fps"] == 30
-
-
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
@@ -172,15 +150,6 @@ def test_a_crop_must_fit_and_pictures_must_be_drawn():
         camera(crop=512).reset()
     with one_sentence(ValueError, 'render_mode="rgb_array"', "None"):
         Pixels(gym.make("Pendulum-v1"))
-
-
-def test_without_pygame_it_says_so(monkeypatch):
-    def no_pygame(_):
-        raise gym.error.DependencyNotInstalled("pygame is not installed")
-
-    monkeypatch.setattr(PendulumEnv, "render", no_pygame)
-    with one_sentence(RuntimeError, "pip install"):
-        make_env(ID).reset()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM to send")
@@ -204,20 +173,6 @@ def test_a_copy_is_made_from_its_id_or_its_recipe():
     other = camera(size=16)
     assert env_id(other) is None
     assert make_env(other).observation_space.shape == (3, 16, 16)
-
-
-@pytest.mark.parametrize(
-    ("space", "seen"),
-    [
-        (spaces.Box(0, 255, (3, 16, 12), np.uint8), True),
-        (spaces.Box(0, 255, (1, 8, 8), np.uint8), True),
-        (spaces.Box(0, 255, (96, 96, 3), np.uint8), True),  # channels last
-        (spaces.Box(0, 255, (8, 8), np.uint8), False),
-        (spaces.Box(0, 1, (3, 16, 16), np.float32), False),
-    ],
-)
-def test_which_observations_are_pictures(space, seen):
-    assert is_image(space) is seen
 
 
 # ---- the memory ----------------------------------------------------------------------------------
@@ -255,11 +210,6 @@ def test_the_encoder_takes_one_picture_or_many(shape):
     torch.testing.assert_close(encoder(many[2]), features[2])
     torch.testing.assert_close(encoder(many.float()), features)
     assert len(torch.unique(features.detach(), dim=0)) == 5
-
-
-def test_brightness_counts_only_compared_with_the_rest_of_the_picture():
-    encoder, dark = Encoder((3, 16, 16)), pictures(4) // 2
-    torch.testing.assert_close(encoder(dark + 100), encoder(dark))
 
 
 def test_the_encoder_sees_where_something_is_and_when():
@@ -324,17 +274,6 @@ def test_an_update_moves_the_eyes_once_and_their_copies_slowly():
     pairs = zip(agent.target_critic.encoder.parameters(), old, strict=True)
     for (target, before), online in zip(pairs, agent.critic.encoder.parameters(), strict=True):
         torch.testing.assert_close(target, before.lerp(online, 0.25))
-
-
-def test_a_copied_agent_has_eyes_of_its_own():
-    agent = TD3(ID, seed=0, **tiny)
-    copied = copy.deepcopy(agent)
-    before = agent.actor(pictures(3)).detach()
-    with torch.no_grad():
-        for parameter in copied.critic.encoder.parameters():
-            parameter.add_(0.5)
-    assert torch.equal(agent.actor(pictures(3)), before)
-    assert not torch.equal(copied.actor(pictures(3)), before)
 
 
 # ---- training ------------------------------------------------------------------------------------

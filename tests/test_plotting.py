@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import timeit
 from collections import defaultdict
 
 import matplotlib as mpl
@@ -79,13 +78,6 @@ def image(png: bytes | str) -> Image.Image:
 # --- Figures ----------------------------------------------------------------------------------
 
 
-def test_new_figure_gives_one_axes_or_an_array():
-    fig, ax = new_figure()
-    assert ax.figure is fig
-    _, axes = new_figure(ncols=3, nrows=2, sharex=True)
-    assert axes.shape == (2, 3)
-
-
 def test_png_is_sharp_white_and_of_the_size_asked_for():
     fig, ax = new_figure(width=4, height=2)
     label(ax, "title", "x", "y")
@@ -118,6 +110,12 @@ def test_helpers_do_without_pyplot():
     assert result.stdout.strip() == "[]"
 
 
+def test_without_a_kernel_nothing_is_shown(capsys):
+    show(new_figure()[0])
+    Agent().learn(100, LiveCurves(bar=3))
+    assert capsys.readouterr() == ("", "")
+
+
 def test_show_displays_one_picture_with_its_text(page):
     fig, _ = new_figure(width=4, height=2)
     assert show(fig, alt="An empty panel.") is None
@@ -141,23 +139,13 @@ def test_a_figure_without_a_text_of_its_own_says_what_stands_in_it(page):
     ]
 
 
-def test_show_without_a_kernel_only_returns(capsys):
-    assert show(new_figure()[0]) is None
-    assert capsys.readouterr() == ("", "")
-
-
-def test_band_draws_the_interquartile_mean_inside_its_band():
+def test_band_draws_the_interquartile_mean_and_refuses_transposed_curves():
     _, ax = new_figure()
     ys = np.random.default_rng(0).normal(size=(9, 20))
     for interval in ("bootstrap", "quartiles"):
         band(ax, np.arange(20), ys, "nine seeds", interval=interval)
     np.testing.assert_allclose(ax.lines[0].get_ydata(), interquartile_mean(ys))
-    assert ax.get_legend_handles_labels()[1] == ["nine seeds", "nine seeds"]
     assert len(ax.collections) == 2
-
-
-def test_band_refuses_transposed_curves_and_unknown_intervals():
-    _, ax = new_figure()
     with pytest.raises(ValueError, match=r"\(seeds, 20 points\)"):
         band(ax, np.arange(20), np.zeros((20, 9)))
     with pytest.raises(ValueError, match="quartiles"):
@@ -172,23 +160,15 @@ def bar_value(bundle: dict) -> float:
     return int(value) / int(most)
 
 
-def test_progress_counts_to_100_percent_on_one_handle(page):
-    assert list(progress(range(5), "seeds")) == [0, 1, 2, 3, 4]
-    [bundles] = page.outputs
-    assert bar_value(bundles[0]) == 0
-    assert bar_value(bundles[-1]) == 1
-    assert bundles[-1]["text/plain"].startswith("100 % · 5 / 5 seeds")
-
-
-def test_progress_says_where_a_loop_was_left(page):
+def test_progress_counts_and_says_where_a_loop_was_left(page):
+    assert list(progress((i for i in range(5)), "seeds", total=5)) == [0, 1, 2, 3, 4]
     for i in progress(range(4), "seeds"):
         if i == 1:
             break
-    assert page.outputs[0][-1]["text/plain"].startswith("stopped at 25 % · 1 / 4 seeds")
-
-
-def test_progress_takes_generators_with_a_total_and_empty_loops(page):
-    assert list(progress((i for i in range(3)), total=3)) == [0, 1, 2]
+    whole, left = page.outputs
+    assert (bar_value(whole[0]), bar_value(whole[-1])) == (0, 1)
+    assert whole[-1]["text/plain"].startswith("100 % · 5 / 5 seeds")
+    assert left[-1]["text/plain"].startswith("stopped at 25 % · 1 / 4 seeds")
     assert list(progress([])) == []
 
 
@@ -235,27 +215,20 @@ def test_a_curve_of_something_that_nobody_writes_down_is_said(page):
 
 
 def test_live_curves_draw_dots_moving_average_and_bar(page):
-    curves = LiveCurves(bar=9)
-    Agent(length=1).learn(120, curves)
-    [panel] = curves.figure.panels
-    np.testing.assert_array_equal(panel.dots.get_xydata()[:, 1], np.arange(1, 121))
-    assert panel.line.get_ydata()[-1] == pytest.approx(np.mean(np.arange(121 - WINDOW, 121)))
-    texts = [t.get_text() for t in panel.ax.get_legend().get_texts()]
-    assert texts == ["episode", f"mean of last {WINDOW}", "bar: 9"]
-
-
-def test_a_short_training_takes_a_short_average(page):
-    curves = LiveCurves(window=3)
-    Agent(length=1).learn(10, curves)
-    [panel] = curves.figure.panels
-    assert panel.line.get_ydata()[-1] == pytest.approx((8 + 9 + 10) / 3)
-    assert panel.ax.get_legend().get_texts()[1].get_text() == "mean of last 3"
-    assert "average return 9.0" in page.of("text/html")[0][-1]["text/plain"]
+    for more, average, title in (({}, np.mean(np.arange(121 - WINDOW, 121)), WINDOW),
+                                 ({"window": 3}, 119, 3)):  # fmt: skip
+        curves = LiveCurves(bar=9, **more)
+        Agent(length=1).learn(120, curves)
+        [panel] = curves.figure.panels
+        np.testing.assert_array_equal(panel.dots.get_xydata()[:, 1], np.arange(1, 121))
+        assert panel.line.get_ydata()[-1] == pytest.approx(average)
+        texts = [t.get_text() for t in panel.ax.get_legend().get_texts()]
+        assert texts == ["episode", f"mean of last {title}", "bar: 9"]
     with pytest.raises(ValueError, match="window is a number of episodes"):
         LiveCurves(window=0)
 
 
-def test_learning_on_continues_the_curves_in_the_new_cell(page):
+def test_learning_on_continues_the_curves_and_another_agent_starts_new_ones(page):
     curves, agent = LiveCurves(), Agent()
     agent.learn(100, curves)
     page.cell = 2
@@ -263,15 +236,12 @@ def test_learning_on_continues_the_curves_in_the_new_cell(page):
     assert len(page.of("image/png")) == 2
     assert curves.figure.panels[0].x[-1] == 300
     assert page.of("text/html")[1][-1]["text/plain"].startswith("100 % · 200 / 200 steps")
-    agent.learn(50, curves)  # a second call in the same cell uses the same handles
-    assert len(page.outputs) == 4
-
-
-def test_another_agent_starts_new_curves(page):
-    curves = LiveCurves()
-    Agent().learn(100, curves)
-    Agent().learn(50, curves)
-    assert curves.figure.panels[0].x[-1] == 50
+    with pytest.raises(KeyboardInterrupt):
+        Agent().learn(100, curves, fail_at=43)
+    assert len(page.outputs) == 4, "the same handles in the same cell"
+    assert curves.figure.panels[0].x[-1] < 50
+    text = page.of("text/html")[1][-1]["text/plain"]
+    assert text.startswith("stopped at 43 %; call learn again to go on · 43 / 100 steps")
 
 
 def test_no_picture_is_drawn_when_the_last_one_is_near(page, clock):
@@ -284,15 +254,6 @@ def test_no_picture_is_drawn_when_the_last_one_is_near(page, clock):
         assert len(page.of("image/png")) == pictures
     curves.stop(agent)
     assert [len(shown) for shown in page.of("image/png")] == [2]
-
-
-def test_an_interrupted_training_says_how_to_go_on(page):
-    curves = LiveCurves()
-    with pytest.raises(KeyboardInterrupt):
-        Agent().learn(100, curves, fail_at=43)
-    text = page.of("text/html")[0][-1]["text/plain"]
-    assert text.startswith("stopped at 43 %; call learn again to go on · 43 / 100 steps")
-    assert "42 steps" not in page.of("image/png")[0][-1]["text/plain"]
 
 
 class StopButton(Artist):
@@ -350,15 +311,6 @@ def test_drawing_takes_a_fiftieth_of_the_time(page, clock, monkeypatch, seconds,
     assert len(page.of("image/png")[0]) == pytest.approx(pictures, abs=2)
 
 
-def test_pictures_come_at_most_five_times_a_second(page, clock):
-    curves, agent = LiveCurves(), Agent()
-    curves.start(agent, 1000)
-    for _ in range(3000):
-        clock.now += 0.001
-        curves(agent)
-    assert 10 <= len(page.of("image/png")[0]) <= 16
-
-
 def test_curves_over_kept_axes_look_as_if_all_were_drawn_anew(page, monkeypatch):
     curves, agent = LiveCurves(bar=9, keys=("return", "critic_loss")), Agent()
     curves.start(agent, 1000)
@@ -386,13 +338,6 @@ def test_peaks_are_shown_and_one_far_spike_does_not_flatten_the_rest(page, spike
     assert curves.figure.panels[0].limits() == pytest.approx((0, top))
 
 
-def test_a_call_with_nothing_to_draw_is_quick(page):
-    curves, agent = LiveCurves(), Agent()
-    curves.start(agent, 1000)
-    curves.due = float("inf")
-    assert min(timeit.repeat(lambda: curves(agent), number=10_000, repeat=5)) / 10_000 < 2e-6
-
-
 def test_long_histories_are_thinned_and_odd_values_survive(page):
     curves, agent = LiveCurves(keys=("return", "critic_loss", "entropy")), Agent(length=1)
     curves.start(agent, 100_000)
@@ -406,12 +351,3 @@ def test_long_histories_are_thinned_and_odd_values_survive(page):
     assert len(updates.x) <= updates.limit
     np.testing.assert_allclose(updates.y, np.asarray(updates.x) - (updates.stride - 1) / 2)
     assert episodes.mean[-1] == pytest.approx(np.mean(episodes.x[-1] - np.arange(WINDOW)))
-
-
-def test_live_curves_are_quiet_without_a_kernel(capsys):
-    Agent().learn(100, LiveCurves(bar=3))
-    assert capsys.readouterr() == ("", "")
-
-
-def test_the_palette_is_that_of_okabe_and_ito():
-    assert len(set(plotting.COLOURS)) == len(plotting.COLOURS) == 6

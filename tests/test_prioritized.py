@@ -280,14 +280,6 @@ def test_many_demonstrations_at_once_are_the_same_as_one_by_one():
     assert at_once.demos == 6
 
 
-def test_demonstrations_can_be_added_bit_by_bit():
-    buffer = filled(2, 9, demos=2, n_steps=2)
-    buffer.sample(3)
-    buffer.add_demonstrations(*(np.array([part]) for part in step(2)))
-    assert buffer.demos == 3
-    assert buffer.look_ahead(np.arange(3))[2].tolist() == [0.99**2, 0.99**2, 0.99]
-
-
 def test_demonstrations_after_other_steps_are_one_sentence():
     buffer = filled(3, 9, demos=2)
     before = bytes_of(buffer.tensors)

@@ -1,21 +1,18 @@
 """Prioritized replay: how often steps are drawn, what they count for, how far they look ahead."""
 
-import copy
 import math
-import pickle
 
 import numpy as np
 import pytest
-import torch
 from gymnasium import spaces
 from hypothesis import example, given
 from hypothesis import strategies as st
 from sentences import assert_one_sentence, one_sentence
 from stable_baselines3.common.buffers import NStepReplayBuffer
-from test_buffers import bytes_of, quick, shapes
+from test_buffers import bytes_of, quick
 from test_prioritized import draw, filled, step
 
-from helpers.memory.buffers import Batch, PrioritizedBatch, PrioritizedReplayBuffer, ReplayBuffer
+from helpers.memory.buffers import PrioritizedReplayBuffer
 
 # ---- n steps ahead -------------------------------------------------------------------------------
 
@@ -114,69 +111,6 @@ def test_stable_baselines3_gives_the_same_returns(n, added):
 
 
 # ---- it is a replay buffer -----------------------------------------------------------------------
-
-
-def test_a_batch_begins_like_any_other():
-    assert issubclass(PrioritizedReplayBuffer, ReplayBuffer)
-    assert PrioritizedBatch._fields[: len(Batch._fields)] == Batch._fields
-
-
-@quick
-@given(st.integers(1, 7), st.integers(1, 20), shapes, shapes, st.integers(1, 4))
-def test_the_last_steps_come_out_whole_and_no_others(capacity, n, obs_shape, action_shape, n_steps):
-    buffer = filled(n, capacity, obs_shape=obs_shape, action_shape=action_shape, n_steps=n_steps)
-    size = 30 * capacity
-    batch = buffer.sample(size)
-    row_shapes = (obs_shape, action_shape, (), obs_shape, (), ())
-    row_shapes += ((), obs_shape, (), (), (), (), ())
-    for name, part, shape in zip(batch._fields, batch, row_shapes, strict=True):
-        assert part.dtype == (torch.int64 if name == "indices" else torch.float32)
-        assert part.shape == (size, *shape)
-    drawn = batch.reward.int().tolist()
-    assert set(drawn) == set(range(max(0, n - capacity), n))
-    expected = zip(*(step(i, obs_shape, action_shape) for i in drawn), strict=True)
-    for part, rows in zip(batch, expected, strict=False):
-        np.testing.assert_array_equal(part.numpy(), np.array(rows, np.float32))
-
-
-def test_a_batch_is_a_copy():
-    for n_steps in (1, 3):
-        buffer = filled(5, 5, n_steps=n_steps)
-        batch = buffer.sample(20)
-        before = bytes_of(batch)
-        for i in range(5, 10):
-            buffer.add(*step(i))
-        buffer.update_priorities(np.arange(5), np.arange(5) + 7.0)
-        assert bytes_of(batch) == before
-        stored = bytes_of(buffer.tensors), buffer.sums.nodes.tobytes(), buffer.ends.tobytes()
-        for part in batch:
-            part.fill_(-99)
-        assert stored == (
-            bytes_of(buffer.tensors), buffer.sums.nodes.tobytes(), buffer.ends.tobytes(),
-        )  # fmt: skip
-        places = [part.data_ptr() for part in buffer.sample(20)]
-        assert len(set(places)) == len(places)
-
-
-@pytest.mark.parametrize(
-    "copied", [copy.deepcopy, lambda buffer: pickle.loads(pickle.dumps(buffer))]
-)
-def test_a_copy_goes_on_by_itself(copied):
-    buffer = filled(9, 7, demos=2, n_steps=3, beta_samples=10)
-    buffer.sample(3)
-    twin = copied(buffer)
-    before = bytes_of(buffer.tensors), buffer.sums.total, buffer.smallest, buffer.ends.tolist()
-    twin.add(*step(9))
-    twin.update_priorities(np.arange(4), np.arange(4) + 5.0)
-    twin.sample(3)
-    after = bytes_of(buffer.tensors), buffer.sums.total, buffer.smallest, buffer.ends.tolist()
-    assert before == after
-    buffer.add(*step(9))
-    buffer.update_priorities(np.arange(4), np.arange(4) + 5.0)
-    buffer.sample(3)
-    for size in (1, 40):
-        assert bytes_of(buffer.sample(size)) == bytes_of(twin.sample(size))
-    assert set(draw(twin).reward.tolist()) == {0, 1, 5, 6, 7, 8, 9}
 
 
 # ---- what it refuses -----------------------------------------------------------------------------

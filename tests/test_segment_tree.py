@@ -3,12 +3,13 @@
 import copy
 import math
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from sentences import assert_one_sentence, one_sentence
+from sentences import one_sentence
 
 from helpers.memory.segment_tree import MinTree, SumTree
 
@@ -88,19 +89,6 @@ def test_rounding_errors_do_not_pile_up():
     assert math.isclose(tree.total, 0.9, rel_tol=1e-15)
     tree[np.arange(9)] = 0.0
     assert tree.total == 0
-
-
-def test_a_root_is_computed_level_by_level_and_not_place_by_place():
-    tree, sizes = filled(SumTree, np.ones(64), top=1), []
-
-    def counted(left, right):
-        sizes.append(len(left))
-        return np.add(left, right)
-
-    tree.operation = counted
-    tree[np.arange(64)] = 2.0
-    assert sizes == [64] * 6
-    assert tree.total == 128
 
 
 # ---- places and values ---------------------------------------------------------------------------
@@ -185,38 +173,7 @@ def test_no_place_without_priority_is_ever_found(values, top):
         assert tree.retrieve([tree.total * (1 + 1e-12)]) == last
 
 
-def test_rounding_in_a_child_leads_nobody_astray():
-    """What is left of the prefix sum is as large as the right child, which ends with an empty leaf.
-
-    Found by trying: sum - left rounds up to right for these, though the prefix sum is below sum.
-    """
-    rng = np.random.default_rng(0)
-    met = 0
-    for left, right in rng.uniform(0, [1, 10], (2000, 2)):
-        tree = filled(SumTree, [left, 0.0, right, 0.0], top=1)
-        prefix_sum = np.nextafter(tree.total, 0)
-        met += prefix_sum - left == right
-        assert tree.retrieve([prefix_sum]) == 2
-    assert met > 50
-
-
-def test_places_come_in_the_order_of_the_prefix_sums():
-    tree = filled(SumTree, [1.0, 2.0, 0.0, 3.0])
-    found = tree.retrieve(np.array([5.9, 0.0, 1.0, 2.9, 3.0]))
-    assert found.tolist() == [3, 0, 1, 1, 3]
-    assert found.dtype == np.intp
-    assert tree.retrieve([]).shape == (0,)
-    assert tree.retrieve(3.5).tolist() == [3]
-    assert filled(SumTree, [1.0, 2.0, 0.0, 3.0], top=1).retrieve(2.5).tolist() == [1]
-
-
 # ---- what it refuses -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("capacity", "top"), [(0, 1), (-3, 1), (5, 0)])
-def test_a_tree_without_room_is_one_sentence(capacity, top):
-    with one_sentence(ValueError, "at least 1", f"{capacity} and {top}"):
-        SumTree(capacity, top)
 
 
 @pytest.mark.parametrize("kind", [SumTree, MinTree])
@@ -239,35 +196,27 @@ def test_a_place_that_is_not_there_is_one_sentence(wrong):
     assert tree.leaves.tolist() == [1, 2, 3]
 
 
-@pytest.mark.parametrize("wrong", [1.0, [0.0, 1.0], [True, False, True], slice(2), "0", None])
-def test_places_are_whole_numbers(wrong):
-    with one_sentence(IndexError, "whole numbers"):
-        SumTree(3)[wrong]
+FULL = filled(SumTree, [1.0, 2.0, 3.0])
 
 
-def test_as_many_values_as_places():
-    tree = SumTree(5)
-    for indices, values in (([0, 1, 2], [1.0, 2.0]), ([0, 1], [[1.0, 2.0]]), (0, [1.0])):
-        with pytest.raises(ValueError, match="one priority for each place") as error:
-            tree[indices] = values
-        assert_one_sentence(error.value, f"got {np.size(values)} for {np.size(indices)}")
-    assert tree.total == 0
-
-
-def test_an_empty_tree_is_one_sentence():
-    tree = filled(SumTree, np.zeros(3))
-    with one_sentence(ValueError, "empty"):
-        tree.retrieve([0.0])
+@pytest.mark.parametrize(
+    ("call", "kind", "told"),
+    [
+        *((partial(SumTree, *sizes), ValueError, f"{sizes[0]} and {sizes[1]}")
+          for sizes in ((0, 1), (-3, 1), (5, 0))),
+        *((partial(FULL.__getitem__, wrong), IndexError, "whole numbers")
+          for wrong in (1.0, [0.0, 1.0], [True, False, True], slice(2), "0", None)),
+        *((partial(FULL.__setitem__, where, what), ValueError, "one priority for each place")
+          for where, what in (([0, 1, 2], [1.0, 2.0]), ([0, 1], [[1.0, 2.0]]), (0, [1.0]))),
+        (partial(filled(SumTree, np.zeros(3)).retrieve, [0.0]), ValueError, "empty"),
+        *((partial(FULL.retrieve, [0.5, wrong]), ValueError, f"from 0 up, got {wrong}")
+          for wrong in (-0.1, np.nan)),
+        *((partial(FULL.reduce, *ends), IndexError, f"got {ends[0]} to {ends[1]}")
+          for ends in ((-1, 2), (0, 6), (3, 2))),
+    ],
+)  # fmt: skip
+def test_what_a_tree_refuses_is_one_sentence(call, kind, told):
+    with one_sentence(kind, match=told):
+        call()
+    assert FULL.leaves.tolist() == [1, 2, 3]
     assert MinTree(3).min == np.inf
-
-
-@pytest.mark.parametrize("wrong", [-0.1, np.nan])
-def test_a_prefix_sum_is_a_number_from_0_up(wrong):
-    with one_sentence(ValueError, "from 0 up", str(wrong)):
-        filled(SumTree, [1.0, 2.0]).retrieve([0.5, wrong])
-
-
-@pytest.mark.parametrize("wrong", [(-1, 2), (0, 6), (3, 2)])
-def test_a_range_lies_within_the_tree(wrong):
-    with one_sentence(IndexError, "range", f"got {wrong[0]} to {wrong[1]}"):
-        SumTree(5).reduce(*wrong)
