@@ -35,7 +35,7 @@ def small():
         (lambda: TD3("Pendulum-v1", cuda=True), "cuda is called device here"),
         (lambda: TD3("Pendulum-v1", policy_kwargs={}), "TD3 takes no policy_kwargs: hidden, or"),
         (lambda: TD3("Pendulum-v1", buffer_sise=9), "TD3 takes no buffer_sise: write buffer_size"),
-        (lambda: TD3("Pendulum-v1", wizardry=9), "TD3 takes no wizardry; it takes: env, policy_"),
+        (lambda: TD3("Pendulum-v1", wizardry=9), "TD3 takes no wizardry; it takes: env, gamma"),
         (lambda: A2C("CartPole-v1", gae_lambda=0.9), "gae_lambda is called lam here"),
         (lambda: A2C("CartPole-v1", ent_coef=0.0), "ent_coef is called entropy_coef here"),
         (lambda: SAC("Pendulum-v1", ent_coef="auto_0.1"), "ent_coef is called temperature here"),
