@@ -19,8 +19,10 @@ from gymnasium import spaces
 
 from helpers import __version__
 from helpers.agents.noise import KINDS as NOISES
+from helpers.agents.noise import as_noise
 from helpers.agents.normalize import Normalizer
 from helpers.agents.schedules import KINDS as SCHEDULES
+from helpers.agents.schedules import as_rate
 from helpers.agents.settings import EVERY
 from helpers.demos.files import ENV_ID
 from helpers.envs.make import (
@@ -108,6 +110,14 @@ def as_plain(value: Any) -> Any:
         return _plain(value)
     except TypeError:
         return {OWN: getattr(value, "__name__", f"{type(value).__name__}(...)")}
+
+
+def from_plain(value: Any) -> Any:
+    """The setting that `as_plain` wrote, of the course's noises and schedules as well."""
+    kind = value.get("kind") if isinstance(value, dict) else None
+    if not isinstance(kind, str):
+        return value
+    return as_rate("a learning rate", value) if kind in SCHEDULES else as_noise(value)
 
 
 def _plain(value: Any) -> Any:
@@ -224,7 +234,8 @@ def is_finite(value: Any) -> bool:
     """Whether there is neither NaN nor infinity in any tensor: one would soon ruin all weights."""
     if isinstance(value, torch.Tensor):
         return bool(value.isfinite().all())
-    return all(map(is_finite, value.values())) if isinstance(value, dict) else True
+    parts = value.values() if isinstance(value, dict) else value
+    return not isinstance(value, (dict, list, tuple)) or all(map(is_finite, parts))
 
 
 def on_cpu(value: Any) -> Any:
@@ -467,7 +478,7 @@ def agent_from(
     check_own(path, f"{kind.__name__}.load", settings)
     try:
         check_weights(content)
-        agent = known(env, **settings)
+        agent = known(env, **{name: from_plain(value) for name, value in settings.items()})
         here = agent.observation_space, agent.action_space
         if same_spaces := content["described_spaces"] == described(*here):
             restore(agent, content, changes)
