@@ -31,7 +31,6 @@ from hostile import (
     many_times,
     module_id,
     module_id_of_python,
-    nested,
     noise,
     objects,
     objects_in_npz,
