@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from helpers.algorithms import ddpg, ddpgfd, sac, td3
+from helpers.algorithms import a2c, ddpg, ddpgfd, ppo, reinforce, sac, td3
 from helpers.evaluation import evaluate
 from helpers.training.results import RESULTS
 from helpers.training.settings import get_setting
@@ -23,6 +23,12 @@ from helpers.training.study import circumstances, describe, line_of, parse_seeds
 
 # (algorithm, environment), as in helpers/training/settings.py -> the file and its settings.
 FILES: dict[tuple[str, str], tuple[ModuleType, Any]] = {
+    ("a2c-by-the-book", "CartPole-v1"): (reinforce, reinforce.CARTPOLE),
+    ("a2c", "CartPole-v1"): (a2c, a2c.CARTPOLE),
+    ("a2c", "Pendulum-v1"): (a2c, a2c.PENDULUM),
+    ("ppo", "CartPole-v1"): (ppo, ppo.CARTPOLE),
+    ("ppo", "Acrobot-v1"): (ppo, ppo.ACROBOT),
+    ("ppo", "Pendulum-v1"): (ppo, ppo.PENDULUM),
     ("ddpg", "Pendulum-v1"): (ddpg, ddpg.PENDULUM),
     ("ddpg", "MountainCarContinuous-v0"): (ddpg, ddpg.MOUNTAIN_CAR),
     ("td3", "Pendulum-v1"): (td3, td3.PENDULUM),

@@ -252,7 +252,7 @@ def test_demonstrations_are_remembered_as_by_the_library(env_id):
         np.testing.assert_allclose(part[: memory.demos], expected[: memory.demos], atol=1e-6)
 
 
-@pytest.mark.parametrize("key", thresholds.FILES, ids=" ".join)
+@pytest.mark.parametrize("key", [key for key in thresholds.FILES if key[0] in FILES], ids=" ".join)
 def test_settings_are_the_lessons(key):
     """Those that lessons train the library's agents with."""
     _, s = thresholds.FILES[key]
