@@ -133,12 +133,32 @@ def test_watched_it_takes_the_steps_that_it_is_handed(name, settings):
 @ALL
 def test_it_explores(name, settings):
     """An actor that does not learn does nearly the same everywhere: what differs is noise."""
-    still = dataclasses.replace(
-        settings, steps=250, actor_learning_rate=0.0, critic_learning_rate=0.0
-    )
+    assert (np.std(actions_without_learning(name, settings)[-50:], axis=0) > 0.3).all()
+
+
+class Ramp:
+    """No noise, but a memory: it grows with every step."""
+
+    value = 0.0
+
+    def sample(self, shape, rng):
+        self.value += 0.1
+        return np.full(shape, self.value)
+
+
+@ALL
+def test_noise_begins_anew_with_an_episode(name, settings):
+    """None of the rooms' episodes has more than two steps."""
+    ramps = {each: Ramp() for each in ("noise", "warm_up_noise") if hasattr(settings, each)}
+    taken = actions_without_learning(name, dataclasses.replace(settings, **ramps))
+    assert np.max(taken[:200] if name == "sac" else taken) == pytest.approx(3 * 0.2, abs=0.05)
+
+
+def actions_without_learning(name, settings):
+    rates = {"actor_learning_rate": 0.0, "critic_learning_rate": 0.0}
     Rooms.taken.clear()
-    FILES[name].train(still)
-    assert (np.std(Rooms.taken[-50:], axis=0) > 0.3).all()
+    FILES[name].train(dataclasses.replace(settings, steps=250, **rates))
+    return np.array(Rooms.taken)
 
 
 @pytest.mark.parametrize("name", ["ddpgfd"])
