@@ -1,15 +1,10 @@
-"""A real JupyterLab or Notebook 7 in a real browser: for tests, and to look at notebooks.
+"""A real JupyterLab or Notebook 7 in a real browser. Tests use the fixtures with
 
-    python -m tests.browser notebooks/00_start_here.ipynb /tmp/pictures --run --dark
-
-writes screenshots of the whole notebook, a page each. Tests use the fixtures with
-
-    pytest_plugins = ("tests.browser",)
+pytest_plugins = ("tests.browser",)
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import importlib.util
 import json
@@ -53,7 +48,7 @@ class NoBrowser(RuntimeError):
 
 
 @contextlib.contextmanager
-def lab_server(folder: Path, dark: bool = False, module: str = "jupyterlab") -> Iterator[str]:
+def lab_server(folder: Path, module: str = "jupyterlab") -> Iterator[str]:
     """JupyterLab as course.py starts it, or `notebook`, on `folder`, with settings of its own;
     yields its address.
     """
@@ -70,7 +65,7 @@ def lab_server(folder: Path, dark: bool = False, module: str = "jupyterlab") -> 
         ]  # fmt: skip
         with Path(private, "log").open("w+") as log:
             server = subprocess.Popen(
-                command, env=_environment(Path(private), dark), stdout=log, stderr=log
+                command, env=_environment(Path(private)), stdout=log, stderr=log
             )
             try:
                 wait_for(url, server, Path(private, "log"))
@@ -79,17 +74,12 @@ def lab_server(folder: Path, dark: bool = False, module: str = "jupyterlab") -> 
                 stop(server)
 
 
-def _environment(private: Path, dark: bool) -> dict[str, str]:
+def _environment(private: Path) -> dict[str, str]:
     """Nothing of the person's own settings, and the course importable in kernels."""
-    settings = {
-        # All cells stand in the page, so that screenshots and queries see them.
-        "notebook-extension/tracker": {"windowingMode": "none"},
-        "apputils-extension/themes": {"theme": "JupyterLab Dark" if dark else "JupyterLab Light"},
-    }
-    for name, value in settings.items():
-        path = private / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(value))
+    # All cells stand in the page, so that queries see them.
+    path = private / "settings/@jupyterlab/notebook-extension/tracker.jupyterlab-settings"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"windowingMode": "none"}))
     return os.environ | {
         "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
         "JUPYTERLAB_SETTINGS_DIR": str(private / "settings"),
@@ -211,27 +201,18 @@ class Lab:
         """The cell with that number, as a playwright locator."""
         return self.page.locator(".jp-Notebook .jp-Cell").nth(index)
 
-    def screenshot(self, path: Path) -> Path:
-        """What is on the screen now."""
-        self.page.screenshot(path=str(path))
-        return path
-
-    def screenshots(self, folder: Path, stem: str) -> list[Path]:
-        """The whole notebook, scrolled through: STEM-00.png, STEM-01.png, ..."""
-        folder.mkdir(parents=True, exist_ok=True)
+    def scroll_through(self) -> None:
+        """The whole notebook, a screen at a time."""
         scroller = self.page.locator(".jp-WindowedPanel-outer").first
         end = (
             "e => e.scrollTop - e.getBoundingClientRect().top"
             " + [...e.querySelectorAll('.jp-Cell')].pop().getBoundingClientRect().bottom"
         )
-        page, top, paths = scroller.evaluate("e => e.clientHeight"), 0, []
+        screen, top = scroller.evaluate("e => e.clientHeight"), 0
         while top < scroller.evaluate(end):  # asked each time: formulas make the page longer
             scroller.evaluate("(e, top) => e.scrollTo(0, top)", top)
             self.page.wait_for_timeout(300)
-            paths.append(folder / f"{stem}-{len(paths):02}.png")
-            scroller.screenshot(path=str(paths[-1]))
-            top += page - 20
-        return paths
+            top += screen - 20
 
 
 KERNEL = "window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel"
@@ -266,31 +247,3 @@ def notebook7(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     folder = tmp_path_factory.mktemp("notebook")
     with lab_server(folder, module="notebook") as url:
         yield Lab(url, folder, browser, "notebooks")
-
-
-# --- Looking ----------------------------------------------------------------------------------
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Screenshots of a notebook in JupyterLab.")
-    parser.add_argument("notebook", type=Path)
-    parser.add_argument("outdir", type=Path)
-    parser.add_argument("--run", action="store_true", help="run all cells first")
-    parser.add_argument("--dark", action="store_true", help="in the dark theme")
-    args = parser.parse_args()
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        open_browser() as browser,
-        lab_server(Path(folder), args.dark) as url,
-    ):
-        lab = Lab(url, Path(folder), browser)
-        lab.open_notebook(args.notebook, kernel=args.run)
-        if args.run:
-            lab.run_all()
-        lab.page.wait_for_timeout(1000)
-        for path in lab.screenshots(args.outdir, args.notebook.stem):
-            print(path)
-
-
-if __name__ == "__main__":
-    main()

@@ -184,14 +184,3 @@ def test_drive_says_how_an_episode_ended(notebook: Lab) -> None:
     area.get_by_role("button", name="Start").click()
     area.get_by_text("terminated").wait_for()
     assert "value is 0" in area.inner_text()
-
-
-def test_an_output_without_kernel_shows_the_picture(lab: Lab, tmp_path: Path) -> None:
-    """A fresh JupyterLab shows a committed notebook's picture, since the live half is dropped."""
-    png = base64.b64encode(to_png(plot_discount())).decode()
-    cell = nbformat.v4.new_code_cell("discount_explorer()")
-    cell.outputs = [nbformat.v4.new_output("display_data", data={"image/png": png})]
-    write([cell], tmp_path / "committed.ipynb")
-    page = lab.open_notebook(tmp_path / "committed.ipynb", kernel=False)
-    page.locator(".jp-OutputArea img").wait_for()
-    assert page.get_by_text("model not found").count() == 0

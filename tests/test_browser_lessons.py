@@ -127,7 +127,7 @@ def looked_at(lab: Lab, path: Path) -> tuple[bool, bool]:
     place = lab.folder / path.name
     before = path.read_bytes()
     lab.open_notebook(path)
-    lab.screenshots(lab.folder / "pictures", path.stem)
+    lab.scroll_through()
     lab.page.wait_for_timeout(3000)
     dirty = lab.page.evaluate("() => window.jupyterapp.shell.currentWidget.context.model.dirty")
     return dirty, place.read_bytes() != before

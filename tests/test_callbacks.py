@@ -13,7 +13,7 @@ from sentences import one_sentence
 from sometimes import always_on
 from wholes import AGENTS, everything, tiny
 
-from helpers.agents import A2C, DDPG, PPO, TD3, checkpoint
+from helpers.agents import DDPG, PPO, TD3, checkpoint
 from helpers.agents.noise import GaussianNoise
 from helpers.evaluation import evaluate
 from helpers.training.callbacks import (
@@ -47,7 +47,7 @@ class Seen:
 # ---- training does not notice --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", always_on("td3", "a2c", of=AGENTS))
+@pytest.mark.parametrize("name", always_on("td3-ou", "td3-pixels", "a2c", of=AGENTS))
 def test_an_agent_with_all_callbacks_is_the_one_without(name, tmp_path, monkeypatch):
     new = AGENTS[name]
     monkeypatch.setattr("helpers.training.callbacks.LOG_SECONDS", 0.0)
@@ -82,27 +82,18 @@ def test_all_of_a_list_are_called_in_their_order_also_when_one_ends_training():
     assert log == [*started, ("a", 1), ("b", 1), "f", ("c", 1), *[(name, "stop") for name in "abc"]]
 
 
-@pytest.mark.parametrize("answer", [None, True, 0, ""])
-def test_only_false_ends_training(answer):
-    agent = DDPG("Pendulum-v1", seed=0, **tiny)
-    assert agent.learn(5, CallbackList(lambda agent: answer)).steps == 5
-
-
 @pytest.mark.parametrize("together", [lambda callback: callback, CallbackList])
 @pytest.mark.parametrize(
-    "no",
-    [False, np.float32(1) > 2, np.array(False), torch.tensor(1.0) > 2],
-    ids=["Python's", "numpy's", "an array's", "torch's"],
-)
-def test_false_ends_training_as_numpy_and_torch_compare_numbers_too(no, together):
+    ("answer", "steps"),
+    [
+        (False, 1), (np.float32(1) > 2, 1), (np.array(False), 1), (torch.tensor(1.0) > 2, 1),
+        (None, 5), (True, 5), (0, 5), ("", 5),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_only_false_ends_training_whoever_compared(answer, steps, together):
     agent = DDPG("Pendulum-v1", seed=0, **tiny)
-    assert agent.learn(5, together(lambda agent: no)).steps == 1
-
-
-@pytest.mark.parametrize("wrong", [[Print(10), Print(5)], Print, 3])
-def test_what_is_no_callback_is_refused_in_a_list_too(wrong):
-    with one_sentence(TypeError, "callback must be a function of the agent"):
-        CallbackList(wrong)
+    assert agent.learn(5, together(lambda agent: answer)).steps == steps
 
 
 def test_milestones_are_multiples_however_many_steps_come_at_once():
@@ -136,13 +127,6 @@ def test_evaluations_come_every_so_many_steps_and_are_those_of_evaluate():
     assert list(expected) == [10, 20, 30, 40]
 
 
-def test_evaluations_of_an_agent_that_makes_many_steps_at_once():
-    evaluations = Evaluate(30, episodes=1)
-    A2C("CartPole-v1", seed=0, n_envs=2, n_steps=5, hidden=4).learn(100, evaluations)
-    steps = [step for step, _ in evaluations.curve]
-    assert [step // 30 for step in steps] == [1, 2, 3]
-
-
 class Wants(Probe):
     """Pays how near the action is to 0.3; one step an episode."""
 
@@ -163,18 +147,13 @@ class Wants(Probe):
 def test_the_training_environment_is_left_alone():
     where = Log()
     agent = DDPG(make(Wants, where=where), seed=3, **tiny)
-    agent.learn(20, Evaluate(5, episodes=3, seed=100))
+    elsewhere = Evaluate(5, env=make(Wants, where=Log(), wanted=-50.0))
+    agent.learn(20, CallbackList(elsewhere, Evaluate(5, episodes=3, seed=100)))
+    assert elsewhere.curve[0][1].mean < -40
     own = id(agent.env.unwrapped)
     assert {seed for env, seed in where if env == own} == {3, None}
-    elsewhere = [seed for env, seed in where if env != own]
-    assert [seed for seed in elsewhere if seed is not None] == [100, 101, 102] * 4
-
-
-def test_another_environment_can_be_named():
-    env = make(Wants, where=Log(), wanted=-50.0)
-    evaluations = Evaluate(5, env=env)
-    DDPG(make(Wants, where=Log()), seed=3, **tiny).learn(5, evaluations)
-    assert evaluations.curve[0][1].mean < -40
+    others = [seed for env, seed in where if env != own]
+    assert [seed for seed in others if seed is not None] == [100, 101, 102] * 4
 
 
 def test_the_best_is_kept_in_memory_and_in_a_file(tmp_path):
@@ -236,6 +215,8 @@ def test_checkpoints_come_every_so_many_steps_and_at_the_end(tmp_path):
     assert steps == [4] * 4 + [8] * 4
     loaded = TD3.load(path)
     assert (loaded.steps, len(loaded.buffer)) == (11, 11)
+    TD3("Pendulum-v1", **tiny).learn(5, Checkpoint(path, steps=5, replay=False))
+    assert "under_way" not in checkpoint.read(path)
 
 
 def test_checkpoints_come_every_so_many_minutes(tmp_path, monkeypatch):
@@ -252,33 +233,30 @@ def test_checkpoints_come_every_so_many_minutes(tmp_path, monkeypatch):
     assert saved == [4, 8, 11]
 
 
-def test_a_checkpoint_without_replay_is_a_plain_file(tmp_path):
-    agent = DDPG("Pendulum-v1", seed=0, **tiny)
-    agent.learn(5, Checkpoint(tmp_path / "a.pt", steps=5, replay=False))
-    assert "under_way" not in checkpoint.read(tmp_path / "a.pt")
-
-
 @pytest.mark.parametrize(
-    "settings",
-    [{}, {"steps": 5, "minutes": 1}, {"steps": 0}, {"minutes": 0}, {"minutes": -1}],
-    ids=str,
-)
-def test_checkpoints_that_cannot_be_are_one_sentence(settings):
-    with one_sentence(ValueError):
-        Checkpoint("a.pt", **settings)
+    ("make", "kind", "told"),
+    [
+        (lambda at: Checkpoint("a.pt"), ValueError, r"Checkpoint\(path, steps=10_000\)"),
+        (lambda at: Checkpoint("a.pt", steps=5, minutes=1), ValueError, "say which"),
+        (lambda at: Checkpoint("a.pt", steps=0), ValueError, "steps must be"),
+        (lambda at: Checkpoint("a.pt", minutes=0), ValueError, "minutes must be above 0"),
+        (lambda at: Checkpoint(at, minutes=5), IsADirectoryError, "name a file in it"),
+        (lambda at: Checkpoint(f"{at}/new/", minutes=5), IsADirectoryError, "is a folder"),
+        (lambda at: StopAtReturn(0, episodes=0), ValueError, "episodes"),
+        *((lambda at, wrong=wrong: CallbackList(wrong), TypeError, "must be a function of the ag")
+          for wrong in ([Print(10), Print(5)], Print, 3)),
+    ],
+)  # fmt: skip
+def test_callbacks_that_cannot_be_are_one_sentence(tmp_path, make, kind, told):
+    with one_sentence(kind, match=told):
+        make(tmp_path)
 
 
-def test_a_folder_is_no_file_for_a_checkpoint(tmp_path):
-    for path in (tmp_path, f"{tmp_path}/new/"):
-        with one_sentence(IsADirectoryError, "name a file in it", "is a folder"):
-            Checkpoint(path, minutes=5)
-    with pytest.raises(IsADirectoryError, match="is a folder"):
-        TD3("Short-v0", seed=0, **tiny).save(tmp_path)
-
-
-def test_a_checkpoint_without_a_time_says_how_it_is_written():
-    with pytest.raises(ValueError, match=r"Checkpoint\(path, steps=10_000\)"):
-        Checkpoint("a.pt")
+def test_without_tensorboard_a_sentence_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    with one_sentence(ImportError, "not installed", "pip install tensorboard"):
+        TensorBoard(tmp_path)
+    assert os.listdir(tmp_path) == []
 
 
 # ---- an early end --------------------------------------------------------------------------------
@@ -306,6 +284,9 @@ def test_training_ends_when_the_last_episodes_return_enough(target, episodes, en
     assert agent.steps == stop.reached == 2 * end
     agent.learn(2, stop)  # it has not forgotten
     assert agent.steps == 2 * end + 2
+    unreached = StopAtReturn(1000)
+    assert DDPG(make(Rising), seed=0, **tiny).learn(20, unreached).steps == 20
+    assert unreached.reached is None
 
 
 def test_the_next_agent_is_stopped_as_early():
@@ -315,25 +296,12 @@ def test_the_next_agent_is_stopped_as_early():
     assert len({agent.learn(1000, stop).steps for agent in agents}) == 1
 
 
-def test_training_goes_on_to_its_end_below_the_target():
-    stop = StopAtReturn(1000)
-    assert DDPG(make(Rising), seed=0, **tiny).learn(20, stop).steps == 20
-    assert stop.reached is None
-
-
 def test_training_ends_when_an_evaluation_returns_enough():
     agent = DDPG(make(Constant, ending="terminated", action_space=TORQUE), seed=0, **tiny)
     evaluations = Evaluate(8, episodes=2)
     stop = StopAtReturn(1.0, evaluations=evaluations)
     agent.learn(100, CallbackList(evaluations, stop))
     assert agent.steps == stop.reached == 8
-
-
-def test_looking_for_returns_adds_nothing_to_the_history():
-    agent = DDPG("Pendulum-v1", seed=0, **tiny).learn(5, StopAtReturn(0))
-    assert agent.history == {}
-    with one_sentence(ValueError, "episodes"):
-        StopAtReturn(0, episodes=0)
 
 
 # ---- TensorBoard ---------------------------------------------------------------------------------
@@ -416,10 +384,3 @@ def test_each_training_has_logs_of_its_own(tmp_path):
     assert files() == [2, 2, 0]
     DDPG("Short-v0", seed=2, **tiny).learn(15, TensorBoard(logs))
     assert files() == [2, 2, 1]
-
-
-def test_without_tensorboard_a_sentence_says_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
-    with one_sentence(ImportError, "not installed", "pip install tensorboard"):
-        TensorBoard(tmp_path)
-    assert os.listdir(tmp_path) == []

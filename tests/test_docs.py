@@ -1,6 +1,5 @@
 """What the README promises is what was measured."""
 
-import itertools
 import json
 import re
 from pathlib import Path
@@ -34,47 +33,11 @@ def test_the_study_behind_a_lesson_is_stored_and_quoted(setting: Setting) -> Non
     assert said in README, f"README: what {setting.algorithm} reaches on {setting.env_id}: {said}"
 
 
-PICTURES = {
-    "a2c_cartpole": "a2c_CartPole-v1",
-    "a2c_pendulum": "a2c_Pendulum-v1",
-    "ddpg_car": "ddpg_MountainCarContinuous-v0",
-    "td3_pendulum": "td3_Pendulum-v1",
-    "ddpgfd_pendulum": "ddpgfd_SparsePendulum-v0",
-}
-
-
-def test_the_times_beside_the_pictures_are_those_of_the_studies() -> None:
-    lines = [line for line in README.splitlines() if line.startswith("| ") and "---" not in line]
-    words = {}  # a row of words, below it their pictures
-    for above, below in itertools.pairwise(line.split("|") for line in lines):
-        for said, picture in zip(above, below, strict=False):
-            words |= dict.fromkeys(re.findall(r"data/pictures/(\w+)\.png", picture), said)
-    for picture, study in PICTURES.items():
-        record = json.loads((ROOT / "data" / "results" / f"{study}.json").read_text("utf-8"))
-        median = float(re.search(r"median ([\d.]+) s", record["summary"])[1])
-        assert f"about {median:.0f} s" in words[picture], picture
-
-
-def test_what_is_said_of_the_robot_was_measured() -> None:
-    record = json.loads((ROOT / "data" / "results" / "05_walker.json").read_text("utf-8"))
-    final = record["final"]
-    step, steps = (f"{count / 1e6:.1f} million" for count in (final["step"], record["steps"]))
-    reached = f"{final['mean']:,.0f} ± {final['std']:.0f} over {final['episodes']} episodes"
-    hours = record["seconds"] / 3600
-    assert f"{reached}, one seed, after {step} steps; all {steps} took {hours:.1f} h" in README
-    assert f"(lesson 05, {step} steps)" in README
-
-
-@pytest.mark.parametrize("path", sorted(ROOT.glob("lessons/*.md")), ids=lambda path: path.stem)
-def test_readme_counts_the_exercises_of_a_lesson(path: Path) -> None:
-    count = sum(exercise.lesson == path.stem for exercise in exercises())
-    cell = f"[{count}](notebooks/exercises/{path.stem}.ipynb)"
-    assert cell in README, f"README, table of lessons: {cell}"
-
-
 @pytest.mark.parametrize("path", sorted(ROOT.glob("lessons/*.md")), ids=lambda path: path.stem)
 def test_readme_links_both_editions_of_every_lesson(path: Path) -> None:
-    for link in (f"(notebooks/{path.stem}.ipynb)", f"(notebooks/exercises/{path.stem}.ipynb)"):
+    count = sum(exercise.lesson == path.stem for exercise in exercises())
+    edition = f"[{count}](notebooks/exercises/{path.stem}.ipynb)"  # how many exercises it has
+    for link in (f"(notebooks/{path.stem}.ipynb)", edition):
         assert link in README, f"README, table of lessons: a row with {link}"
 
 

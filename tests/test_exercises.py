@@ -13,10 +13,6 @@ from tools.sources import giveaways, leak
 EXERCISES = exercises()
 
 
-def sentences(text):
-    return len(re.findall(r"[.!?](?=\s|$)", re.sub(r"`[^`]*`", "code", text)))
-
-
 def test_ids_are_unique_and_in_order():
     ids = [exercise.id for exercise in EXERCISES]
     assert len(set(ids)) == len(ids)
@@ -75,11 +71,6 @@ class TestEveryExercise:
         assert exercise.name in card.what, f"*What* names {exercise.name} and its arguments"
         lesson = int(exercise.lesson[:2])
         assert lesson == int(exercise.id.split(".")[0]), f"it stands in lesson {lesson:02}'s folder"
-
-    def test_messages_are_short(self, exercise):
-        for entry in [*exercise.mistakes, *exercise.properties]:
-            count = sentences(entry.message)
-            assert 1 <= count <= 3, f"{entry.name}: one to three sentences, not {count}"
 
     def test_messages_are_plain_text_with_code(self, exercise):
         """They are read in terminals and graders' reports too: neither Markdown nor TeX there."""

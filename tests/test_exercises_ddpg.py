@@ -10,7 +10,6 @@ from helpers.agents.ddpg import DDPG
 from helpers.agents.noise import OUNoise
 from helpers.algorithms.ddpg import QNetwork
 from helpers.checks import grade
-from helpers.exercises.observing import linear_layers
 from helpers.memory.buffers import ReplayBuffer
 
 
@@ -98,27 +97,6 @@ def test_a_target_that_is_wrong_has_its_name_with_or_without_gradient():
 
     for target in (with_gradient, torch.no_grad()(with_gradient)):
         assert grade("2.6", target).diagnosis == "no mask"
-
-
-def test_linear_layers_are_listed_in_the_order_in_which_they_run():
-    class Network(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.last, self.first = nn.Linear(2, 2), nn.Sequential(nn.Linear(3, 2), nn.ReLU())
-            self.unused = nn.Linear(1, 1)
-
-        def forward(self, x, repeats):
-            x = self.first(x)
-            for _ in range(repeats):
-                x = self.last(x)
-            return x
-
-    network = Network()
-    ran = linear_layers(network, torch.zeros(4, 3), 2)
-    assert ran == [network.first[0], network.last, network.last]
-    with pytest.raises(RuntimeError):
-        linear_layers(network, torch.zeros(4, 9), 1)
-    assert not any(module._forward_pre_hooks for module in network.modules())
 
 
 def test_layers_that_torch_does_not_know_are_told_from_wrong_sizes():

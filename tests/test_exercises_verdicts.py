@@ -75,8 +75,3 @@ def test_why_a_mask_of_integers_is_converted_is_said():
     assert "zeros and ones are the numbers of two rows" in grade("1.7", learnable_rows).footer
     by_reference = grade("1.7", lambda *given: find("1.7").reference(*given))
     assert "rows" not in by_reference.footer
-
-
-def test_a_card_names_what_its_blank_needs():
-    names = ("Minibatch", "means", "gradient_step", "self.max_grad_norm", "self.optimizer")
-    assert all(f"`{name}`" in find("7.8").card.what for name in names)

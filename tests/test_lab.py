@@ -82,10 +82,6 @@ def test_a_copy_is_as_jupyterlab_would_save_it_and_trusted(course):
     assert NotebookNotary().check_signature(notebook)
 
 
-def test_git_ignores_the_copies():
-    assert "my_notebooks/" in (ROOT / ".gitignore").read_text("utf-8").splitlines()
-
-
 @POSIX
 def test_kernels_are_spoken_to_by_files_or_are_quiet(monkeypatch, tmp_path):
     """A path of a socket has its limit; and a kernel's warning has its place in its settings."""

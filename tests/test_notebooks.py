@@ -6,7 +6,6 @@ That their cells run is tested by nbval, which executes every notebook in the sa
 import ast
 import inspect
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,17 +17,13 @@ from few_steps import FEW_STEPS, shorten
 
 from helpers.checks import check, exercises
 from helpers.training.settings import SETTINGS
+from tools.outputs import problems
 
 ROOT = Path(__file__).resolve().parent.parent
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 BLANKS = sorted((ROOT / "notebooks" / "exercises").glob("*.ipynb"))
-WIDGET = "application/vnd.jupyter.widget-view+json"
 CELL_TIMEOUT = 300  # seconds
 NOT_STARTED = re.compile(r'raise NotImplementedError\("exercise ([\d.]+)"\)')
-MACHINE_PATH = re.compile(
-    r"(?<![\w./])/(home|Users|root|tmp|work|usr|opt|var|mnt|private|content)/[\w.]"
-    r"|\b[A-Z]:\\+(Users|Windows|Program)|file://"
-)
 
 
 def notebooks(paths):
@@ -62,48 +57,23 @@ def test_a_check_shows_its_card_where_the_answer_s_cell_stopped(path, capsys):
 
 
 @notebooks(LESSONS + BLANKS)
-def test_is_valid_and_small(path):
+def test_is_as_the_builder_wants_it_and_begins_with_three_lines(path):
+    """Valid, small, without warnings, errors and paths of the machine that built it."""
     notebook = nbformat.read(path, as_version=nbformat.NO_CONVERT)
-    nbformat.validate(notebook)
-    assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
-    assert path.stat().st_size <= 1_500_000
-    ids = [cell.id for cell in notebook.cells]
-    assert len(set(ids)) == len(ids)
-    assert "widgets" not in notebook.metadata
-    assert notebook.metadata.kernelspec.name == "python3"
-
-
-@notebooks(LESSONS + BLANKS)
-def test_shows_nothing_of_the_machine(path):
-    notebook = nbformat.read(path, as_version=4)
-    shown = [cell.source for cell in notebook.cells]
-    shown += [text for output in outputs(notebook) for text in texts(output)]
-    shown = [re.sub(r"base64,[A-Za-z0-9+/=\s]+", "", text) for text in shown]
-    found = [match[0] for text in shown for match in MACHINE_PATH.finditer(text)]
-    assert not found
-
-
-@notebooks(LESSONS + BLANKS)
-def test_the_first_code_is_three_lines(path):
-    cells = nbformat.read(path, as_version=4).cells
-    code = next(cell for cell in cells if cell.cell_type == "code")
+    assert problems(ROOT, notebook) == []
+    code = next(cell for cell in notebook.cells if cell.cell_type == "code")
     assert code.id.endswith("-setup")
     assert len(code.source.splitlines()) <= 3
 
 
 @notebooks(LESSONS)
-def test_lesson_has_clean_outputs(path):
+def test_lesson_was_run_from_top_to_bottom(path):
     notebook = nbformat.read(path, as_version=4)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     ran = all(cell.execution_count for cell in code if cell.source.strip())
     assert ran, f"built without outputs: python course.py build {path.stem}"
     assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
     assert outputs(notebook)
-    for output in outputs(notebook):
-        assert output.output_type != "error"
-        assert output.get("name") != "stderr"
-        assert "Warning" not in "\n".join(texts(output))
-        assert WIDGET not in output.get("data", {}) or "image/png" in output.data
 
 
 @notebooks(LESSONS)
@@ -126,7 +96,6 @@ def test_exercise_edition_is_blank(path):
     assert asked == blanks
 
 
-@pytest.mark.skipif(not LESSONS, reason="no notebooks yet")
 def test_no_name_is_undefined():
     """Included code runs in the notebook's own namespace: whatever it uses must stand above."""
     rules = "E9,F63,F7,F821,F822,F823"
@@ -137,26 +106,11 @@ def test_no_name_is_undefined():
     assert done.returncode == 0, done.stdout + done.stderr  # missing in the lesson's imports
 
 
-@pytest.mark.skipif(not LESSONS, reason="no notebooks yet")
 def test_is_what_the_builder_writes():
     done = subprocess.run(
         [sys.executable, "-m", "tools.build", "--check"], cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_a_notebook_asked_for_by_its_name_has_one_kernel_and_few_steps(tmp_path):
-    for name in ("conftest.py", "pyproject.toml", "tests/few_steps.py"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        shutil.copy(ROOT / name, tmp_path / name)
-    told = f"assert os.environ['COURSE_TEST_STEPS'] == '{FEW_STEPS}'"
-    cells = ["import os", told, *["assert os"] * 6]
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    (tmp_path / "notebooks").mkdir()
-    nbformat.write(notebook, tmp_path / "notebooks" / "it.ipynb")
-    command = [sys.executable, "-m", "pytest", "-n2", "notebooks/it.ipynb"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert "8 passed" in done.stdout, done.stdout + done.stderr
 
 
 # Solved: every blank filled with the reference, run to the end with the student's own functions

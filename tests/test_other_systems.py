@@ -27,11 +27,6 @@ def test_a_command_means_the_same_in_every_shell(path):
     assert [command for command in commands if not PLAIN.fullmatch(command)] == []
 
 
-def test_there_are_commands_to_look_at():
-    readme = (ROOT / "README.md").read_text("utf-8")
-    assert len(COMMAND.findall(readme)) >= 5
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("python", ["3.11", "3.14"])
 @pytest.mark.parametrize("system", PLATFORMS)

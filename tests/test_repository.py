@@ -44,12 +44,6 @@ def test_there_is_one_version() -> None:
     assert f"({version})" in read("CHANGELOG.md") or f"## {version}" in read("CHANGELOG.md")
 
 
-def test_documents_say_that_the_course_is_not_published_until_it_is() -> None:
-    published = bool(project(ROOT)[0])
-    for name in ("README.md", "CONTRIBUTING.md"):
-        assert ("The course is not published yet" not in " ".join(read(name).split())) == published
-
-
 # --- Workflows --------------------------------------------------------------------------------
 
 
@@ -78,25 +72,6 @@ def test_the_tests_run_on_every_system_and_python() -> None:
     assert {name.split("-")[0] for name in matrix["os"]} == {"ubuntu", "macos", "windows"}
     assert matrix["python"] == ["3.11", "3.12", "3.13", "3.14"]
     assert any(step.get("run") == ".ci/run" for step in steps("test"))
-
-
-def test_what_opens_and_what_runs_the_notebooks_is_named() -> None:
-    pinned = {line.partition("==")[0] for line in read("requirements.txt").splitlines()}
-    assert {"jupyter", "jupyterlab", "nbval"} <= pinned
-
-
-def test_the_weekly_run_leaves_out_what_lists_the_names_of_a_peer() -> None:
-    runs = "\n".join(step.get("run", "") for step in steps("newest"))
-    [words] = re.findall(r'python course\.py --newest test -k "not (\w+)"', runs)
-    tests = [
-        name
-        for path in ROOT.glob("tests/*.py")
-        for name in re.findall(r"def (test_\w+)", read(path))
-    ]
-    assert sorted(name for name in tests if words in name) == [
-        "test_every_callback_of_the_peers_has_a_line",
-        "test_every_name_of_the_peers_agents_has_a_line_and_a_sentence",
-    ]
 
 
 def test_the_site_is_published_from_the_folder_it_is_built_in() -> None:

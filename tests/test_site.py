@@ -201,17 +201,3 @@ def test_hints_are_folded_and_open_with_the_keyboard(page: Any, address: str) ->
     hint.locator("summary").focus()
     page.keyboard.press("Enter")
     assert hint.evaluate("e => e.open && e.innerText.length > 20")
-
-
-def test_search_finds_a_word_of_a_lesson(page: Any, address: str) -> None:
-    page.goto(f"{address}/search.html?q=bootstrapped")
-    page.locator("#search-results a[href*='notebooks/01_a2c']").first.wait_for()
-
-
-def test_the_theme_can_be_changed(page: Any, address: str) -> None:
-    page.goto(f"{address}/index.html")
-    theme = "() => document.documentElement.dataset.theme"
-    other = {"dark": "light", "light": "dark"}[page.evaluate(theme)]
-    page.locator("button.theme-switch-button").first.click()
-    page.locator(f"button.theme-change-button[data-mode={other}]").first.click()
-    assert page.evaluate(theme) == other

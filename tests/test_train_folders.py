@@ -15,7 +15,7 @@ from sentences import assert_one_sentence
 from test_train import ROOT, arguments, out, outcome, steps_in, stop_after, whole  # noqa: F401
 
 from helpers.agents import TD3
-from helpers.agents.noise import GaussianNoise, OUNoise, UniformNoise
+from helpers.agents.noise import OUNoise, UniformNoise
 from helpers.agents.schedules import LinearSchedule
 from helpers.training import train
 from helpers.training.asked import parse_value
@@ -159,17 +159,6 @@ def test_other_settings_in_the_same_folder_are_refused(whole, capsys):
     assert outcome(whole) == before
 
 
-def test_a_training_goes_on_from_before_a_setting_was_renamed(whole, out):
-    shutil.copytree(whole, out)
-    content = torch.load(out / "checkpoint.pt")
-    memories = content["under_way"]["memories"]
-    for names in (content["hyperparameters"], memories, content["run"]["settings"]):
-        names["random_exploration"] = names.pop("warm_up_noise")
-    torch.save(content | {"version": 3}, out / "checkpoint.pt")
-    assert train.main(arguments(out)) == 0
-    assert outcome(out)[1:] == outcome(whole)[1:]  # it is finished: no other checkpoint is written
-
-
 @pytest.mark.parametrize("damage", ["cut", "empty", "text", "flipped", "agent", "newer", "run"])
 def test_a_damaged_checkpoint_is_one_sentence_and_stays(whole, out, damage, capsys):
     shutil.copytree(whole, out)
@@ -233,18 +222,14 @@ def test_a_training_that_meets_nan_keeps_its_checkpoint(out, monkeypatch, capsys
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("0.01", 0.01), ("3", 3), ("None", None), ("True", True), ("-1e-3", -1e-3),
-        ("GaussianNoise(0.2)", GaussianNoise(0.2)), ("UniformNoise()", UniformNoise()),
-        ("OUNoise(sigma=0.3, dt=2)", OUNoise(0.3, dt=2)), (" 'a' ", "a"),
+        ("0.01", 0.01), ("3", 3), ("None", None), ("True", True), ("-1e-3", -1e-3), (" 'a' ", "a"),
+        ("OUNoise(sigma=0.3, dt=2)", OUNoise(0.3, dt=2)), ("UniformNoise()", UniformNoise()),
         ("LinearSchedule(3e-4, 3e-5, 500_000)", LinearSchedule(3e-4, 3e-5, 500_000)),
     ],
 )  # fmt: skip
 def test_values_are_read_as_they_are_written(text, value):
     parsed = parse_value(text)
-    assert parsed == value
-    assert type(parsed) is type(value)
-    if not isinstance(value, str):
-        assert parse_value(repr(value)) == value
+    assert (parsed, type(parsed)) == (value, type(value))
 
 
 def plan(*line):
@@ -325,22 +310,16 @@ def line(monkeypatch):
 def test_progress_in_a_log_is_a_line_every_minute(line, capsys):
     for _ in range(20):
         line.after(seconds=5, steps=10)
+    line.agent.history["return"] = [(i, float(i)) for i in range(20)]
+    line.evaluations.best = (100, SimpleNamespace(mean=1234.56))
+    line.after(seconds=100, steps=100)
     said = capsys.readouterr().out.splitlines()
     assert said == [
         "1,020 of 10,000 steps (10 %) · 1:14:50 left · 2 steps/s",
         "1,140 of 10,000 steps (11 %) · 1:13:50 left · 2 steps/s",
+        "1,300 of 10,000 steps (13 %) · 2:00:50 left · 1 steps/s · last returns 14.5 · "
+        "best evaluation 1,234.6",
     ]
-
-
-def test_progress_tells_returns_evaluations_and_the_speed_of_the_last_minute(line, capsys):
-    line.after(seconds=10, steps=5000)  # the warm-up is fast
-    line.agent.history["return"] = [(i, float(i)) for i in range(20)]
-    line.evaluations.best = (100, SimpleNamespace(mean=1234.56))
-    line.after(seconds=100, steps=100)
-    assert capsys.readouterr().out.splitlines()[-1] == (
-        "6,100 of 10,000 steps (61 %) · 1:05:00 left · 1 steps/s · last returns 14.5 · "
-        "best evaluation 1,234.6"
-    )
 
 
 def test_progress_on_a_terminal_is_one_line(line, capsys, monkeypatch):

@@ -15,17 +15,6 @@ torch @ https://download.pytorch.org/whl/cpu/torch-2.11.0%2Bcpu-cp313-cp313-linu
 """
 
 
-def test_versions_are_read_from_every_kind_of_line():
-    assert versions(FREEZE) == {
-        "imageio": "2.37.4",
-        "jupyter-client": "7.4.9",
-        "numpy": "2.1.3",
-        "torch": "2.11.0",
-    }
-    lines = "# no==1\ngymnasium[classic-control]==1.4.0\nc==11.0; python_version < '3.13'\n"
-    assert versions(lines) == {"gymnasium": "1.4.0", "c": "11.0"}
-
-
 def test_colabs_list_keeps_its_packages_and_gets_a_date():
     new = colab(
         "# old\ntorch==1.0\nnumpy==1.0\n", FREEZE, "Ubuntu 22\nPython 3.13.15\n", "2030-01-07"

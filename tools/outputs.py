@@ -146,7 +146,7 @@ def _output_problems(root: Path, output: NotebookNode) -> list[str]:
 def _paths(root: Path, text: str) -> list[str]:
     """Absolute paths of somebody's machine; the path of a web address is none."""
     here = [path for path in (root, Path.home()) if len(path.parts) > 1]
-    places = [r"/(?:home|Users|root|tmp)/", r"[A-Za-z]:\\+Users\\"]
+    places = [r"/(?:home|Users|root|tmp|work|opt|mnt|private|content)/", r"[A-Za-z]:\\+Users\\"]
     places += [re.escape(str(path)) + r"(?![\w-])" for path in here]
     return re.findall(rf"(?<![\w.~-])(?:{'|'.join(places)})[^\s'\"<>)]*", text)
 
