@@ -15,6 +15,7 @@ from trials import a_batch, assert_same, with_larger_eps
 from helpers.agents import DDPG, PPO, SAC, TD3, DDPGfD
 from helpers.agents.networks import DeterministicActor
 from helpers.agents.noise import GaussianNoise
+from helpers.agents.schedules import LinearSchedule
 
 few = {"seed": 0, "learning_starts": 5, "batch_size": 16, "buffer_size": 100}
 
@@ -52,7 +53,7 @@ OFF_POLICY = [
     (TD3, {"target_noise": 2.0, "noise_clip": 0.1}),
     (SAC, {"learn_temperature": False, "temperature": 0.2}),
     (SAC, {"target_entropy": -7.0}),
-    (TD3, {"actor_learning_rate": lambda steps: 1e-2}),
+    (TD3, {"actor_learning_rate": LinearSchedule(1e-2, 1e-3, 50)}),
 ]
 
 
