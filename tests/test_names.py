@@ -127,7 +127,7 @@ def test_no_name_stands_twice_and_none_is_left_open():
 
 
 def test_what_a_name_is_called_here_is_there():
-    agent, memory = A2C("CartPole-v1", n_envs=1, n_steps=2, hidden=4), small()
+    agent, memory = A2C("CartPole-v1", n_envs=1, n_steps=3, hidden=4), small()
     known = {name for kind in AGENTS for name in [*kind.settings, "env"]}
     known |= {name for kind in AGENTS for name in dir(kind)} | set(vars(agent)) | set(vars(memory))
     known |= set(vars(SAC("Pendulum-v1", **tiny)))
