@@ -336,3 +336,23 @@ def test_a_seed_that_torch_cannot_take_is_one_sentence():
     with pytest.raises(ValueError, match="seed must be") as error:
         TD3("Pendulum-v1", seed=2**64)
     assert_one_sentence(str(error.value).replace("e+18", ""), "seed")
+
+
+def test_save_and_load_take_a_path(tmp_path):
+    with open(tmp_path / "a.pt", "wb") as file, one_sentence(TypeError, "the path of a file"):
+        short().save(file)
+    with open(tmp_path / "a.pt", "rb") as file, one_sentence(TypeError, "the path of a file"):
+        TD3.load(file)
+
+
+def test_a_device_is_not_replaced_by_a_file():
+    with one_sentence(ValueError, "/dev/null is no file"):
+        short().save("/dev/null")
+    assert not os.path.isfile("/dev/null")
+
+
+def test_a_memory_of_ones_own_that_learning_would_wait_for_is_refused():
+    agent = TD3("Pendulum-v1", seed=0, learning_starts=20, hidden=4)
+    agent.buffer = ReplayBuffer(10, (3,), (1,), 0)
+    with one_sentence(ValueError, "learning_starts must be at most buffer_size"):
+        agent.learn(1)

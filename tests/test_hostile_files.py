@@ -139,7 +139,7 @@ HOSTILE = {
     "layers beyond counting": (lambda f: f.set(hidden=[1] * 50_000), IMPOSSIBLE),
     "a memory too long": (lambda f: f.set(buffer_size=10**12), UNFIT),
     "a memory that might just do": (lambda f: f.set(buffer_size=10**9), UNFIT),
-    "a stretched tensor": (lambda f: f.weights(stretched), FOREIGN),
+    "a stretched tensor": (lambda f: f.weights(stretched), UNFIT),
     # versions
     "a newer version": (lambda f: f.say(version=99), "update the course"),
     "a far version": (lambda f: f.say(version=10**5000), FOREIGN),

@@ -97,6 +97,7 @@ def test_what_cannot_be_is_one_sentence_of_one_form(kind, name, value):
     [
         (TD3, {"learning_starts": 8, "buffer_size": 7}),
         (A2C, {"n_envs": 1, "n_steps": 1}),
+        (A2C, {"n_envs": 1, "n_steps": 2}),  # in episodes of one step it would never learn
         (PPO, {"n_epochs": 4, "batch_size": 1}),
     ],
 )

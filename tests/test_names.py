@@ -157,7 +157,7 @@ def test_a_row_says_what_a_name_is_called():
 
 
 def test_what_a_name_is_called_here_is_there():
-    agent, memory = A2C("CartPole-v1", n_envs=1, n_steps=2, hidden=4), small()
+    agent, memory = A2C("CartPole-v1", n_envs=1, n_steps=3, hidden=4), small()
     known = {name for kind in AGENTS for name in [*kind.settings, "env"]}
     known |= {name for kind in AGENTS for name in dir(kind)} | set(vars(agent)) | set(vars(memory))
     known |= set(vars(SAC("Pendulum-v1", **tiny)))

@@ -7,14 +7,14 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
-from environments import Probe
+from environments import AnySpace, Probe, make
 from gymnasium import spaces
 from sentences import one_sentence
 from wholes import AGENTS, everything, tiny
 
 from helpers.agents import A2C, DDPG, PPO, TD3, A2CByTheBook, BehaviourCloning
 from helpers.agents.cloning import pretrain
-from helpers.agents.normalize import Running
+from helpers.agents.normalize import Normalizer, Running
 from helpers.demos.files import load_demos
 from helpers.evaluation import evaluate
 
@@ -234,3 +234,17 @@ def test_what_cannot_be_normalised_is_one_sentence(kind, wrong):
 def test_pictures_are_not_normalised():
     with one_sentence(ValueError, "pictures", "normalize"):
         TD3("ShortPixels-v0", normalize=BOTH, **tiny)
+
+
+def test_numbers_far_from_0_are_told_apart():
+    """As clocks are: in float32 there is no difference between 1.7e9 and one more."""
+    normalizer = Normalizer(("obs",), 1, 1, 0.99)
+    seen = 1.7e9 + torch.randn(1000, 1, dtype=torch.float64)
+    normalizer.of_obs.add(seen)
+    scaled = normalizer.obs(seen)
+    assert scaled.dtype == torch.float32
+    torch.testing.assert_close(scaled.std().item(), 1.0, rtol=0, atol=0.01)
+    space = gym.spaces.Box(-np.inf, np.inf, (1,), np.float64)
+    agent = PPO(make(AnySpace, observation_space=space), seed=0, normalize=("obs",), hidden=4)
+    agent.normalizer.of_obs.add(seen)
+    torch.testing.assert_close(agent.flat(seen.numpy()), scaled)

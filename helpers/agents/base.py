@@ -46,7 +46,7 @@ from helpers.envs.make import (
     spaces_of,
 )
 from helpers.envs.resumable import DIVERGED, Resumable
-from helpers.envs.units import warn_of_far_numbers
+from helpers.envs.units import warn_of_far_numbers, warn_of_loose_bounds
 from helpers.names import explained, is_elsewhere, unknown
 
 Callback = Callable[["Agent"], bool | None]
@@ -331,6 +331,7 @@ class Agent(Configured):
         Which of them is found out once, after the agent was made `ready`.
         """
         if self.chosen is None:
+            warn_of_loose_bounds(self)
             self.chosen = fast_way(self) or False
         if self.chosen:
             return self.chosen(*batch)

@@ -218,6 +218,8 @@ def _load(part: Any, state: Any, own_groups: bool) -> None:
         if any(here[0].keys() - group.keys() for group in state["param_groups"]):
             raise ValueError("it is of another class")
         shapes = [p.shape for group in part.param_groups for p in group["params"]]
+        if state["state"].keys() not in (set(), {*range(len(shapes))}):
+            raise ValueError("it is of a network with other parameters")
         for i, moments in state["state"].items():
             for each in moments.values():
                 if each.shape not in (shapes[i], ()) or not each.is_floating_point():

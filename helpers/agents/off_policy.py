@@ -14,7 +14,6 @@ from helpers.agents.settings import setting
 from helpers.demos.files import Demos, check_spaces
 from helpers.envs.make import check_finite, one_line
 from helpers.envs.resumable import Resumable
-from helpers.envs.units import warn_of_loose_bounds
 from helpers.memory.buffers import Batch, ReplayBuffer
 from helpers.memory.pictures import make_memory
 
@@ -70,12 +69,9 @@ class OffPolicyAgent(ActorCriticAgent):
 
     def learn_from_memory(self) -> None:
         """One update with a batch of stored transitions."""
-        if self.updates == 0:  # the warm-up has just ended
-            warn_of_loose_bounds(self)
         self.updates += 1
         self.follow_schedules()
-        batch = self.normal_batch(self.buffer.sample(self.batch_size))
-        losses = self.learned(self.update, batch)
+        losses = self.learned(self.update, self.normal_batch(self.buffer.sample(self.batch_size)))
         self.losses |= losses
         if self.updates % self.log_every == 0:
             self.log(**{name: float(loss) for name, loss in losses.items()})

@@ -58,8 +58,9 @@ class OnPolicyAgent(Agent):
 
     def settle(self, name: str) -> None:
         super().settle(name)
-        if self.n_envs == self.n_steps == 1:
-            raise refuse("n_envs times n_steps", "at least 2, the steps of a rollout", 1)
+        if self.n_envs == 1 and self.n_steps < 3:  # with filler rows, too little to learn from
+            words = "at least 3 in one environment, the steps of a rollout"
+            raise refuse("n_envs times n_steps", words, self.n_steps)
 
     def update(self, rollout: Rollout) -> None:
         """Learn from one rollout."""
