@@ -252,8 +252,8 @@ LINE = "a = 1\n"
         (new_markdown_cell("word " * 251), ["cell c has 251 words, more than 250: split it."]),
         (new_code_cell(60 * LINE), []),
         (new_code_cell(61 * LINE), ["cell c has 61 lines of code, more than 60: split it."]),
-        (new_code_cell("class A2C(OnPolicyAgent):\n" + 109 * f"    {LINE}"), []),
-        (new_code_cell("class A2C(OnPolicyAgent):\n" + 110 * f"    {LINE}"), ["cell c has 111 li"]),
+        (new_code_cell("class A2C(OnPolicyAgent):\n" + 119 * f"    {LINE}"), []),
+        (new_code_cell("class A2C(OnPolicyAgent):\n" + 120 * f"    {LINE}"), ["cell c has 121 li"]),
         (new_code_cell("class Tree(Access):\n" + 60 * f"    {LINE}"), ["cell c has 61 lines"]),
     ],
 )
