@@ -226,6 +226,7 @@ def test_the_page_has_the_tables_of_the_stored_results():
     assert report.FIGURE.exists()
 
 
+@pytest.mark.long
 def test_a_report_keeps_the_other_benchmarks_rows(monkeypatch, tmp_path, capsys):
     for name in ("RESULT", "README", "FIGURE"):
         monkeypatch.setattr(report, name, tmp_path / Path(getattr(report, name)).name)
