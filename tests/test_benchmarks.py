@@ -13,7 +13,7 @@ import torch
 from sentences import assert_one_sentence
 from sometimes import always_on
 
-from benchmarks import bench, peers, prioritized, report, training
+from benchmarks import bench, peers, report, training
 from benchmarks import measure as measuring
 from benchmarks.measure import (
     MICROSECONDS,
@@ -211,15 +211,6 @@ def test_the_plain_file_is_the_td3_that_it_is_beside():
     )
 
 
-def test_costs_by_size_are_rows_for_a_plot():
-    rows = prioritized.by_size(sizes=(50, 300), rounds=1, steps=2)
-    names = ["ours", *(each.name for each in prioritized.of_size(50)[1:])]
-    shown = [(row["items"], row["name"]) for row in rows]
-    assert shown == [pair for pair in shown if pair in [(n, x) for n in (50, 300) for x in names]]
-    assert {"ours", "a tutorial's Python tree"} <= {name for _, name in shown}
-    assert all(row["microseconds"] > 0 for row in rows)
-
-
 # What is written
 
 
@@ -235,6 +226,7 @@ def test_the_page_has_the_tables_of_the_stored_results():
     assert report.FIGURE.exists()
 
 
+@pytest.mark.long
 def test_a_report_keeps_the_other_benchmarks_rows(monkeypatch, tmp_path, capsys):
     for name in ("RESULT", "README", "FIGURE"):
         monkeypatch.setattr(report, name, tmp_path / Path(getattr(report, name)).name)

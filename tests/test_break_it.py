@@ -6,7 +6,6 @@ from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from operator import attrgetter
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -172,11 +171,6 @@ def test_a_variants_file_says_what_is_wrong_with_it(monkeypatch, tmp_path):
         variants.cache_clear()
         with pytest.raises(ValueError, match=says):
             variants("98")
-
-
-def test_a_stretch_in_which_no_episode_ended_repeats_its_neighbour():
-    agent = SimpleNamespace(history={"return": [(450, -9.0), (470, -7.0), (990, -1.0)]})
-    assert break_it.curve(agent, 1000) == [-8.0] * (POINTS - 1) + [-1.0]
 
 
 def test_a_value_is_in_the_environments_rewards(monkeypatch):

@@ -247,15 +247,16 @@ def test_what_stays_of_a_body(source, kept):
     assert result.endswith(f':\n{tail}    raise NotImplementedError("exercise 2.10")')
 
 
-@pytest.mark.parametrize("source", ["X = 1", "def f(): ...", "class C:\n    x = 1"])
-def test_a_definition_without_a_body_is_no_exercise(source):
-    with pytest.raises(BuildError, match="no function body"):
-        blank(source, "1.1")
-
-
-@pytest.mark.parametrize("source", ["def f(x): return x", 'def f():\n    """D."""; return 1'])
-def test_a_body_beside_its_signature_is_refused(source):
-    with pytest.raises(BuildError, match="give it a line"):
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        *((each, "no function body") for each in ("X = 1", "def f(): ...", "class C:\n    x = 1")),
+        ("def f(x): return x", "give it a line"),
+        ('def f():\n    """D."""; return 1', "give it a line"),
+    ],
+)
+def test_what_cannot_be_made_blank_is_refused(source, told):
+    with pytest.raises(BuildError, match=told):
         blank(source, "1.1")
 
 
@@ -294,14 +295,6 @@ def test_the_lines_of_a_solution_come_in_another_order_and_whole():
 def test_what_counts_as_a_leak(course, text, leaks):
     secrets = giveaways(definition(course.root, "helpers.agents.agent:gae"))
     assert bool(leak(secrets, text)) == leaks
-
-
-def test_bookkeeping_is_no_secret_but_a_whole_body_of_it_is():
-    source = "def f(self, optimizer):\n    self.optimizer = optimizer\n    optimizer.zero_grad()"
-    assert not leak(giveaways(source), "self.optimizer = optimizer")
-    assert not leak(giveaways(source), "optimizer.zero_grad()")
-    assert leak(giveaways(source), source)
-    assert giveaways("def f(x):\n    return x") == {}
 
 
 @pytest.mark.parametrize(

@@ -59,10 +59,6 @@ def test_the_numbers_of_an_evaluation_and_its_words():
     assert str(result) == "3.0 ± 2.2 over 3 episodes (worst 1.0, best 6.0)"
 
 
-def test_twenty_episodes_unless_told():
-    assert evaluate(stay, make(Start)).returns.shape == (20,)
-
-
 def test_an_agent_is_evaluated_without_exploring():
     env = make(Guess, action_space=spaces.Box(-2, 2, (1,)), wanted={-1: [0.5], 1: [-1.0]})
     agent = A2C(env, hidden=8, seed=0)
@@ -112,13 +108,6 @@ def test_what_is_no_number_of_episodes_is_one_sentence(episodes):
 def test_what_is_no_seed_is_one_sentence(seed):
     with one_sentence(ValueError, "seed must be a whole number", repr(seed)):
         evaluate(stay, "CartPole-v1", seed=seed)
-
-
-def test_numbers_may_come_from_numpy():
-    evaluation = evaluate(stay, "CartPole-v1", episodes=np.int64(2), seed=np.int64(70))
-    np.testing.assert_array_equal(
-        evaluation.returns, evaluate(stay, "CartPole-v1", episodes=2, seed=70).returns
-    )
 
 
 def test_a_function_may_give_the_pair_of_stable_baselines3():

@@ -10,7 +10,7 @@ import torch
 from helpers.checks.core import judge
 from helpers.checks.edits import Edit, edited
 from helpers.demos.files import ARRAYS, load_demos, read_episodes
-from helpers.exercises.lesson_04_ddpgfd import sampling, trees
+from helpers.exercises.lesson_04_ddpgfd import sampling
 from helpers.exercises.lesson_04_ddpgfd.demonstrations import READ_EPISODES
 from helpers.exercises.lesson_04_ddpgfd.n_step import N_STEP_RETURN
 from helpers.exercises.lesson_04_ddpgfd.trees import SEGMENT_TREE, SUM_TREE
@@ -78,23 +78,6 @@ def test_a_reader_lets_errors_pass(error):
             return {}, []
 
     assert judge(READ_EPISODES, swallows).diagnosis == "error swallowed"
-
-
-@pytest.mark.parametrize(
-    ("new", "named"),
-    [("lengths**3 % 7 + 5", "numbers of rewards"), ("lengths, gamma", "discounted sums")],
-)
-def test_the_parts_of_an_n_step_return_are_called_by_their_names(new, named):
-    wrong = edited(N_STEP_RETURN.reference, [Edit("(n), lengths", f"(n), {new}")], "a test")
-    assert named in judge(N_STEP_RETURN, wrong).message
-
-
-def test_the_example_of_rounding_is_true():
-    careless, example = mistake(SUM_TREE, "not safe from rounding"), "0.3, 0, 0, 0, 0.7, 0, 0 and 0"
-    priorities = [float(number) for number in example.replace(" and", ",").split(", ")]
-    [found] = trees.fill(careless(8, 1), priorities).retrieve(np.array([0.9999999999999999]))
-    assert priorities[found] == 0
-    assert example in judge(SUM_TREE, careless).message
 
 
 @answers(READ_EPISODES)

@@ -111,7 +111,7 @@ EXPLORERS = [
              moving=(0, 1), unset={"baseline"}, figures=2),
     Explorer(plot_uphill, uphill_explorer,
              S(action=(-1, -0.6, -0.24, 0, 0.36, 1), step=(0, 0.04, 0.12, 0.3), steps=(1, 2, 20),
-               error=(0, 0.5, 1)), figures=8),
+               error=(0, 0.5, 1)), figures=6),
     Explorer(plot_q, lambda: q_explorer(lively()),
              S(angle=(-180, 0, 25, 180), speed=(-8, 0.5, 8), step=(0, 1), zoom=(1, 20, 50),
                shows=("policy", "value")),
@@ -123,22 +123,22 @@ EXPLORERS = [
     Explorer(plot_tau, tau_explorer, S(tau=TAUS, noise=(0, 0.25)), unset={"seed"}),
     Explorer(plot_bias, bias_explorer,
              S(actions=(1, 2, 10, 50), noise=(0, 0.3, 1, 1.2), spread=(0, 2), shared=(0, 0.9),
-               seed=(0, 20)), figures=8),
+               seed=(0, 20)), figures=6),
     Explorer(plot_climb, climb_explorer,
              S(updates=(0, 1, 40, 60), size=(0, 0.05, 0.3), shared=(0, 0.9), seed=(0, 6, 16, 20)),
-             figures=8),
+             figures=6),
     Explorer(plot_smoothing, smoothing_explorer,
              S(target_noise=(0, 0.04, 0.2, 1), noise_clip=(0, 0.1, 0.5, 1), peak=(0, 0.7, 1.5),
-               width=(0.02, 0.3)), figures=8),
+               width=(0.02, 0.3)), figures=6),
     Explorer(plot_data_flow, data_flow_explorer, S(step=(None, *range(1, 16)))),
     Explorer(plot_tree_walk, tree_walk_explorer,
              S(priorities=TREES, prefix_sum=(0, 0.25, 10.75, 13.25, 24, 30), step=(0, 1, None)),
-             unset={"priorities"}, figures=8),
+             unset={"priorities"}, figures=6),
     Explorer(plot_priorities, priority_explorer,
              S(alpha=(0, 0.05, 0.6, 1), beta=(0, 0.05, 0.4, 0.95, 1)), figures=6),
     Explorer(plot_n_step, n_step_explorer,
              S(n=(1, 2, 5, 12), sweeps=(0, 1, 4, 12), gamma=(0.5, 0.9, 1), cut=(True, False)),
-             figures=8),
+             figures=6),
     Explorer(plot_seeds, seeds_explorer, S(seeds=(1, 3, 7, 20), report=tuple(REPORTS)),
              [lambda study=study: {"study": study} for study in STUDIES.values()], figures=4),
     Explorer(plot_winner, winner_explorer, S(seeds=(1, 3, 10, 20), report=tuple(REPORTS)),
@@ -153,10 +153,10 @@ EXPLORERS = [
     Explorer(plot_temperature, temperature_explorer,
              S(temperature=TEMPERATURES, second=(0, 0.8, 1, 1.2)), moving=(1,)),
     Explorer(plot_squash, squash_explorer, S(mean=(-3, 0, 0.5, 3), std=(0.1, 1, 3)),
-             moving=(0, 1), figures=8),
+             moving=(0, 1), figures=6),
     Explorer(plot_gradients, gradients_explorer,
              S(offset=(-10, 0, 10), std=(0.05, 0.4, 1), ripples=(0, 0.05, 0.2), draws=DRAWS),
-             moving=(0, 1), unset={"seed"}, figures=8),
+             moving=(0, 1), unset={"seed"}, figures=6),
 ]  # fmt: skip
 every_explorer = pytest.mark.parametrize("explorer", EXPLORERS, ids=lambda e: e.plot.__name__)
 
@@ -185,8 +185,10 @@ def parts(box) -> tuple[list, ipywidgets.Image, ipywidgets.HTML]:
 
 def ends(widget: ipywidgets.Widget) -> Sequence[Any]:
     """What a control can be set to: everything that there is to choose, or both ends."""
-    if isinstance(widget, (ipywidgets.Dropdown, ipywidgets.SelectionSlider)):
+    if isinstance(widget, ipywidgets.Dropdown):
         return [each[1] if isinstance(each, tuple) else each for each in widget.options]
+    if isinstance(widget, ipywidgets.SelectionSlider):
+        return widget.options[0], widget.options[-1]
     return widget.min, widget.max
 
 

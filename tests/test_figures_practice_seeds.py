@@ -135,10 +135,10 @@ def test_the_wrong_winner_is_counted(pair):
         shown = permutation_test(worse, better) < 0.05
         which = f"{loser} is the worse one: " if shown else f"no difference is shown: {loser} "
         assert second_line.startswith(f"Over all 20 seeds {which}")
-        apart(fig)
         one, other = (
             second_line.split(": ")[1].removeprefix(f"{loser} ").split(f" on average, {winner} ")
         )
         one, other = (float(text.rstrip(".").replace("−", "-")) for text in (one, other))
         assert one < other
+    apart(fig)
     assert sentence(plot_winner(pair[::-1], 6, report)) == sentence(fig)

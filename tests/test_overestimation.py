@@ -13,13 +13,7 @@ from torch import nn
 from trials import quick
 
 from helpers.agents import DDPG, TD3
-from helpers.training.overestimation import (
-    EPISODES,
-    SCORED,
-    TAIL,
-    double_estimate,
-    values_and_returns,
-)
+from helpers.training.overestimation import SCORED, TAIL, double_estimate, values_and_returns
 
 # ---- the double estimator ------------------------------------------------------------------------
 
@@ -114,10 +108,6 @@ def expected(gamma):
         for length in Sliding.lengths for t in range(min(length, SCORED))
     ]  # fmt: skip
     return np.mean(values)
-
-
-def test_the_lengths_are_as_many_as_the_episodes():
-    assert len(Sliding.lengths) == EPISODES
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.9, 1.0])

@@ -228,18 +228,6 @@ def test_places_without_steps_do_not_count():
         np.testing.assert_allclose(batch.weights, expected, rtol=1e-5)
 
 
-def test_cpprb_gives_the_same_weights():
-    """A C++ library that has no packages for the latest versions of Python."""
-    cpprb = pytest.importorskip("cpprb")
-    priorities = np.random.default_rng(0).exponential(size=300) + 0.01
-    theirs = cpprb.PrioritizedReplayBuffer(300, {"obs": {}}, alpha=0.6, eps=0.0)
-    theirs.add(obs=np.zeros(300), priorities=priorities)
-    batch = theirs.sample(500, beta=0.7)
-    p = sampling_probabilities(priorities, 0.6)
-    ours = importance_weights(p[batch["indexes"]], p.min(), 300, 0.7)
-    np.testing.assert_allclose(ours, batch["weights"], rtol=1e-4)
-
-
 def test_beta_grows_in_a_straight_line_with_the_batches_and_with_nothing_else():
     buffer = with_priorities([1.0, 16.0], alpha=1.0, beta=0.4, beta_samples=6)
     betas = []

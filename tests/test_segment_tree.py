@@ -158,6 +158,7 @@ def test_retrieve_finds_what_a_cumulative_sum_finds(sets, top, data):
 @given(st.lists(priorities, min_size=1, max_size=70).filter(any), tops)
 @example([0.1, 1.0, 0.0, 0.0], 1)  # (0.1 + 1) - 0.1 rounds to 1: all of the right child is used up
 @example([0.3, 0.1, 0.0, 0.0], 1)
+@example([0.3, 0.0, 0.7, 0.0], 1)  # so it does for a right child that ends with an empty leaf
 @example([5e-324, 0.0], 1)
 def test_no_place_without_priority_is_ever_found(values, top):
     """Prefix sums on, just below and just above every border between two places, and the total."""

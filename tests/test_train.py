@@ -133,13 +133,13 @@ def test_other_agents_go_on_as_well(algorithm, tmp_path, monkeypatch):
     settings = {"ddpg": SMALL, "a2c": ["hidden=4", "n_envs=2"]}.get(algorithm, ["hidden=4"])
     line = [algorithm, env, "--seed", "3", "--evaluate-every", "100", "--episodes", "1"]
     line += ["--set", *settings]
-    assert train.main([*line, "--steps", "1200", "--out", str(tmp_path / "whole")]) == 0
+    assert train.main([*line, "--steps", "600", "--out", str(tmp_path / "whole")]) == 0
     parts = [*line, "--out", str(tmp_path / "parts")]
     for _ in range(2):
         stop_after(monkeypatch, 2)
-        assert train.main([*parts, "--steps", "1200"]) == train.STOPPED
+        assert train.main([*parts, "--steps", "600"]) == train.STOPPED
         monkeypatch.undo()
-    assert train.main([*parts, "--steps", "1200"]) == 0
+    assert train.main([*parts, "--steps", "600"]) == 0
     assert outcome(tmp_path / "parts")[0] == outcome(tmp_path / "whole")[0]
 
 

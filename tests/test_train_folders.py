@@ -317,7 +317,7 @@ def test_progress_in_a_log_is_a_line_every_minute(line, capsys):
     assert said == [
         "1,020 of 10,000 steps (10 %) · 1:14:50 left · 2 steps/s",
         "1,140 of 10,000 steps (11 %) · 1:13:50 left · 2 steps/s",
-        "1,300 of 10,000 steps (13 %) · 2:00:50 left · 1 steps/s · last returns 14.5 · "
+        "1,300 of 10,000 steps (13 %) · 1:57:49 left · 1 steps/s · last returns 14.5 · "
         "best evaluation 1,234.6",
     ]
 

@@ -1,0 +1,127 @@
+"""Answers that stand in no list of mistakes: edits of the reference, and what is said of them."""
+
+import numpy as np
+import pytest
+
+from helpers.checks import find, grade
+from helpers.checks.edits import Edit, edited
+
+DRAW = "self.rng.integers(0, self.size, batch_size)"
+LAYERS = "[layer for layer in network.modules() if isinstance(layer, nn.Linear)]"
+ORTHOGONAL = "nn.init.orthogonal_(layer.weight, math.sqrt(2))"
+NOT_PASSED_ON = "Begin with `super().reset(seed=seed)`"
+LOSS, BACKWARD = "-(log_probs * weights).mean()", "loss.backward(retain_graph=True); return loss"
+ERROR = "((values - targets) ** 2).mean()"
+FIRST = """\
+        if self.value is None:
+            self.value = np.zeros(shape)
+            return self.value
+"""
+DELAY, NEXT = "self.updates % 2 == 0 and ", "next_log_prob"
+OWN_TEMPERATURE = "temperature_loss(self.temperature.log, log_prob"
+STEP = "gradient_step(self.actor_optimizer, policy_loss)"
+# The exercise, its edits (what stands there and what comes in its place), and part of the verdict.
+SLIPS = [
+    ("0.1", [("np.zeros(len(rewards))", "np.zeros_like(rewards)"), ("reversed(range(len(rewards)))",
+      "range(len(rewards))")], "whole numbers"),  # beside looking into the past
+    ("1.4", [(f"return {LOSS}", "pass")], "no return"),
+    ("1.4", [(f"return {LOSS}", f"loss = {LOSS}; {BACKWARD}")], "backward"),
+    ("1.6", [(f"return {ERROR}", f"loss = {ERROR}; {BACKWARD}")], "backward"),
+    ("1.11", [("actions - mean", "actions - mean.detach()")], "no gradient"),
+    ("1.11", [("/ log_std.exp()", "/ log_std.exp().detach()"),
+              ("- log_std -", "- log_std.detach() -")], "gradient to log_std"),
+    *(("1.11", [("z = (", f"log_std = {limited}; z = (")], "") for limited in (
+        "log_std.clamp(-5, 2)", "log_std.clamp(-10, 10)", "(log_std.exp() + 1e-6).log()",
+        "log_std.exp().clamp(min=1e-3).log()")),
+    ("2.1", [("super().__init__()\n", "pass\n")], "has to begin with `super().__init__()`"),
+    ("2.3", [("[obs, action]", "[obs[:, :1].expand_as(obs), action]")], ""),
+    ("2.3", [("start_small(self.output)", "nn.init.uniform_(self.output.weight, -0.3, 0.3)")],
+     "weights of the last layer not small"),
+    ("2.3", [("self.hidden1 = nn.Linear(obs_size + action_dim, hidden)",
+              "self.first = [nn.Linear(obs_size + action_dim, hidden)]"),
+             ("self.hidden1(x)", "self.first[0](x)")], "some layers in a plain list"),
+    ("2.3", [("start_small(self.output)",
+              "start_small(self.output); self.norm = nn.LayerNorm(obs_size + action_dim)"),
+             ("torch.cat([obs, action], dim=-1)", "self.norm(torch.cat([obs, action], dim=-1))")],
+     "normalised layers"),
+    ("2.5", [(DRAW, DRAW.replace("batch_size", "min(batch_size, self.size)"))],
+     "no batch larger than the memory"),
+    ("2.5", [(DRAW, DRAW.replace("self.size", "min(max(self.size, batch_size), self.capacity)"))],
+     "no batch larger than the memory"),
+    ("2.5", [(f"{DRAW})", f"{DRAW}); indices[0] = (self.position - 1) % self.capacity")],
+     "some much more often than others"),
+    ("2.5", [("(obs, action, reward,", "(obs, action, int(reward),")], "none of these"),
+    ("2.5", [("if self.size == 0:", "raise NotImplementedError('exercise 2.5')\n        if 0:")],
+     "`sample` still raises"),
+    ("2.5", [(DRAW, "self.rng.randint(9)")], "rng.integers"),
+    ("2.5", [("array[self.position] = part", "array.append(part)")], "An array keeps its length"),
+    ("2.6", [("@torch.no_grad()\n", ""), ("(1 - batch.terminated) * ", "")], "no mask"),
+    ("2.6", [("(1 - batch.terminated)", "~batch.terminated")], "subtract 0.0 and 1.0 from 1"),
+    ("2.9", [("math.sqrt", "np.sqrt"), ("standard_normal(shape)", "standard_normal()")],
+     "shape ignored"),
+    ("2.9", [("self.value = 0.0", "self.value = None", "reset"),
+             ("        pull = ", f"{FIRST}        pull = ")], "no push after a reset"),
+    ("3.3", [("(1 - batch.terminated)", "~batch.terminated")],
+     "these are numbers: subtract 0.0 and 1.0 from 1."),
+    ("3.4", [("q1, q2 = critic(", "both = critic("), ("nn.functional.mse_loss(q1, target) + "
+      "nn.functional.mse_loss(q2, target)", "((both - target) ** 2).mean()")],
+     "or two critics in one, unpack them"),
+    ("3.6", [("action = actor(obs)", "action = actor")],
+     "A `SmallActor` is no tensor: did you mean what it returns?"),
+    ("4.6", [("(children[:, 0], children[:, 1])", ".reduce(children, axis=0)[0]")],
+     "the operation along the batch"),
+    ("5.3", [("self.best[1].mean", "self.best.mean")], "A tuple's parts have no names"),
+    ("5.4", [("super().reset(seed=seed)", "super.reset(seed=seed)")], "`super` has to be called"),
+    ("5.4", [("super().reset(seed=seed)", "super().reset()")], NOT_PASSED_ON),
+    ("5.4", [("super().reset(seed=seed)", "pass")], NOT_PASSED_ON),
+    ("5.5", [("nn.LayerNorm(size)", "nn.LayerNorm(sizes)")], "something else instead of `sizes`"),
+    ("5.5", [("(*layers)", "(layers)")], "with a star: `*layers`"),
+    ("5.5", [("nn.ReLU()", "nn.ReLU")], "`nn.ReLU()` with its brackets"),
+    ("5.6", [("rng.permutation", "np.random.default_rng(42).permutation")], "You never draw from"),
+    ("5.6", [("order = rng.permutation(n)", "own = rng.random(n) < 0.5; own[0] ^= own.all() or not "
+              "own.any(); order, aside = np.argsort(~own), own.sum()")],
+     "set aside should be `1 of 3`, but yours is `1 to 2 of 3`"),
+    ("6.5", [("- lower).mean()", "- lower).sum()")], "sum instead of mean"),
+    ("6.5", [("torch.minimum(q1, q2)", "q1 + q2")], "by the sum of both"),
+    ("6.7", [(STEP, DELAY + STEP), ("if self.learn", f"if {DELAY}self.learn")],
+     "TD3's delay of actor and temperature"),
+    ("6.7", [("-log_prob.detach()", "log_prob.detach()"),
+             ("loss(self.critic, batch.obs", "loss(self.target_critic, batch.obs")],
+     "two mistakes"),
+    ("6.7", [(OWN_TEMPERATURE, OWN_TEMPERATURE.replace("log_prob", NEXT)),
+             ('"temperature": temperature', '"temperature": self.temperature()')], "two mistakes"),
+    # What went wrong first is told first, in the order in which an update computes.
+    ("6.7", [("log_prob, temperature)", "log_prob / 2, 0.7)")], "The `actor_loss` of update 1"),
+    ("7.3", [("order.tensor_split(parts)", "torch.split(order, parts)")],
+     "cut by the size, given the number"),
+    ("7.3", [("order.tensor_split(parts)", "np.split(order.numpy(), parts)")],
+     "`np.array_split` cuts any number"),
+    ("7.3", [("torch.from_numpy(rng.permutation(n_rows))", "torch.arange(n_rows).flip(0)")],
+     "in order, backwards or shifted"),
+    ("7.4", [("() - log_ratio)", "() - torch.log10(log_ratio.exp()))")], "`torch.log10`"),
+    ("7.7", [(f"*hidden, output = {LAYERS}", "hidden, output = [*iter(network)], network")],
+     "take all its layers, `.modules()`"),
+    ("7.7", [(ORTHOGONAL, "layer.weight = nn.init.orthogonal_(torch.empty(layer.weight.shape))")],
+     "Change weights and biases in place"),
+    ("7.7", [("nn.init.zeros_(layer.bias)",
+              "layer.bias.data = torch.zeros(layer.out_features + 1)")],
+     "The result of `orthogonal_init` could not be used"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("number", "edits", "says"), SLIPS)
+def test_a_slip_has_its_verdict(number, edits, says):
+    reference = find(number).reference
+    result = grade(number, edited(reference, [Edit(*each) for each in edits], "an answer"))
+    assert not result.passed
+    assert says in f"{result.diagnosis}: {result}", str(result)
+    assert "stand-in" not in result.message
+
+
+def test_why_a_mask_of_integers_is_converted_is_said():
+    def learnable_rows(done, done_before):
+        return 1 - np.concatenate([done_before[None], done[:-1]]).astype(int)
+
+    assert "zeros and ones are the numbers of two rows" in grade("1.7", learnable_rows).footer
+    by_reference = grade("1.7", lambda *given: find("1.7").reference(*given))
+    assert "rows" not in by_reference.footer
