@@ -234,7 +234,7 @@ def test_two_agents_never_share_a_noise():
     first.learn(3)
     assert np.all(first.noise.value != 0)
     assert noise.value == second.noise.value == 0
-    assert first.hyperparameters["noise"].value == 0
+    assert first.hyperparameters["noise"] is first.noise
     plain, other = DDPG("Pendulum-v1"), DDPG("Pendulum-v1")
     assert plain.noise == other.noise == GaussianNoise(0.1)
     assert plain.noise is not other.noise

@@ -268,7 +268,7 @@ def test_old_probabilities_are_those_the_rollout_was_played_with(action_space, m
         "helpers.agents.ppo.probability_ratio",
         lambda *both: ratios.append(probability_ratio(*both)) or ratios[-1],
     )
-    agent = an_agent(action_space)
+    agent = an_agent(action_space, fast=False)
     for _ in range(2):
         ratios.clear()
         agent.train_step()

@@ -5,13 +5,11 @@ from functools import partial
 import gymnasium as gym
 import numpy as np
 import pytest
-import torch
 from environments import TORQUE, Constant, Counting, Log, Probe, make
 from sentences import assert_one_sentence
 from wholes import AGENTS, everything, tiny
 
 from helpers.agents import A2C, DDPG, TD3
-from helpers.agents.noise import OUNoise
 from helpers.agents.off_policy import OffPolicyAgent
 from helpers.envs import resumable
 
@@ -230,31 +228,3 @@ def test_a_file_without_replay_is_small_and_with_it_no_larger_than_its_steps(tmp
     step = 4 * (3 + 1 + 1 + 3 + 1 + 1)
     assert sizes[0] < 60_000
     assert 1500 * step < sizes[1] - sizes[0] < 1500 * step + 20_000
-
-
-def test_version_1_loads_as_it_did(tmp_path):
-    path = tmp_path / "a.pt"
-    AGENTS["td3"]().learn(30).save(path)
-    content = torch.load(path)
-    for name in ("counts", "predict_rng"):
-        del content[name]
-    torch.save(content | {"version": 1}, path)
-    loaded = TD3.load(path)
-    assert loaded.steps == loaded.updates == 30
-    loaded.learn(20)
-    torch.save(content, path)  # version 2 has them
-    with pytest.raises(ValueError, match="not an agent"):
-        TD3.load(path)
-
-
-def test_version_3_had_another_name_for_the_noise_of_the_warm_up(tmp_path):
-    path, old = tmp_path / "a.pt", "random_exploration"
-    agent = AGENTS["td3-ou"]().learn(33)
-    agent.save(path, replay=True)
-    content = torch.load(path)
-    for names in (content["hyperparameters"], content["under_way"]["memories"]):
-        names[old] = names.pop("warm_up_noise")
-    torch.save(content | {"version": 3}, path)
-    loaded = TD3.load(path)
-    assert loaded.warm_up_noise == agent.warm_up_noise == OUNoise(sigma=0.5)
-    assert everything(loaded.learn(20)) == everything(agent.learn(20))

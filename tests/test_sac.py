@@ -286,7 +286,7 @@ def test_value_is_the_first_critics_of_the_greedy_action():
 
 def test_what_is_set_is_remembered_and_used(tmp_path):
     own = {"temperature": 0.3, "learn_temperature": False, "target_entropy": -0.7}
-    defaults = {"temperature": 1.0, "learn_temperature": True, "target_entropy": None}
+    defaults = {"temperature": 1.0, "learn_temperature": True, "target_entropy": -1}
     for agent, expected in ((an_agent(SAC, **own), own), (SAC("Pendulum-v1"), defaults)):
         assert agent.hyperparameters | expected == agent.hyperparameters
         assert agent.temperature().item() == pytest.approx(expected["temperature"])

@@ -21,8 +21,7 @@ class Schedule(ABC):
 
     def to_plain(self) -> dict[str, Any]:
         """Kind and parameters as plain values, as a file can hold them; `as_rate` reads them."""
-        numbers = {name: float(value) for name, value in asdict(self).items()}
-        return {"kind": type(self).__name__, **numbers}
+        return {"kind": type(self).__name__, **asdict(self)}
 
 
 @dataclass(frozen=True)
@@ -44,6 +43,9 @@ class LinearSchedule(Schedule):
                 "A LinearSchedule goes from a number above 0 to one from 0 up, in 1 step or "
                 f"more; got {self}."
             )
+        # Plain numbers, since a file holds no others; of whole steps, also if 1e5 was written.
+        plain = {"start": float(self.start), "end": float(self.end), "steps": int(self.steps)}
+        self.__dict__.update(plain)
 
     def __call__(self, steps: int) -> float:
         return linear_schedule(steps, self.steps, self.start, self.end)

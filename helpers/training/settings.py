@@ -141,7 +141,7 @@ SETTINGS: dict[tuple[str, str], Setting] = {
                 "batch_size": 256,
                 "entropy_coef": 0.01,
                 "reward_scale": 0.01,
-                "learning_rate": LinearSchedule(2e-3, 0.0, 200_000),
+                "learning_rate": LinearSchedule(2e-3, 0, 200_000),
             },
         ),
         Setting(
