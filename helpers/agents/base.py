@@ -47,7 +47,7 @@ from helpers.envs.make import (
 )
 from helpers.envs.resumable import DIVERGED, Resumable
 from helpers.envs.units import warn_of_far_numbers, warn_of_loose_bounds
-from helpers.names import explained, is_elsewhere, unknown
+from helpers.names import check_names, explained, is_elsewhere, unknown
 
 Callback = Callable[["Agent"], bool | None]
 SEEDING = threading.RLock()  # held while networks are made, see `Agent.seeded`
@@ -518,7 +518,9 @@ class Agent(Configured):
         checkpoint.write(path, checkpoint.contents(self, replay))
 
     @classmethod
-    def load(cls, path: str | os.PathLike, env: EnvLike | None = None, **settings: Any) -> Self:
+    def load(
+        cls, path: str | os.PathLike = "", env: EnvLike | None = None, **settings: Any
+    ) -> Self:
         """Read an agent that `save` wrote; `env` defaults to the id it was trained on.
 
         `settings` replace those in the file: `load(path, actor_learning_rate=1e-4)` to tune finely,
@@ -541,6 +543,9 @@ class Agent(Configured):
         differ, or settings that the file's networks do not fit; `TypeError` for a setting that
         there is not.
         """
+        if path == "":
+            check_names("load", settings, ["path", "env", *cls.settings])
+            raise TypeError("load takes the path of a file that save wrote, such as 'agent.pt'.")
         with torch.inference_mode(False):
             return checkpoint.agent_from(cls, checkpoint.read(path), env, path, settings)
 
