@@ -117,10 +117,15 @@ def test_is_what_the_builder_writes():
 
 
 def solve(notebook, lesson):
-    """Fill the blanks in place; returns the names of the functions that were filled in."""
-    references = {each.id: each.reference for each in exercises() if each.lesson == lesson}
+    """Fill the blanks in place, mend the bugs; returns the names of the functions concerned."""
+    own = [each for each in exercises() if each.lesson == lesson]
+    references = {each.id: each.reference for each in own}
     names = []
     for cell in notebook.cells:
+        for each in own:
+            if each.bug and cell.source.startswith(f"def {each.name}("):
+                cell.source = inspect.getsource(each.reference)
+                names.append(each.name)
         numbers = NOT_STARTED.findall(cell.source) if cell.cell_type == "code" else []
         if numbers:
             module = inspect.getmodule(references[numbers[0]])
