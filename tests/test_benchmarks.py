@@ -13,7 +13,7 @@ import torch
 from sentences import assert_one_sentence
 from sometimes import always_on
 
-from benchmarks import bench, peers, report, training
+from benchmarks import bench, peers, prioritized, report, training
 from benchmarks import measure as measuring
 from benchmarks.measure import (
     MICROSECONDS,
@@ -296,3 +296,12 @@ def test_ctrl_c_keeps_what_is_finished(monkeypatch, capsys, tmp_path):
     assert bench.main(["--json", str(out)]) == 130
     assert capsys.readouterr().out.splitlines()[-1].startswith("Stopped")
     assert [row["benchmark"] for row in json.loads(out.read_text())["results"]] == ["a"]
+
+
+def test_costs_by_size_are_rows_for_a_plot():
+    rows = prioritized.by_size(sizes=(50, 300), rounds=1, steps=2)
+    names = ["ours", *(each.name for each in prioritized.of_size(50)[1:])]
+    shown = [(row["items"], row["name"]) for row in rows]
+    assert shown == [pair for pair in shown if pair in [(n, x) for n in (50, 300) for x in names]]
+    assert {"ours", "a tutorial's Python tree"} <= {name for _, name in shown}
+    assert all(row["microseconds"] > 0 for row in rows)

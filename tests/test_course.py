@@ -1,6 +1,7 @@
 """course.py and tools/environment.py, with a stand-in for pip: nothing is downloaded."""
 
 import ast
+import errno
 import importlib.util
 import json
 import os
@@ -15,7 +16,7 @@ import pytest
 
 import course
 from tools import environment
-from tools.environment import Environment, Problem, explain
+from tools.environment import Environment, Problem, explain, explain_os_error
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -444,3 +445,9 @@ def test_old_python_can_read_the_file():
     kinds = [type(node) for node in tree.body]
     assert kinds.index(ast.If) == 3  # docstring, __future__, sys
     assert not [node for node in ast.walk(tree) if isinstance(node, (ast.JoinedStr, ast.AnnAssign))]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EIO])
+def test_what_the_system_refuses_is_told_in_a_sentence(number):
+    error = OSError(number, os.strerror(number), "/course/.venv")
+    assert is_a_sentence(explain_os_error(error))

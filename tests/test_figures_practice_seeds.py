@@ -142,3 +142,8 @@ def test_the_wrong_winner_is_counted(pair):
         assert one < other
     apart(fig)
     assert sentence(plot_winner(pair[::-1], 6, report)) == sentence(fig)
+
+
+def test_a_study_that_is_not_there_lists_those_that_are():
+    with pytest.raises(FileNotFoundError, match="ddpg_SparsePendulum-v0"):
+        plot_seeds("nothing")

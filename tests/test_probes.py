@@ -314,3 +314,11 @@ def test_a_table_in_words_and_on_a_page():
     assert "<critic>" not in page
     assert page.count("the &lt;critic&gt;") == 2  # in the row that failed and in the verdict
     assert page.index("passed") < page.index("FAILED")
+
+
+def test_ddpgfd_is_given_demonstrations():
+    agent = quick(DDPGfD)("ActionProbe-v0", 0)
+    assert agent.buffer.demos == 50
+    done = agent.buffer.arrays.action[:50]
+    assert -1 <= done.min() < -0.8
+    assert 0.8 < done.max() <= 1

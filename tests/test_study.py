@@ -232,3 +232,10 @@ def test_threads_are_given_back():
     study.run_seed(FakeSetting(), 0)
     assert torch.get_num_threads() == 2
     torch.set_num_threads(before)
+
+
+def test_ctrl_c_before_the_first_seed_is_done(tmp_path, capsys):
+    record = study.study(FakeSetting(stop_at=0), range(5), out=tmp_path / "a2c.json")
+    assert record["stopped"]
+    assert not list(tmp_path.iterdir())
+    assert capsys.readouterr().out.splitlines()[-1] == "study a2c CartPole-v1: no seed finished"
