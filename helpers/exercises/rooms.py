@@ -63,7 +63,8 @@ class Rooms(gym.Env):
         return np.array([self.room], np.float32), reward, terminated, truncated, {}
 
 
-gym.register("Rooms-v0", "helpers.exercises.rooms:Rooms", disable_env_checker=True)
+if "Rooms-v0" not in gym.registry:  # graders load this module more than once
+    gym.register("Rooms-v0", "helpers.exercises.rooms:Rooms", disable_env_checker=True)
 
 
 def in_the_rooms(settings: Any) -> Any:
