@@ -230,3 +230,13 @@ def test_a_copy_learns_alone(copied):
     assert all(torch.equal(agent.actor.state_dict()[name], part) for name, part in before.items())
     agent.learn(20)
     assert all(map(torch.equal, agent.actor.parameters(), other.actor.parameters()))
+
+
+def test_a_method_that_was_put_in_its_place_between_updates_is_called():
+    agent = off_policy(TD3)
+    agent.learn_from_memory()
+    assert agent.chosen
+    calls = []
+    agent.update = lambda batch: calls.append(len(batch.obs)) or {"loss": 0.0}
+    agent.learn_from_memory()
+    assert calls == [agent.batch_size]
