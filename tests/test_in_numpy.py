@@ -233,10 +233,10 @@ def test_a_copy_learns_alone(copied):
 
 
 def test_a_method_that_was_put_in_its_place_between_updates_is_called():
-    agent = off_policy(TD3)
-    agent.learn_from_memory()
+    agent, calls = off_policy(TD3), []
+    batch = a_batch(16, agent.obs_size, agent.action_size, seed=0)
+    agent.learned(agent.update, batch)
     assert agent.chosen
-    calls = []
     agent.update = lambda batch: calls.append(len(batch.obs)) or {"loss": 0.0}
-    agent.learn_from_memory()
-    assert calls == [agent.batch_size]
+    agent.learned(agent.update, batch)
+    assert calls == [16]
