@@ -323,7 +323,7 @@ def test_progress_in_a_log_is_a_line_every_minute(line, capsys):
 
 
 def test_progress_on_a_terminal_is_one_line(line, capsys, monkeypatch):
-    monkeypatch.setattr(train.shutil, "get_terminal_size", lambda: os.terminal_size((40, 24)))
+    monkeypatch.setattr(train.shutil, "get_terminal_size", lambda **_: os.terminal_size((40, 24)))
     line.progress.live = True
     line.after(seconds=20, steps=10)
     line.after(seconds=0.1, steps=10)  # too soon
