@@ -79,7 +79,7 @@ def plain(agent):
 
 @ALL
 def test_a_training_elsewhere_is_the_same(make):
-    here, there = plain(make()).learn(STEPS), make(device=ELSEWHERE).learn(STEPS)
+    here, there = (plain(each).learn(STEPS) for each in (make(), make(device=ELSEWHERE)))
     assert there.device == ELSEWHERE
     assert all(isinstance(each, There) for each in tensors_of(there))
     assert not any(isinstance(each, There) for each in tensors_of(here))
