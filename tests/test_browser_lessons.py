@@ -103,7 +103,7 @@ def test_an_exercise_not_started_then_wrong_then_right(lab: Lab) -> None:
     run(lab, blank, RIGHT)
     assert "course's version" not in run(lab, check)
     hints = lab.cell(index(lab, check) + 1).locator("details")
-    assert hints.count() == 3
+    assert hints.count() == 4
     assert not hints.nth(2).evaluate("e => e.open"), "the solution is folded"
     hints.nth(2).locator("summary").click()
     assert "def discounted_returns" in hints.nth(2).inner_text()
