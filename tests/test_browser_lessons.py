@@ -104,9 +104,9 @@ def test_an_exercise_not_started_then_wrong_then_right(lab: Lab) -> None:
     assert "course's version" not in run(lab, check)
     hints = lab.cell(index(lab, check) + 1).locator("details")
     assert hints.count() == 4
-    assert not hints.nth(2).evaluate("e => e.open"), "the solution is folded"
-    hints.nth(2).locator("summary").click()
-    assert "def discounted_returns" in hints.nth(2).inner_text()
+    assert not hints.nth(3).evaluate("e => e.open"), "the solution is folded"
+    hints.nth(3).locator("summary").click()
+    assert "def discounted_returns" in hints.nth(3).inner_text()
 
 
 def test_a_lesson_run_in_the_browser_plays_and_answers(lab: Lab) -> None:
