@@ -104,9 +104,3 @@ def is_elsewhere(name: str, agent: object) -> bool:
     return there is not None and (
         there.section == "Settings" or any(hasattr(agent, each) for each in there.here)
     )
-
-
-def called_here(method: str) -> str | None:
-    """What a method of Stable-Baselines3's agents is called here; None if it is none of them."""
-    there = NAMES.get(method)
-    return " ".join(there.here) or None if there and there.section.startswith("Methods") else None

