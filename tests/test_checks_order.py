@@ -91,7 +91,8 @@ def gradient_for_a_constant(x):
 
 
 def log_for_the_width(x):
-    return torch.distributions.Normal(x, math.log(0.5)).mean / 2
+    # `validate_args`: importing stable_baselines3 turns this off for the whole process.
+    return torch.distributions.Normal(x, math.log(0.5), validate_args=True).mean / 2
 
 
 class Layer(nn.Module):

@@ -277,7 +277,7 @@ def test_the_first_probe_to_fail_names_the_suspect(mistake):
     steps = 1000 if kind is A2C else 500  # half of what a right agent is given
     last = NAMES.index(name)
     first = 0 if kind is TD3 or name == TRUNCATION else max(last - 1, 0)
-    by_autograd = {} if kind in (A2C, PPO) else {"fast": False}  # else its twin in numpy updates
+    by_autograd = {} if kind is A2C else {"fast": False}  # else its twin in numpy updates
     with patch(where, wrong(pkgutil.resolve_name(where))):
         for one in PROBES[first : last + 1]:
             result = probe_once(one, quick(kind, **by_autograd), steps=steps)
