@@ -269,4 +269,4 @@ def test_tricks_gain_nothing(source, tmp_path, scripts):
     grades = course.grades()
     points = {student: earned["0.1"] for student, earned in grades.items()}
     assert points.pop("warn") == (1, 1)
-    assert points == {name: (0, 1) for name in [*(trick.__name__ for trick in tricks), *CODE]}
+    assert points == dict.fromkeys([*(trick.__name__ for trick in tricks), *CODE], (0, 1))

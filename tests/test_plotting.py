@@ -31,6 +31,7 @@ from helpers.show.plotting import (
     show,
     to_png,
 )
+from helpers.show.trying import plot_tries
 from helpers.training.statistics import interquartile_mean
 
 pytest_plugins = ("tests.fakes",)
@@ -351,3 +352,15 @@ def test_long_histories_are_thinned_and_odd_values_survive(page):
     assert len(updates.x) <= updates.limit
     np.testing.assert_allclose(updates.y, np.asarray(updates.x) - (updates.stride - 1) / 2)
     assert episodes.mean[-1] == pytest.approx(np.mean(episodes.x[-1] - np.arange(WINDOW)))
+
+
+def test_tries_are_drawn_over_the_band_of_the_lessons_seeds():
+    taught = {"steps": [10, 20], "returns": [[1.0, 2.0], [3.0, 4.0]]}
+    fig = plot_tries("tau 0.05", [[(5, 0.0), (9, 2.0)], [(7, 8.0)]], taught, bar=5.0)
+    ax = fig.axes[0]
+    curves = {tuple(line.get_ydata()) for line in ax.lines}
+    assert {(0.0, 1.0), (8.0,)} <= curves  # means of the episodes so far
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        "as taught, 2 seeds",
+        "tau 0.05",
+    ]

@@ -4,10 +4,11 @@ from helpers.show import figures
 from helpers.show.driving import drive
 from helpers.show.plotting import LiveCurves, band, label, new_figure, progress, show
 from helpers.show.table import Table
+from helpers.show.trying import try_it
 from helpers.show.video import Video, record, side_by_side
 from helpers.show.watching import live
 
 __all__ = [
     "LiveCurves", "Table", "Video", "band", "drive", "figures", "label", "live", "new_figure",
-    "progress", "record", "show", "side_by_side",
+    "progress", "record", "show", "side_by_side", "try_it",
 ]  # fmt: skip

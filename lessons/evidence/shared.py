@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from helpers.show.table import Table
 from helpers.training.results import load_results
 from helpers.training.settings import SETTINGS
 from helpers.training.statistics import LEVEL, permutation_test
@@ -125,6 +126,12 @@ def alike(one: NDArray, other: NDArray) -> Evidence:
     """Whether no difference is shown by the course's rule."""
     p = permutation_test(one, other)
     return f"{one.mean():.4g} against {other.mean():.4g}, p = {p:.2g}", p >= LEVEL
+
+
+def says(table: Table, variant: str, effect: str) -> Evidence:
+    """A row of an `effects_table`, corrected for the number of its tests: "worse in training"."""
+    found = next(str(row[-1]) for row in table.rows if row[0] == variant)
+    return f"{variant}: {found}", found == effect
 
 
 def both(*all_of: Evidence) -> Evidence:
