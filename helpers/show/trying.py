@@ -1,6 +1,6 @@
 """A change of the reader's own, beside a lesson's stored seeds.
 
-    try_it("tau 0.05", train_faster, lab["TD3 as taught"])
+try_it("tau 0.05", train_faster, lab["TD3 as taught"])
 """
 
 from collections.abc import Callable, Mapping, Sequence
