@@ -92,8 +92,9 @@ def named_numbers(losses: Any) -> tuple[str, np.ndarray | None]:
         return f"none, but an object of type {type(losses).__name__}", None
     entries = sorted(losses.items())
     try:
-        return ", ".join(name for name, _ in entries), np.array(
+        numbers = np.array([float(loss) for _, loss in entries])
             [float(loss) for _, loss in entries]
         )
+    return ", ".join(name for name, _ in entries), numbers
     except (TypeError, ValueError, RuntimeError):
         return "one is not a single number", None
