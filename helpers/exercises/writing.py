@@ -93,8 +93,6 @@ def named_numbers(losses: Any) -> tuple[str, np.ndarray | None]:
     entries = sorted(losses.items())
     try:
         numbers = np.array([float(loss) for _, loss in entries])
-            [float(loss) for _, loss in entries]
-        )
-    return ", ".join(name for name, _ in entries), numbers
     except (TypeError, ValueError, RuntimeError):
         return "one is not a single number", None
+    return ", ".join(name for name, _ in entries), numbers
