@@ -35,6 +35,9 @@ if "SparsePendulum-v0" not in gym.registry:  # the module may be imported again
             kwargs=arguments,
         )
 
+if "DoublePole-v0" not in gym.registry:
+    gym.register("DoublePole-v0", "helpers.envs.double_pole:DoublePole", max_episode_steps=500)
+
 if "PixelPendulum-v0" not in gym.registry:
     camera = {"size": 16, "crop": 256, "frames": 3, "repeat": 2}
     gym.register(

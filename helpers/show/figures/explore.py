@@ -19,13 +19,17 @@ from helpers.show.plotting import DPI, VERMILLION, describe, to_png
 
 @dataclass(frozen=True)
 class Slider:
-    """A number between `lo` and `hi`; whole numbers when all four are whole."""
+    """A number between `lo` and `hi`; whole numbers when all four are whole.
+
+    `buttons`: "back" and "next" beside it, which move it by 1.
+    """
 
     lo: float
     hi: float
     default: float
     step: float | None = None
     label: str = ""
+    buttons: bool = False
 
     def widget(self, name: str, **style: Any) -> Any:
         import ipywidgets
@@ -144,5 +148,22 @@ def _controlled(draw: Callable[..., Figure], controls: Mapping, image: Any, widt
 
     for control in inputs.values():
         control.observe(redraw, names="value")
+    shown = [*inputs.values()]
+    for name, control in controls.items():
+        if isinstance(control, Slider) and control.buttons:
+            shown += [_mover(inputs[name], text, by) for text, by in (("back", -1), ("next", 1))]
     row = ipywidgets.Layout(flex_flow="row wrap", width=f"{width}px", max_width="100%")
-    return ipywidgets.VBox([ipywidgets.Box(list(inputs.values()), layout=row), image, problem])
+    return ipywidgets.VBox([ipywidgets.Box(shown, layout=row), image, problem])
+
+
+def _mover(slider: Any, text: str, by: int) -> Any:
+    """A button that moves a slider, which stays within its bounds by itself."""
+    import ipywidgets
+
+    button = ipywidgets.Button(description=text, layout=ipywidgets.Layout(width="5em"))
+
+    def move(_: Any) -> None:
+        slider.value += by
+
+    button.on_click(move)
+    return button
