@@ -1,5 +1,6 @@
 """Two poles on a cart, one on top of the other: hard to balance, and no state is worth over 100."""
 
+from math import cos, sin
 from typing import Any, ClassVar
 
 import gymnasium as gym
@@ -29,7 +30,7 @@ class DoublePole(gym.Env):
     def reset(self, *, seed: int | None = None, options: dict | None = None):
         """Everything within 0.05 of upright and at rest. `options` are ignored."""
         super().reset(seed=seed)
-        self.place, self.speed = self.np_random.uniform(-0.05, 0.05, (2, 3))
+        self.place, self.speed = self.np_random.uniform(-0.05, 0.05, (2, 3)).tolist()
         return self.obs(), {}
 
     def obs(self) -> np.ndarray:
@@ -37,18 +38,19 @@ class DoublePole(gym.Env):
 
     def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """One fiftieth of a second under a force within [-1, 1] times `FORCE`."""
-        force = FORCE * np.clip(action[0], -1, 1)
+        force = FORCE * min(max(float(action[0]), -1.0), 1.0)
         for _ in range(2):
-            self.speed = self.speed + DT * acceleration(self.place, self.speed, force)
-            self.place = self.place + DT * self.speed
-        fallen = bool((np.abs(self.place) > FALLEN).any())
+            rates = acceleration(self.place, self.speed, force)
+            self.speed = [v + DT * rate for v, rate in zip(self.speed, rates, strict=True)]
+            self.place = [x + DT * v for x, v in zip(self.place, self.speed, strict=True)]
+        fallen = any(abs(x) > most for x, most in zip(self.place, FALLEN, strict=True))
         return self.obs(), 1.0, fallen, False, {}
 
     def render(self) -> np.ndarray:
         """A picture (200, 400, 3) in uint8, 80 pixels a metre."""
         picture = Image.new("RGB", (400, 200), "white")
         draw, (x, lower, upper) = ImageDraw.Draw(picture), self.place
-        poles = [[LENGTH * np.sin(angle), LENGTH * np.cos(angle)] for angle in (lower, upper)]
+        poles = [[LENGTH * sin(angle), LENGTH * cos(angle)] for angle in (lower, upper)]
         points = np.cumsum([[x, 0.0], *poles], axis=0) * [80, -80] + [200, 150]
         draw.line([0, 158, 400, 158], "grey", 1)
         draw.rectangle([*(points[0] - [16, 0]), *(points[0] + [16, 8])], "black")
@@ -56,20 +58,20 @@ class DoublePole(gym.Env):
         return np.asarray(picture)
 
 
-def acceleration(place: np.ndarray, speed: np.ndarray, force: float) -> np.ndarray:
+def acceleration(place: list[float], speed: list[float], force: float) -> list[float]:
     """Of the cart (m/s^2) and both poles (rad/s^2), by Lagrange's equations for point masses."""
-    (_, a, b), (_, p, q) = place, speed
-    both, one = 2 * BALL * LENGTH, BALL * LENGTH
-    near, far, cross = both * np.cos(a), one * np.cos(b), one * LENGTH * np.cos(a - b)
-    masses = [
-        [CART + 2 * BALL, near, far],
-        [near, both * LENGTH, cross],
-        [far, cross, one * LENGTH],
-    ]
-    twist = one * LENGTH * np.sin(a - b)
-    forces = [
-        force + both * p * p * np.sin(a) + one * q * q * np.sin(b),
-        both * GRAVITY * np.sin(a) - twist * q * q,
-        one * GRAVITY * np.sin(b) + twist * p * p,
-    ]
-    return np.linalg.solve(masses, forces)
+    (_, lower, upper), (_, p, q) = place, speed
+    # M x = f for the three accelerations x; M is symmetric.
+    two, one = 2 * BALL * LENGTH, BALL * LENGTH
+    twist = one * LENGTH * sin(lower - upper)
+    a, b, c = CART + 2 * BALL, two * cos(lower), one * cos(upper)
+    d, e, f = two * LENGTH, one * LENGTH * cos(lower - upper), one * LENGTH
+    x = force + two * p * p * sin(lower) + one * q * q * sin(upper)
+    y = two * GRAVITY * sin(lower) - twist * q * q
+    z = one * GRAVITY * sin(upper) + twist * p * p
+    # By cofactors: numpy's solver would take most of a step's time.
+    aa, bb, cc = d * f - e * e, c * e - b * f, b * e - c * d
+    dd, ee, ff = a * f - c * c, b * c - a * e, a * d - b * b
+    size = a * aa + b * bb + c * cc
+    rows = (aa, bb, cc), (bb, dd, ee), (cc, ee, ff)
+    return [(u * x + v * y + w * z) / size for u, v, w in rows]
