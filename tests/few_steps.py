@@ -11,6 +11,8 @@ from nbformat import NotebookNode
 # mountain, the longest there is, ends within so many steps.
 FEW_STEPS = "1000"
 
+SHORT = "Settings(steps=1_000, learning_starts=200)"
+
 # What a cell trains by numbers of its own, and no bar asks for: its id, what stands in it, and what
 # runs instead.
 SHORTER = {
@@ -18,7 +20,11 @@ SHORTER = {
     "01-now-you": ("range(3)", "range(1)"),
     "02-one-loop": ("range(60)", "range(6)"),
     "02-now-you": ("(0, 1, 2)", "(0,)"),
-    "03-now-you": ("(0, 1, 2)", "(0,)"),
+    "03-train-pendulum": ("(PENDULUM", f"({SHORT}", "every=3000", "every=250"),
+    "03-train-two-poles": ("(TWO_POLES,", f"({SHORT[:-1]}, env_id=TWO_POLES.env_id),"),
+    "03-train-car": ("(MOUNTAIN_CAR,", f"({SHORT[:-1]}, env_id=MOUNTAIN_CAR.env_id),"),
+    "03-now-you": ("steps=6_000", "steps=1_200"),
+    "03-bar": (">= -200", ">= -9e9", ">= 90", ">= -9e9"),
     "04-now-you": ("(0, 1, 2)", "(0,)"),
     "05-now-you": ("(0, 1, 2)", "(0,)"),
     "05-fresh-starts": ("(100, 20_000)", "(10, 20_000)"),

@@ -29,7 +29,13 @@ def update_cases(rng: np.random.Generator) -> list[Case]:
         case((2, 1), range(2, 3), "update 2, with a delay of 2: everything moves"),
         case((3, 2), range(1, 5), "updates 1 to 4, with a delay of 2"),
         case((2, 3), range(2, 8), "updates 2 to 7, with a delay of 3", policy_delay=3),
-        case((1, 2), range(5, 8), "no delay, noise that is not clipped", policy_delay=1, noise_clip=0.4),
+        case(
+            (1, 2),
+            range(5, 8),
+            "no delay, noise that is not clipped",
+            policy_delay=1,
+            noise_clip=0.4,
+        ),
     ]
 
 

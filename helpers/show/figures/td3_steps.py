@@ -77,7 +77,8 @@ STEPS = (
     ),
     Step(
         "At every second step: one of the actor, up what the first critic says of its actions.",
-        r"$\theta \leftarrow \theta + \eta\,\nabla_{\!\theta}\;\frac{1}{B}\sum\,Q_1(s, \mu_\theta(s))$",
+        r"$\theta \leftarrow \theta + \eta\,\nabla_{\!\theta}\;"
+        r"\frac{1}{B}\sum\,Q_1(s, \mu_\theta(s))$",
         "actor_loss_by_q1",
     ),
     Step(
@@ -166,7 +167,7 @@ REMARKS = (  # text, place, size, steps
     ("batch", (0.56, 3.0), 9.5, (4,)),
     ("noise", (3.68, 4.08), 8.5, (3,)),
     ("every second step", (4.22, 3.72), 8.5, (13,)),
-    ("copies at first, then\nsoft updates, at\nevery second step", (4.05, 2.32), 8.5, (1, 2, 14, 15)),
+    ("copies first, then\nsoft updates, at\nevery second step", (4.05, 2.32), 8.5, (1, 2, 14, 15)),
 )
 JOINTS = (((3.3, 4.08), VERMILLION, (3,)), ((4.2, 0.98), ORANGE, (6,)))  # where noise is added
 BADGES = (
