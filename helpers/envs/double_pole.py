@@ -1,7 +1,7 @@
 """Two poles on a cart, one on top of the other: hard to balance, and no state is worth over 100."""
 
 from math import cos, sin
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -20,7 +20,7 @@ class DoublePole(gym.Env):
     `helpers.envs.make`, is truncated after 500 steps.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 50}
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 50}  # noqa: RUF012  (as gymnasium)
     observation_space = gym.spaces.Box(-np.inf, np.inf, (6,))
     action_space = gym.spaces.Box(-1.0, 1.0, (1,))
 
