@@ -20,7 +20,14 @@ SHORTER = {
     "01-now-you": ("range(3)", "range(1)"),
     "02-one-loop": ("range(60)", "range(6)"),
     "02-now-you": ("(0, 1, 2)", "(0,)"),
-    "03-train-pendulum": ("(PENDULUM", f"({SHORT}", "every=3000", "every=250"),
+    "03-train-pendulum": (
+        "(PENDULUM",
+        f"({SHORT}",
+        "1500, 3000, 6000, 12_000",
+        "500, 1000",
+        "=1500",
+        "=500",
+    ),  # fmt: skip
     "03-train-two-poles": ("(TWO_POLES,", f"({SHORT[:-1]}, env_id=TWO_POLES.env_id),"),
     "03-train-car": ("(MOUNTAIN_CAR,", f"({SHORT[:-1]}, env_id=MOUNTAIN_CAR.env_id),"),
     "03-now-you": ("steps=6_000", "steps=1_200"),

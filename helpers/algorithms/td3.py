@@ -16,8 +16,8 @@ Methods", Algorithm 1. In the code `# 9` marks step 9 of it:
     11      loss <- mean of (y - q1)^2 + mean of (y - q2)^2
     12      one gradient step of both critics, down the loss
     13      at every d-th step: one of the actor, up the mean of Q1(s, mu(s)),
-    14          then mu' moves a fraction tau towards mu,
-    15          and Q1', Q2' move a fraction tau towards Q1, Q2
+    14          then Q1', Q2' move a fraction tau towards Q1, Q2,
+    15          and mu' moves a fraction tau towards mu
 
 Added to the paper's box, as in its appendix or by us: random actions at first, actions clipped to
 [-1, 1], and rewards that are scaled.
@@ -182,8 +182,8 @@ def update(
     agent.actor_optimizer.zero_grad()
     policy_loss.backward()  # reaches the critics too: their zero_grad clears that
     agent.actor_optimizer.step()
-    polyak_update(agent.target_actor.parameters(), agent.actor.parameters(), s.tau)  # 14
-    polyak_update(agent.target_critic.parameters(), agent.critic.parameters(), s.tau)  # 15
+    polyak_update(agent.target_critic.parameters(), agent.critic.parameters(), s.tau)  # 14
+    polyak_update(agent.target_actor.parameters(), agent.actor.parameters(), s.tau)  # 15
     return {"critic_loss": q_loss.detach(), "actor_loss": policy_loss.detach()}
 
 

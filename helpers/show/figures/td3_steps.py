@@ -82,13 +82,13 @@ STEPS = (
         "actor_loss_by_q1",
     ),
     Step(
-        "Then a soft update: the target actor moves a little way towards the actor,",
-        r"$\theta' \leftarrow (1 - \tau)\,\theta' + \tau\,\theta$",
+        "Then soft updates: both target critics move a little way towards the critics,",
+        r"$\phi'_i \leftarrow (1 - \tau)\,\phi'_i + \tau\,\phi_i \qquad i = 1, 2$",
         "polyak_update",
     ),
     Step(
-        "and both target critics move a little way towards the critics.",
-        r"$\phi'_i \leftarrow (1 - \tau)\,\phi'_i + \tau\,\phi_i \qquad i = 1, 2$",
+        "and the target actor moves a little way towards the actor.",
+        r"$\theta' \leftarrow (1 - \tau)\,\theta' + \tau\,\theta$",
         "polyak_update",
     ),
 )
@@ -126,14 +126,14 @@ BOXES = (
     Box("environment", 1.0, 4.55, 1.5, 0.46, GREY, (3,)),
     Box("replay buffer", 1.0, 3.72, 1.5, 0.42, GREY, (3, 4)),
     Box("", 1.0, 1.67, 1.5, 3.02, GREY, (4,)),
-    Box("actor μ", 3.0, 3.2, 1.1, 0.56, VERMILLION, (1, 3, 13, 14)),
-    Box("target\nactor μ′", 3.0, 0.98, 1.1, 0.56, VERMILLION, (1, 5, 14), dashed=True),
-    Box("critics", 5.85, 3.0, 1.9, 1.06, BLUE, (2, 10, 11, 12, 15), group=True),
-    Box("Q₁", 5.4, 3.2, 0.78, 0.46, BLUE, (2, 10, 12, 13, 15)),
-    Box("Q₂", 6.3, 3.2, 0.78, 0.46, BLUE, (2, 10, 12, 15)),
-    Box("target critics", 5.85, 1.22, 1.9, 1.06, BLUE, (2, 7, 15), dashed=True, group=True),
-    Box("Q₁′", 5.4, 1.42, 0.78, 0.46, BLUE, (2, 7, 15), dashed=True),
-    Box("Q₂′", 6.3, 1.42, 0.78, 0.46, BLUE, (2, 7, 15), dashed=True),
+    Box("actor μ", 3.0, 3.2, 1.1, 0.56, VERMILLION, (1, 3, 13, 15)),
+    Box("target\nactor μ′", 3.0, 0.98, 1.1, 0.56, VERMILLION, (1, 5, 15), dashed=True),
+    Box("critics", 5.85, 3.0, 1.9, 1.06, BLUE, (2, 10, 11, 12, 14), group=True),
+    Box("Q₁", 5.4, 3.2, 0.78, 0.46, BLUE, (2, 10, 12, 13, 14)),
+    Box("Q₂", 6.3, 3.2, 0.78, 0.46, BLUE, (2, 10, 12, 14)),
+    Box("target critics", 5.85, 1.22, 1.9, 1.06, BLUE, (2, 7, 14), dashed=True, group=True),
+    Box("Q₁′", 5.4, 1.42, 0.78, 0.46, BLUE, (2, 7, 14), dashed=True),
+    Box("Q₂′", 6.3, 1.42, 0.78, 0.46, BLUE, (2, 7, 14), dashed=True),
     Box("noise ε,\nwithin ± c", 4.2, 1.76, 0.96, 0.5, ORANGE, (6,)),
     Box("min", 7.45, 1.22, 0.6, 0.46, GREEN, (8,)),
     Box("target y", 8.75, 1.22, 1.1, 0.56, GREEN, (9, 11)),
@@ -158,9 +158,9 @@ ARROWS = (
     Arrow(((1.75, 3.06), (2.45, 3.06)), GREY, (13,)),
     Arrow(((3.55, 3.06), (5.01, 3.06)), VERMILLION, (13,), "μ(s)", (3.95, 2.93)),
     Arrow(((5.01, 3.33), (3.55, 3.33)), VERMILLION, (13,), "gradient", (4.62, 3.46)),
-    Arrow(((3.0, 2.92), (3.0, 1.26)), VERMILLION, (1, 14), dashed=True),
-    Arrow(((5.4, 2.47), (5.4, 1.75)), BLUE, (2, 15), dashed=True),
-    Arrow(((6.3, 2.47), (6.3, 1.75)), BLUE, (2, 15), dashed=True),
+    Arrow(((3.0, 2.92), (3.0, 1.26)), VERMILLION, (1, 15), dashed=True),
+    Arrow(((5.4, 2.47), (5.4, 1.75)), BLUE, (2, 14), dashed=True),
+    Arrow(((6.3, 2.47), (6.3, 1.75)), BLUE, (2, 14), dashed=True),
 )
 ENTRIES = (("s", 3.06), ("s, a", 2.68), ("s′", 0.98), ("r, terminated", 0.34))  # of the batch
 REMARKS = (  # text, place, size, steps
@@ -173,5 +173,5 @@ JOINTS = (((3.3, 4.08), VERMILLION, (3,)), ((4.2, 0.98), ORANGE, (6,)))  # where
 BADGES = (
     (1, 2.45, 3.48), (2, 6.8, 3.53), (3, 3.3, 4.48), (4, 0.72, 3.34), (5, 2.45, 1.26),
     (6, 4.2, 0.66), (7, 4.9, 1.75), (8, 7.15, 1.45), (9, 8.2, 1.5), (10, 4.9, 2.47),
-    (11, 9.3, 3.28), (12, 7.5, 3.16), (13, 4.4, 3.06), (14, 3.0, 2.1), (15, 5.85, 2.11),
+    (11, 9.3, 3.28), (12, 7.5, 3.16), (13, 4.4, 3.06), (14, 5.85, 2.11), (15, 3.0, 2.1),
 )  # fmt: skip
