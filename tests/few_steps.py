@@ -27,7 +27,7 @@ SHORTER = {
         "500, 1000",
         "=1500",
         "=500",
-    ),  # fmt: skip
+    ),
     "03-train-two-poles": ("(TWO_POLES,", f"({SHORT[:-1]}, env_id=TWO_POLES.env_id),"),
     "03-train-car": ("(MOUNTAIN_CAR,", f"({SHORT[:-1]}, env_id=MOUNTAIN_CAR.env_id),"),
     "03-now-you": ("steps=6_000", "steps=1_200"),

@@ -72,7 +72,8 @@ def test_what_is_switched_off_makes_a_difference():
         short(lab[name]).train(seed=3).critic.state_dict() for name in ("TD3 as taught", *CHANGED)
     )
     for name, weights in zip(CHANGED, others, strict=True):
-        assert any(not weights[key].equal(taught[key]) for key in taught), name
+        # More than the rounding by which updates in numpy differ.
+        assert any(not torch.allclose(weights[key], taught[key], atol=1e-4) for key in taught), name
 
 
 @pytest.mark.parametrize("lesson", LABS)
