@@ -137,11 +137,11 @@ def solve(notebook, lesson):
 
 # Cells that train what no bar asks for, with the course's own agents or for the pleasure of it, or
 # that record pictures. In nbval's run they are executed like all others.
-LIBRARY_TRAINS = {"03-ddpg", "04-ddpg-alone"}
+LIBRARY_TRAINS = {"04-ddpg-alone"}
 # What the same functions train besides, at full scale only when lessons are built: it takes
 # minutes, and the studies in data/results say how many seeds learn it.
 FURTHER_TASKS = {
-    "01-train-by-the-book", "01-train-pendulum", "02-train-car", "03-train-car", "04-train-dense",
+    "01-train-by-the-book", "01-train-pendulum", "02-train-car", "04-train-dense",
     "06-train-car", "07-train-pendulum",
 }  # fmt: skip
 LEFT_OUT = {"now-you", "patient-a", "pixels", "robot-live"}
@@ -154,7 +154,7 @@ def leave_aside(notebook):
         if cell.id in LIBRARY_TRAINS | FURTHER_TASKS:
             few = f"os.environ['COURSE_TEST_STEPS'] = '{FEW_STEPS}'"
             cell.source = f"import os\n{few}\n{cell.source}\ndel os.environ['COURSE_TEST_STEPS']"
-        shorten(cell)
+        shorten(cell, full=True)
         if cell.id[3:] not in LEFT_OUT and not cell.id.endswith("video"):
             cells.append(cell)
     notebook.cells = cells
