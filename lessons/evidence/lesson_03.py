@@ -33,7 +33,7 @@ def bias(runs: Any) -> NDArray[np.float64]:
 
 @lru_cache
 def poles_table() -> Table:
-    return effects_table(load_lab("03b"), **{"second half": second_half, "bias": bias})
+    return effects_table(load_lab("03b"), usual=False, **{"return": second_half, "bias": bias})
 
 
 @lru_cache

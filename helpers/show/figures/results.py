@@ -140,7 +140,9 @@ def _measured(runs: Mapping[str, Any], against: Mapping[str, Any]) -> list[str]:
 
 
 def effects_table(
-    results: Mapping[str, Mapping[str, Any]], **more: Callable[[Mapping[str, Any]], ArrayLike]
+    results: Mapping[str, Mapping[str, Any]],
+    usual: bool = True,
+    **more: Callable[[Mapping[str, Any]], ArrayLike],
 ) -> Table:
     """What each variant changes, beside the first one: better, worse, or no difference shown.
 
@@ -150,14 +152,15 @@ def effects_table(
 
     Args:
         results: as in `plot_results`, each with its "bar".
+        usual: whether "training" and "at the end" are there; a study may have named others.
         more: further measures, tested as well: head -> one number for each seed of a variant.
     """
     runs = _runs(results)
     measures: dict[str, Callable[[Mapping[str, Any]], ArrayLike]] = {
         "training": lambda each: np.mean(each["returns"], axis=1),
         "at the end": lambda each: each["evaluations"],
-        **more,
     }
+    measures = (measures if usual else {}) | more
     words = dict.fromkeys(measures, ("higher {}", "lower {}"))
     words |= {"training": ("better in training", "worse in training")}
     words |= {"at the end": ("better at the end", "worse at the end")}
