@@ -122,9 +122,10 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
         out_of_reach("npm's registry")
     assert done.returncode == 0, done.stderr
     [path] = folder.glob("*.tgz")
-    file = tarfile.open(path).extractfile("package/axe.min.js")
-    assert file is not None
-    return file.read().decode()
+    with tarfile.open(path) as package:
+        file = package.extractfile("package/axe.min.js")
+        assert file is not None
+        return file.read().decode()
 
 
 @pytest.fixture(scope="module")
