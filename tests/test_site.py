@@ -28,7 +28,7 @@ pytest_plugins = ("tests.browser",)
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("site")]
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENTS = ["index", "README", "try_it", "CONTRIBUTING", "INSTRUCTORS", "NAMES"]
+DOCUMENTS = ["index", "README", "USING", "try_it", "CONTRIBUTING", "INSTRUCTORS", "NAMES"]
 PAGES = [*DOCUMENTS, "notebooks/01_a2c", "notebooks/04_ddpgfd", "notebooks/exercises/02_ddpg"]
 SCREENS = {"desktop": (1280, 900), "phone": (390, 844)}
 AXE = "axe-core@4.14.1"  # looks for barriers
