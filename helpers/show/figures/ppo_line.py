@@ -37,6 +37,8 @@ def plot_line(lines: Mapping[str, tuple[NDArray, NDArray]]) -> None:
 def figure_of_line(lines: Mapping[str, tuple[NDArray, NDArray]]) -> Figure:
     """Surrogate and clipped objective above, the mean return below; a column for each line.
 
+    Upright lines stand at the old policy and, dashed, at the new one.
+
     Args:
         lines: name -> places `(P,)`, 0 the old policy and 1 the new one; and at each of them
             surrogate, clipped objective and return, `(P, 3)`.
@@ -47,14 +49,11 @@ def figure_of_line(lines: Mapping[str, tuple[NDArray, NDArray]]) -> Figure:
         upper.plot(places, surrogate, color=INK, ls=DASHES, label="surrogate")
         upper.plot(places, clipped, color=BLUE, label="clipped objective")
         lower.plot(places, returns, color=VERMILLION)
-        best = places[clipped.argmax()]
         for ax in (upper, lower):
-            ax.axvline(0, color=GREY, lw=0.8)
-            ax.axvline(best, color=BLUE, lw=0.8, ls=DASHES)
-        room = 0.15 * np.ptp(surrogate)
-        upper.set_ylim(surrogate.min() - room, surrogate.max() + room)
-        label(upper, name, legend="upper left")
+            ax.axvline(0, color=GREY, lw=1)
+            ax.axvline(1, color=GREY, lw=1, ls=DASHES)
+        label(upper, name)
         label(lower, x="place on the line: 0 old, 1 new")
-    label(axes[0, 0], y="from the rollout")
+    label(axes[0, 0], y="from the rollout", legend="upper left")
     label(axes[1, 0], y="mean return")
     return fig
