@@ -78,7 +78,8 @@ def test_the_return_on_the_line_is_that_of_whole_episodes(left):
 def test_a_line_has_objectives_above_and_returns_below():
     places = np.linspace(-1, 3, 5)
     found = np.transpose([places, [0, 1, 3, 2, 1], [10, 20, 30, 20, 10]])
-    upper, _, lower, _ = figure_of_line({"an update": (places, found), "other": (places, found)}).axes
+    fig = figure_of_line({"an update": (places, found), "another": (places, found)})
+    upper, _, lower, _ = fig.axes
     np.testing.assert_allclose(curve(upper, BLUE)[:, 1], found[:, 1])
     np.testing.assert_allclose(curve(lower, VERMILLION)[:, 1], found[:, 2])
 

@@ -17,8 +17,8 @@ from helpers.show.plotting import BLUE, DASHES, GREY, INK, VERMILLION, label, ne
 @torch.no_grad()
 def mean_return(policy: Any, episodes: int = 128) -> float:
     """The mean return of so many CartPole episodes, played at once, with sampled actions."""
-    envs, rng = gym.make_vec("CartPole-v1", episodes, "vector_entry_point"), np.random.default_rng(0)
-    obs, _ = envs.reset(seed=0)
+    envs = gym.make_vec("CartPole-v1", episodes, "vector_entry_point")
+    rng, (obs, _) = np.random.default_rng(0), envs.reset(seed=0)
     total, alive = np.zeros(episodes), np.ones(episodes, bool)
     while alive.any():
         actions = policy.sample(torch.from_numpy(obs), rng)
