@@ -44,10 +44,9 @@ def update_cases(rng: np.random.Generator) -> list[Case]:
         usual = {"n_epochs": 1, "batch_size": size, "max_grad_norm": 100.0, "reward_scale": 0.3}
         s, agent, batches = Settings(**usual | changed), toy_agent(actions), []
         for _ in range(calls):
-            chosen = rng.integers(0, 3, size) if discrete else rng.normal(size=(size, 2))
+            one, other = torch.tensor(rng.integers(0, 3, size)), floats(rng.normal(size=(size, 2)))
             columns = 2 + 3 * rng.normal(size=size), 2 + rng.normal(size=size)
-            chosen = torch.tensor(chosen) if discrete else floats(chosen)
-            obs = floats(rng.normal(size=(size, OBS_SIZE)))
+            obs, chosen = floats(rng.normal(size=(size, OBS_SIZE))), one if discrete else other
             batches.append((Rows(obs, chosen, *map(floats, columns)), s, np.random.default_rng(7)))
         return Case((agent, batches), note=note)
 
