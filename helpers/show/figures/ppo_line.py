@@ -9,6 +9,7 @@ import gymnasium as gym
 import numpy as np
 import torch
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from helpers.show.plotting import BLUE, DASHES, GREY, INK, VERMILLION, label, new_figure, show
@@ -54,6 +55,7 @@ def figure_of_line(lines: Mapping[str, tuple[NDArray, NDArray]]) -> Figure:
             ax.axvline(1, color=GREY, lw=1, ls=DASHES)
         label(upper, name)
         label(lower, x="place on the line: 0 old, 1 new")
+        lower.xaxis.set_major_locator(MaxNLocator(integer=True))
     label(axes[0, 0], y="from the rollout", legend="upper left")
     label(axes[1, 0], y="mean return")
     return fig
