@@ -36,9 +36,7 @@ SHORTER = {
     ),
     "05-probabilities": (".learn(20_000)", ".learn(2_000)"),
     "06-one-state": ("updates=2000", "updates=200"),
-    "07-ratios-by-epoch": (".learn(10_000)", ".learn(1_000)"),
-    "07-kl-through-training": (".learn(30_000)", ".learn(1_000)"),
-    "07-now-you": ("range(3)", "range(1)"),
+    "07-now-you": ("Settings(n_epochs=3)", "Settings(n_epochs=3, steps=2_000)"),
 }
 
 

@@ -156,7 +156,7 @@ for agent in (TD3("Pendulum-v1", seed=0, learning_starts=5), PPO("Pendulum-v1", 
     agent.save({str(tmp_path / "a.pt")!r})
     type(agent).load({str(tmp_path / "a.pt")!r}).learn(150)
 agent.optimizer.zero_grad()
-for number, kind in {{"1.10": A2C, "3.7": TD3, "7.8": PPO}}.items():
+for number, kind in {{"1.10": A2C, "3.7": TD3}}.items():
     assert grade(number, kind).passed
 assert "torch._dynamo" not in sys.modules
 """

@@ -17,7 +17,7 @@ from helpers.show.figures.diagrams import plot_actor_critic, plot_agent_environm
 from helpers.show.figures.discount import discount_explorer
 from helpers.show.figures.explore import Slider, explore
 from helpers.show.figures.ppo_clip import clip_explorer
-from helpers.show.figures.ppo_kl import plot_kl
+from helpers.show.figures.ppo_line import mean_return, plot_line
 from helpers.show.figures.ppo_ratios import ratio_explorer
 from helpers.show.figures.practice_early_stop import early_stop_explorer
 from helpers.show.figures.practice_frames import plot_frames
