@@ -29,7 +29,7 @@ def room_cases(rng: np.random.Generator) -> list[Case]:
         Case(([3], []), note="a reset"),
         Case(([3], [3.0]), note="one step at full power"),
         Case(([3], [0.0, 3.0]), note="a step without power, and one at full power"),
-        Case(([3, 4], rng.uniform(-1, 5, 30).tolist()), note="two episodes"),
+        Case(([3, 4], rng.uniform(-1, 5, 80).tolist()), note="two episodes"),
     ]
 
 

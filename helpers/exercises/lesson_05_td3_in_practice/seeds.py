@@ -94,7 +94,7 @@ def power_cases(rng: np.random.Generator) -> list[Case]:
     return [
         Case((RUNS, RUNS + 500, 4, 30, 1), note="groups that do not overlap, 4 seeds each"),
         Case((RUNS, RUNS + 500, 3, 30, 1), note="the same with 3 seeds each"),
-        Case((RUNS, RUNS + 30, 5, 600, 1), note="groups that overlap, 5 seeds each"),
+        Case((RUNS, RUNS + 25, 5, 1500, 1), note="groups that overlap, 5 seeds each"),
     ]
 
 
