@@ -1,7 +1,7 @@
 """Two agents with one wrong line each, for lesson 05. Spoilers: find out by probes first."""
 
 from helpers.agents import TD3
-from helpers.algorithms.td3 import clipped_double_q_target
+from helpers.agents.td3 import clipped_double_q_target
 from helpers.checks.edits import Edit, compiled, edited, source_of_reference
 
 DISCOUNTED_TWICE = edited(
