@@ -70,7 +70,7 @@ def plot_seeds(
     _draw_by_seeds(right, widths, seeds, report)
     top = max(width.max() for width in widths.values()) or 1.0
     right.set(ylim=(-0.02 * top, 1.06 * top))
-    label(right, x="seeds of a study", y="width of the middle 95 %")
+    label(right, x="seeds of a study", y="width of the middle 95 % of reports")
     headline(fig, _claims(scores, bar, imagined[report][seeds - 1], seeds, report))
     return fig
 
