@@ -306,6 +306,5 @@ def test_lesson_05_shows_it_in_ten_lines():
     others = ("class", "mine", "print", "import", "from")
     assert sum(not line.startswith(others) for line in lines) <= 12
     there = {"TD3": TD3, "make_room": lambda: "Pendulum-v1", "ROOM": tiny | {"hidden": 8}}
-    there |= {"evaluate": lambda agent: agent.steps}
-    exec(code.replace("TD3(make_room,", "TD3(make_room(),").replace("2000", "30"), there)
+    exec(code.replace("TD3(make_room,", "TD3(make_room(),").replace("1000", "30"), there)
     assert there["mine"].steps == 30

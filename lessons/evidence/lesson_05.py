@@ -119,11 +119,11 @@ def broken_room() -> Evidence:
 
 
 def room_beats_thermostat() -> Evidence:
-    """Of 20 seeds none is below the thermostat, which has -101."""
+    """Of 20 seeds 19 are above the thermostat, which has -101."""
     found = load_results("05_room")
     scores = np.array([row["mean"] for row in found["results"]])
-    text = f"worst of {len(scores)}: {scores.min():.1f}, thermostat {found['thermostat']:.1f}"
-    return text, len(scores) == 20 and scores.min() > found["thermostat"] > -102
+    above = int((scores > found["thermostat"]).sum())
+    return f"{above} of {len(scores)}", (above, len(scores)) == (19, 20)
 
 
 def robot_score() -> Evidence:
