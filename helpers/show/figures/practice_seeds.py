@@ -70,7 +70,7 @@ def plot_seeds(
     _draw_by_seeds(right, widths, seeds, report)
     top = max(width.max() for width in widths.values()) or 1.0
     right.set(ylim=(-0.02 * top, 1.06 * top))
-    label(right, x="seeds of a study", y="width of the middle 95 % of reports")
+    label(right, x="seeds of a study", y="spread of the reports (95 %)")
     headline(fig, _claims(scores, bar, imagined[report][seeds - 1], seeds, report))
     return fig
 
@@ -93,7 +93,7 @@ def _draw_reports(ax: Axes, scores: NDArray, bar: float, reported: NDArray, repo
     ]
     ends = [edges[0], edges[-1]]
     if edges[0] - 0.2 * span < bar < edges[-1] + 0.2 * span:
-        marks.append(ax.axvline(bar, color=GREY, lw=1.2, ls=DASHES, label="bar"))
+        marks.append(ax.axvline(bar, color=GREY, lw=1.2, ls=DASHES, label="threshold"))
         ends.append(bar)
     legend_above(ax, marks)
     ax.set(
