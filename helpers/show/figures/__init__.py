@@ -19,11 +19,9 @@ from helpers.show.figures.explore import Slider, explore
 from helpers.show.figures.ppo_clip import clip_explorer
 from helpers.show.figures.ppo_line import mean_return, plot_line
 from helpers.show.figures.ppo_ratios import ratio_explorer
-from helpers.show.figures.practice_early_stop import early_stop_explorer
 from helpers.show.figures.practice_frames import plot_frames
-from helpers.show.figures.practice_long_training import plot_robot, plot_trainings
-from helpers.show.figures.practice_losses import plot_losses
-from helpers.show.figures.practice_seeds import seeds_explorer, winner_explorer
+from helpers.show.figures.practice_long_training import plot_robot
+from helpers.show.figures.practice_seeds import seeds_explorer
 from helpers.show.figures.practice_side_by_side import plot_side_by_side
 from helpers.show.figures.results import (
     effects_table,

@@ -1,4 +1,4 @@
-"""Lesson 05's statistic: exercise 5.2 `interquartile_mean`."""
+"""Lesson 05: exercises 5.2 `interquartile_mean`, 5.9 `bootstrap_interval`, 5.10 `power`."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from helpers.checks.exercise import Case
 from helpers.exercises.observing import raises
 from helpers.exercises.properties import no_mutation
 from helpers.exercises.text import exercise
-from helpers.training.statistics import interquartile_mean
+from helpers.training.statistics import bootstrap_interval, interquartile_mean, power
 
 # --- Cases ----------------------------------------------------------------------------------------
 
@@ -60,3 +60,42 @@ INTERQUARTILE_MEAN = exercise(
         **no_mutation(lambda rng: [case for case in runs_cases(rng) if np.size(case.args[0])]),
     },
 )  # fmt: skip
+
+# --- The interval and the power: by chance, so they are compared roughly --------------------------
+
+RUNS = np.array([12.0, 3.0, 50.0, 8.0, 1.0, 95.0, 30.0, 22.0, 5.0, 61.0])
+
+
+def observe_interval(function, values, statistic, confidence):
+    """Both ends, in standard errors from the statistic of the values."""
+    found = function(values, statistic, confidence, 8000, np.random.default_rng(0))
+    if not isinstance(found, tuple | list) or len(found) != 2:
+        return {"form of the result": "not a pair", "low": None, "high": None}
+    ends = [(np.asarray(x) - values.mean(axis=0)) / values.std() * 3 for x in found]
+    return {"form of the result": "a pair", "low": ends[0], "high": ends[1]}
+
+
+def interval_cases(rng: np.random.Generator) -> list[Case]:
+    curves = RUNS[:8, None] * [1.0, 0.5] + [0.0, 40.0] * rng.normal(size=(8, 1))
+    return [
+        Case((RUNS[:6], np.mean, 0.95), note="six runs"),
+        Case((RUNS, interquartile_mean, 0.95), note="ten runs, the interquartile mean"),
+        Case((RUNS, np.mean, 0.5), note="a confidence of 0.5"),
+        Case((curves, np.mean, 0.95), note="eight curves of two points"),
+    ]
+
+
+BOOTSTRAP_INTERVAL = exercise(
+    __file__, "5.9", bootstrap_interval, interval_cases, observe_interval, rtol=0.05, atol=0.04
+)
+
+
+def power_cases(rng: np.random.Generator) -> list[Case]:
+    return [
+        Case((RUNS, RUNS + 500, 4, 30, 1), note="groups that do not overlap, 4 seeds each"),
+        Case((RUNS, RUNS + 500, 3, 30, 1), note="the same with 3 seeds each"),
+        Case((RUNS, RUNS + 25, 5, 1500, 1), note="groups that overlap, 5 seeds each"),
+    ]
+
+
+POWER = exercise(__file__, "5.10", power, power_cases, rtol=0.2, atol=0.05)
