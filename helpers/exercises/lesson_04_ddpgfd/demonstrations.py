@@ -48,12 +48,19 @@ def in_a_file(function, arrays, env):
 
 def demo_cases(rng: np.random.Generator) -> list[Case]:
     def case(obs_bounds, action_bounds, steps: int, note: str) -> Case:
-        path = rng.uniform(*obs_bounds, (steps + 1, len(obs_bounds[0]))).round(2)
+        def drawn(bounds, rows: int) -> np.ndarray:
+            return (
+                rng.uniform(bounds[0], bounds[1], (rows, len(bounds[0])))
+                .round(2)
+                .astype(np.float32)
+            )
+
+        path = drawn(obs_bounds, steps + 1)
         arrays = {
-            "obs": path[:-1].astype(np.float32),
-            "action": rng.uniform(*action_bounds, (steps, len(action_bounds[0]))).round(2),
+            "obs": path[:-1],
+            "action": drawn(action_bounds, steps),
             "reward": rng.normal(size=steps).round(2).astype(np.float32),
-            "next_obs": path[1:].astype(np.float32),
+            "next_obs": path[1:],
             "terminated": np.zeros(steps, bool),
             "truncated": np.arange(steps) == steps - 1,
         }

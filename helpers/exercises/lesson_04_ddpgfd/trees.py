@@ -5,6 +5,7 @@ so that `retrieve` is judged whatever `set` is.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ NEUTRAL: dict[np.ufunc, float] = {np.add: 0.0, np.minimum: np.inf}
 FIVE = [3.0, 1.0, 4.0, 1.0, 5.0]
 
 
-def built(function, operation: np.ufunc, priorities) -> SegmentTree:
+def built(function, operation: np.ufunc, priorities) -> Any:
     """A tree of somebody's class, with an operation and with priorities from place 0 on."""
     if not isinstance(function, type):
         function()  # a function in place of the class: its error says what is wrong

@@ -13,10 +13,9 @@ from helpers.exercises.toys import SmallActor, SmallCritic, random_actor, random
 from helpers.exercises.writing import ToyAgent, observe_update
 
 PLACES = 40
-NUMBERS = {
-    "gamma": 0.9, "tau": 0.2, "n_step_weight": 0.3, "gradient_weight": 0.4, "eps": 0.125,
-    "demo_bonus": 3.0,
-}  # fmt: skip
+SETTINGS = Settings(
+    gamma=0.9, tau=0.2, n_step_weight=0.3, gradient_weight=0.4, eps=0.125, demo_bonus=3.0
+)
 
 
 class Priorities:
@@ -61,16 +60,14 @@ def update_cases(rng: np.random.Generator) -> list[Case]:
             for make in (random_critic, random_actor, random_critic, random_actor)
         ]
         batch = n_step_batch(rng, obs_size, action_dim, 0.9, *windows)
-        return Case((*networks, batch, Settings(**NUMBERS), calls), note=note)
+        return Case((*networks, batch, SETTINGS, calls), note=note)
 
     windows = ["...", ".t", "..c", "t", "..", "c"]
     by_hand = (
         SmallCritic([2.0, 2.0]), SmallActor([[0.5]]), SmallCritic([1.0, 0.5]), SmallActor([[0.25]])
     )  # fmt: skip
     return [
-        Case(
-            (*by_hand, n_step_batch(rng, 1, 1, 0.5, ".."), Settings(**NUMBERS), 1), note="one row"
-        ),
+        Case((*by_hand, n_step_batch(rng, 1, 1, 0.5, ".."), SETTINGS, 1), note="one row"),
         case(2, 1, 1, windows[:4], "four rows"),
         case(2, 2, 2, windows, "two calls, two actions"),
         case(3, 2, 3, windows[:5], "three calls"),

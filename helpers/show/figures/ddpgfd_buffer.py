@@ -1,5 +1,7 @@
 """Lesson 04: the replay buffer with its demonstrations, the write pointer and an n-step window."""
 
+from typing import Any
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -21,8 +23,8 @@ def plot_buffer() -> Figure:
     ax.axis("off")
     for place in range(PLACES):
         colour = GREEN if place < DEMOS else BLUE
-        look = {"facecolor": tint(colour, 0.18), "edgecolor": colour, "lw": 1}
-        ax.add_patch(Rectangle((place + 0.04, 0), 0.92, 1, **look))
+        box = Rectangle((place + 0.04, 0), 0.92, 1, facecolor=tint(colour, 0.18), edgecolor=colour)
+        ax.add_patch(box)
         say(ax, place + 0.5, 0.5, str(place), 8.5, INK)
     for place in ENDS:
         ax.plot([place + 1] * 2, [-0.12, 1.12], color=INK, lw=2.2)
@@ -43,13 +45,12 @@ def _bracket(ax: Axes, start: float, stop: float, y: float, colour: str, words: 
 
 def _pointer(ax: Axes) -> None:
     """Where the next transition goes, and the way back from the last place."""
-    style = {"arrowstyle": "-|>", "color": VERMILLION, "lw": 1.6, "shrinkA": 0, "shrinkB": 1}
-    ax.annotate("", (POINTER + 0.5, 0), (POINTER + 0.5, -0.9), arrowprops=style)
-    say(ax, POINTER + 0.8, -0.7, "write pointer", 9, VERMILLION, "left")
-    back = {"color": GREY, "lw": 1.2}
-    ax.plot([PLACES - 0.5, PLACES - 0.5, DEMOS + 0.5], [-0.1, -1.75, -1.75], **back)
+    style: Any = {"arrowstyle": "-|>", "lw": 1.4, "shrinkA": 0, "shrinkB": 1}
     ax.annotate(
-        "", (DEMOS + 0.5, 0), (DEMOS + 0.5, -1.75),
-        arrowprops={"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 1, **back},
-    )  # fmt: skip
+        "", (POINTER + 0.5, 0), (POINTER + 0.5, -0.9), arrowprops=style | {"color": VERMILLION}
+    )
+    say(ax, POINTER + 0.8, -0.7, "write pointer", 9, VERMILLION, "left")
+    ax.plot([PLACES - 0.5, PLACES - 0.5, DEMOS + 0.5], [-0.1, -1.75, -1.75], color=GREY, lw=1.2)
+    back = style | {"color": GREY}
+    ax.annotate("", (DEMOS + 0.5, 0), (DEMOS + 0.5, -1.75), arrowprops=back)
     say(ax, 12, -1.45, "behind the last place", 8.5, GREY)
