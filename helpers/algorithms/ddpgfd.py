@@ -133,10 +133,10 @@ def update(
     agent.actor_optimizer.step()
     polyak_update(agent.target_critic.parameters(), agent.critic.parameters(), s.tau)  # 11
     polyak_update(agent.target_actor.parameters(), agent.actor.parameters(), s.tau)
-    priority = priorities(  # 12
+    priority = priorities(
         (q - y).detach(), action_gradient, batch.is_demo, s.gradient_weight, s.eps, s.demo_bonus
     )
-    buffer.update_priorities(batch.indices, priority)
+    buffer.update_priorities(batch.indices, priority)  # 12
     losses = {"critic_loss": q_loss.detach(), "actor_loss": policy_loss.detach()}
     return losses | {"demonstrations": batch.is_demo.mean()}
 

@@ -42,7 +42,7 @@ def observe_set(function, operation, before, place, priority):
 
 def levels(nodes: np.ndarray) -> dict[str, np.ndarray]:
     """From the leaves up to the root."""
-    start, seen = len(nodes) // 2, {}
+    start, seen = len(nodes) // 2, dict[str, np.ndarray]()
     while start > 1:
         name = "row of the leaves" if not seen else f"row of nodes {start} to {2 * start - 1}"
         seen[name] = nodes[start : 2 * start]
