@@ -93,7 +93,7 @@ def corridor_runs() -> dict[str, Any]:
     return {
         name: {
             "returns": each["values"], "evaluations": [v[-1] for v in each["values"]],
-            "found": each["found"], "bar": 0.95,
+            "found": np.array(each["found"]) / 1000, "bar": 0.95,
         }
         for name, each in load_results("04_corridor")["results"].items()
     }  # fmt: skip
@@ -101,12 +101,13 @@ def corridor_runs() -> dict[str, Any]:
 
 def in_corridor(name: str, part: str) -> NDArray:
     """Of each seed the samples until the way was found, or the first room's value at the end."""
-    return np.array(corridor_runs()[name]["found" if part == "found" else "evaluations"])
+    runs = corridor_runs()[name]
+    return 1000 * runs["found"] if part == "found" else np.array(runs["evaluations"])
 
 
 def effect(variant: str, *effects: str) -> Evidence:
     """What the lesson's table of the corridor says of a variant."""
-    table = effects_table(corridor_runs(), samples=lambda run: run["found"])
+    table = effects_table(corridor_runs(), **{"thousand samples": lambda run: run["found"]})
     found = next(str(row[-1]) for row in table.rows if row[0] == variant)
     return f"{variant}: {found}", set(found.split(", ")) == set(effects)
 
