@@ -68,8 +68,6 @@ SLIPS = [
      "or two critics in one, unpack them"),
     ("3.6", [("action = actor(obs)", "action = actor")],
      "A `SmallActor` is no tensor: did you mean what it returns?"),
-    ("4.6", [("(children[:, 0], children[:, 1])", ".reduce(children, axis=0)[0]")],
-     "the operation along the batch"),
     ("5.4", [("super().reset(seed=seed)", "super.reset(seed=seed)")], "`super` has to be called"),
     ("5.4", [("super().reset(seed=seed)", "super().reset()")], NOT_PASSED_ON),
     ("5.4", [("super().reset(seed=seed)", "pass")], NOT_PASSED_ON),

@@ -137,7 +137,7 @@ def solve(notebook, lesson):
 
 # Cells that train what no bar asks for, with the course's own agents or for the pleasure of it, or
 # that record pictures. In nbval's run they are executed like all others.
-LIBRARY_TRAINS = {"03-ddpg", "04-ddpg-alone"}
+LIBRARY_TRAINS = {"03-ddpg"}
 # What the same functions train besides, at full scale only when lessons are built: it takes
 # minutes, and the studies in data/results say how many seeds learn it.
 FURTHER_TASKS = {

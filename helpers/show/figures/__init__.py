@@ -8,7 +8,7 @@ from helpers.show.figures.ddpg_critic import q_explorer
 from helpers.show.figures.ddpg_noise import ou_explorer
 from helpers.show.figures.ddpg_target_network import tau_explorer
 from helpers.show.figures.ddpg_uphill import uphill_explorer
-from helpers.show.figures.ddpgfd_cost import plot_cost
+from helpers.show.figures.ddpgfd_buffer import plot_buffer
 from helpers.show.figures.ddpgfd_n_step import n_step_explorer
 from helpers.show.figures.ddpgfd_priorities import priority_explorer
 from helpers.show.figures.ddpgfd_sum_tree import tree_walk_explorer
