@@ -57,6 +57,10 @@ PENDULUM = Settings(
     env_id="Pendulum-v1", steps=500_000, gamma=0.95, learning_rate=2e-3, final_learning_rate=2e-4,
     annealing_steps=340_000, critic_steps=10, entropy_coef=0.0,
 )  # fmt: skip
+LONG_PENDULUM = Settings(
+    env_id="LongPendulum-v0", steps=180_000, gamma=0.95, annealing_steps=120_000, critic_steps=10,
+    entropy_coef=0.0,
+)  # fmt: skip
 
 
 class Rollout(NamedTuple):

@@ -34,6 +34,10 @@ class Settings:
 
 
 CARTPOLE = Settings()
+LONG_PENDULUM = Settings(
+    env_id="LongPendulum-v0", steps=180_000, gamma=0.95, reward_scale=0.01, learning_rate=3e-3,
+    final_learning_rate=3e-4, annealing_steps=120_000,
+)  # fmt: skip
 
 
 def make_actor(obs_size: int, n_outputs: int, hidden: int = 64) -> nn.Sequential:
