@@ -23,7 +23,8 @@ from helpers.show.video import record
 TINY = {"learning_starts": 20, "batch_size": 8, "buffer_size": 500, "hidden": 4, "seed": 0}
 ROLLOUTS = {"n_envs": 2, "n_steps": 8, "hidden": 4, "seed": 0}
 SETTINGS = {
-    TD3: TINY, SAC: TINY, A2C: ROLLOUTS, PPO: ROLLOUTS, ReinforceWithBaseline: {"hidden": 4, "seed": 0},
+    TD3: TINY, SAC: TINY, A2C: ROLLOUTS, PPO: ROLLOUTS,
+    ReinforceWithBaseline: {"hidden": 4, "seed": 0},
 }  # fmt: skip
 KINDS = pytest.mark.parametrize("kind", SETTINGS)
 BOX = spaces.Box(-1, 1, (1,))
@@ -147,8 +148,8 @@ def test_no_part_is_another_than_was_given(kind, name, joined):
         space, obs = spaces.Tuple(space.values()), tuple(obs.values())
     with one_sentence(ValueError, "environment returned the observation", joined, "mend one of"):
         trained(kind, obs=obs, space=space)
-    agent = kind(lambda: Giving(space=space, action=spaces.Discrete(2) if kind is ReinforceWithBaseline
-                                else TORQUE), **SETTINGS[kind])  # fmt: skip
+    action = spaces.Discrete(2) if kind is ReinforceWithBaseline else TORQUE
+    agent = kind(lambda: Giving(space=space, action=action), **SETTINGS[kind])
     with one_sentence(ValueError, "predict takes an observation, which"):
         agent.predict(obs)
 
