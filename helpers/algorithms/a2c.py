@@ -7,7 +7,7 @@ Advantage Estimation", for its advantages. In the code `# 7` marks line 7:
      1  actor pi, critic V: random weights
      2  repeat:
      3      for n_steps, in all environments:
-     4          draw a_t from pi(.|s_t)
+     4          sample a_t from pi(.|s_t)
      5          do it; keep what happens
      6      V(s_t), V(s_{t+1}) of every row
      7      A_t, backwards: no future after a termination, no sum beyond an episode's end
@@ -27,10 +27,9 @@ import torch
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import RecordEpisodeStatistics
 from torch import nn
-from torch.optim import Adam
 
 from helpers.algorithms import shared
-from helpers.algorithms.policies import Policy, policy_for
+from helpers.algorithms.policies import policy_for
 from helpers.algorithms.reinforce import actor_loss, critic_loss, make_critic
 from helpers.memory.buffers import linear_schedule
 
@@ -94,7 +93,7 @@ def make_envs(env_id: str, n_envs: int) -> Any:
 
 @torch.no_grad()
 def collect(
-    envs: Any, obs: np.ndarray, policy: Policy, n_steps: int, rng: np.random.Generator
+    envs, obs: np.ndarray, policy, n_steps: int, rng: np.random.Generator
 ) -> tuple[Rollout, np.ndarray, list[float]]:
     """`n_steps` steps of all environments from `obs` (N, obs_size) on. Gives also what they see
     after them, and the returns of the episodes that ended."""
@@ -151,15 +150,17 @@ def as_rows(
 
 
 class Agent:
-    """What learns: a policy and a critic, and an optimiser for each."""
+    """A policy and a critic, and an optimiser for each."""
 
-    def __init__(self, envs: Any, s: Settings) -> None:
+    def __init__(self, envs, s: Settings) -> None:
         self.history: shared.History = {}
         obs_size = envs.single_observation_space.shape[0]
         self.policy = policy_for(obs_size, envs.single_action_space)  # 1
         self.critic = make_critic(obs_size)
-        self.policy_optimizer = Adam(self.policy.parameters(), s.learning_rate, fused=True)
-        self.critic_optimizer = Adam(self.critic.parameters(), s.learning_rate, fused=True)
+        self.policy_optimizer, self.critic_optimizer = (
+            torch.optim.Adam(network.parameters(), s.learning_rate, fused=True)
+            for network in (self.policy, self.critic)
+        )
 
     @torch.no_grad()
     def predict(self, obs: np.ndarray, deterministic: bool = True) -> np.ndarray:
@@ -188,7 +189,7 @@ def update(agent: Agent, rows: Rows, s: Settings) -> dict[str, torch.Tensor]:
 
 
 def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
-    """A trained agent. `watch` hands on every rollout. Seeds torch's generator, for weights."""
+    """A trained agent. `watch` passes every rollout on. Torch's own seed is for the weights."""
     torch.manual_seed(seed)
     rng, envs = np.random.default_rng(seed), make_envs(s.env_id, s.n_envs)
     agent, size = Agent(envs, s), s.n_envs * s.n_steps  # 1
