@@ -136,16 +136,17 @@ def gae(
     return advantages
 
 
-@torch.no_grad()
 def as_rows(
     rollout: Rollout, critic: nn.Module, reward_scale: float, gamma: float, lam: float
 ) -> Rows:
     """A rollout with advantages and returns, one step a row, B = T N."""
-    obs, next_obs = torch.from_numpy(rollout.obs), torch.from_numpy(rollout.next_obs)
-    values, next_values = critic(obs).squeeze(-1).numpy(), critic(next_obs).squeeze(-1).numpy()  # 6
+    with torch.no_grad():  # 6
+        values = critic(torch.from_numpy(rollout.obs)).squeeze(-1).numpy()
+        next_values = critic(torch.from_numpy(rollout.next_obs)).squeeze(-1).numpy()
     rewards, ends = reward_scale * rollout.rewards, (rollout.terminated, rollout.truncated)
     advantages = gae(rewards, values, next_values, *ends, gamma, lam)  # 7
-    columns = rollout.obs, rollout.actions, advantages, advantages + values  # 8
+    returns = advantages + values  # 8
+    columns = rollout.obs, rollout.actions, advantages, returns
     return Rows(*(torch.from_numpy(column).flatten(0, 1) for column in columns))
 
 

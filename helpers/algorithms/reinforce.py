@@ -53,8 +53,9 @@ def make_actor(obs_size: int, n_outputs: int, hidden: int = 64) -> nn.Sequential
 
 def make_critic(obs_size: int, hidden: int = 64) -> nn.Sequential:
     """The critic network V: observations (..., obs_size) to values (..., 1), any real numbers."""
-    # 1. The actor's layers, and one output.
-    return make_actor(obs_size, 1, hidden)
+    layers = [nn.Linear(obs_size, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU()]
+    layers.append(nn.Linear(hidden, 1))
+    return nn.Sequential(*layers)
 
 
 def discounted_returns(rewards: np.ndarray, gamma: float) -> np.ndarray:
