@@ -14,8 +14,6 @@ FEW_STEPS = "1000"
 # What a cell trains by numbers of its own, and no bar asks for: its id, what stands in it, and what
 # runs instead.
 SHORTER = {
-    "01-gradient-noise": (".learn(15_000)", ".learn(1_000)"),
-    "01-now-you": ("range(3)", "range(1)"),
     "02-one-loop": ("range(60)", "range(6)"),
     "02-now-you": ("(0, 1, 2)", "(0,)"),
     "03-now-you": ("(0, 1, 2)", "(0,)"),

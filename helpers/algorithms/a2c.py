@@ -132,7 +132,6 @@ def gae(
         same_episode = 1 - (terminated[t] | truncated[t])
         advantage = delta + gamma * lam * same_episode * advantage
         advantages[t] = advantage
-    # 4. One advantage for each step of each environment.
     return advantages
 
 

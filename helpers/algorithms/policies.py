@@ -97,10 +97,7 @@ class CategoricalPolicy(nn.Module):
 
 
 class GaussianPolicy(nn.Module):
-    """pi(a|s) for continuous actions: a Gaussian whose mean a network gives, whose std is learned.
-
-    In its units the bounds of an action are -1 and 1. What it samples may lie beyond them.
-    """
+    """pi(a|s) for continuous actions: a Gaussian, in units where the bounds are -1 and 1."""
 
     def __init__(self, obs_size: int, actions) -> None:
         super().__init__()

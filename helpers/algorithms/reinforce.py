@@ -47,7 +47,6 @@ def make_actor(obs_size: int, n_outputs: int, hidden: int = 64) -> nn.Sequential
     layers = [nn.Linear(obs_size, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU()]
     # 2. A linear output layer with nothing after it: a logit may be any real number.
     layers.append(nn.Linear(hidden, n_outputs))
-    # 3. One module that applies them in turn.
     return nn.Sequential(*layers)
 
 
@@ -123,10 +122,7 @@ def actor_loss(log_probs: torch.Tensor, advantages: torch.Tensor) -> torch.Tenso
 
 
 def critic_loss(critic: nn.Module, obs: torch.Tensor, returns: torch.Tensor) -> torch.Tensor:
-    """Mean squared error between V(s) and the returns. A scalar.
-
-    `obs` (B, obs_size), `returns` (B,).
-    """
+    """Mean squared error of V(obs) against returns (B,), a scalar. `obs` (B, obs_size)."""
     # 1. The critic gives (B, 1), the returns are (B,): bring the values to (B,).
     values = critic(obs).squeeze(-1)
     # 2. The returns are targets: no gradient flows into them.
@@ -197,8 +193,8 @@ def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
                 step, s.annealing_steps, s.learning_rate, s.final_learning_rate
             )
             columns = map(torch.from_numpy, (observations, actions, returns.astype(np.float32)))
-            shared.log(agent.history, step, update(agent, *columns))  # 6 to 8
-            shared.log(agent.history, step, {"return": rewards.sum()})
+            numbers = update(agent, *columns) | {"return": rewards.sum()}  # 6 to 8
+            shared.log(agent.history, step, numbers)
             obs, episode = env.reset()[0], []
     return agent
 

@@ -1,4 +1,4 @@
-"""Lesson 01: a rollout of several environments, where its episodes end, and what is masked there."""
+"""Lesson 01: a rollout of several environments, the ends of episodes, and what is masked there."""
 
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
