@@ -79,9 +79,8 @@ def discounted_returns(rewards: np.ndarray, gamma: float) -> np.ndarray:
 def bootstrapped_returns(rewards: np.ndarray, final_value: float, gamma: float) -> np.ndarray:
     """Discounted returns when the future after the last reward is worth `final_value`.
 
-    `rewards` (T,); returns (T,): G_t = r_t + gamma r_{t+1} + ... + gamma^(T-t) final_value. The
-    caller passes 0 for an episode that terminated and V(last observation) for one that was
-    truncated.
+    `rewards` (T,); returns (T,): G_t = r_t + gamma r_{t+1} + ... + gamma^(T-t) final_value.
+    `final_value`: 0 if the episode terminated, V(last observation) if it was truncated.
     """
     # 1. Treat the value of the future as one more reward after the last.
     extended = np.append(rewards, final_value)

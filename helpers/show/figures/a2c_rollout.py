@@ -24,9 +24,9 @@ def plot_rollout() -> Figure:
             is_end = (env, t) in TERMINATED | TRUNCATED
             kind = VERMILLION if (env, t) in TERMINATED else ORANGE
             edge = kind if is_end else colour
-            corner, width = (t - 0.36, env - 0.3), 2.2 if is_end else 0.8
-            box = {"facecolor": tint(colour, 0.18), "edgecolor": edge, "lw": width}
-            ax.add_patch(Rectangle(corner, 0.72, 0.6, **box))
+            box = Rectangle((t - 0.36, env - 0.3), 0.72, 0.6, lw=2.2 if is_end else 0.8)
+            box.set(facecolor=tint(colour, 0.18), edgecolor=edge)
+            ax.add_patch(box)
             say(ax, t, env, f"δ{'₀₁₂₃₄₅₆₇'[t]}", 10.5)
             if is_end:
                 colour = GREEN  # the next episode begins in the next column
