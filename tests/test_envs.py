@@ -175,3 +175,17 @@ def test_what_is_not_finite_is_one_sentence(bad):
     for rewards, observations, name in ((ill, fine, "reward"), (fine, ill, "observation")):
         with one_sentence(ValueError, str(bad), "step 42", match=name):
             check_finite(rewards, observations, 42)
+
+
+def test_the_long_pendulum_has_three_torques_and_is_truncated_after_a_thousand_steps():
+    env, plain = make_env("LongPendulum-v0"), make_env("Pendulum-v1")
+    for torque in (-2.0, 0.0, 2.0):
+        env.reset(seed=1)
+        plain.reset(seed=1)
+        np.testing.assert_array_equal(
+            env.step(int(torque / 2 + 1))[0], plain.step(np.array([torque], np.float32))[0]
+        )
+    env.reset(seed=0)
+    ends = [env.step(1)[2:4] for _ in range(1000)]
+    assert ends[-1] == (False, True)
+    assert set(ends[:-1]) == {(False, False)}

@@ -1,6 +1,5 @@
 """Answers that stand in no list of mistakes: edits of the reference, and what is said of them."""
 
-import numpy as np
 import pytest
 
 from helpers.checks import find, grade

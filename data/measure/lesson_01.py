@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import torch
 
-import helpers.envs.make  # noqa: F401, registers LongPendulum-v0
 from helpers.algorithms import a2c, reinforce
 from helpers.training.results import RESULTS, load_results, write_json
 from helpers.training.study import circumstances

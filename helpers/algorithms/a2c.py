@@ -57,8 +57,8 @@ PENDULUM = Settings(
     annealing_steps=340_000, critic_steps=10, entropy_coef=0.0,
 )  # fmt: skip
 LONG_PENDULUM = Settings(
-    env_id="LongPendulum-v0", steps=180_000, gamma=0.95, annealing_steps=120_000, critic_steps=10,
-    entropy_coef=0.0,
+    env_id="helpers.envs.make:LongPendulum-v0", steps=180_000, gamma=0.95, annealing_steps=120_000,
+    critic_steps=10, entropy_coef=0.0,
 )  # fmt: skip
 
 

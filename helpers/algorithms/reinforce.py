@@ -32,8 +32,8 @@ class Settings:
 
 CARTPOLE = Settings()
 LONG_PENDULUM = Settings(
-    env_id="LongPendulum-v0", steps=180_000, gamma=0.95, reward_scale=0.01, learning_rate=3e-3,
-    final_learning_rate=3e-4, annealing_steps=120_000,
+    env_id="helpers.envs.make:LongPendulum-v0", steps=180_000, gamma=0.95, reward_scale=0.01,
+    learning_rate=3e-3, final_learning_rate=3e-4, annealing_steps=120_000,
 )  # fmt: skip
 
 
