@@ -14,12 +14,6 @@ FEW_STEPS = "1000"
 # What a cell trains by numbers of its own, and no bar asks for: its id, what stands in it, and what
 # runs instead.
 SHORTER = {
-    "01-train-reinforce": (
-        "(10_000, 30_000, 60_000, 300_000)",
-        "(500, 1_000)",
-        "every=10_000",
-        "every=500",
-    ),
     "01-train-long-pendulum": ('np.array(long_agent.history["return"])', "np.array([[2e5, -500]])"),
     "01-now-you": ("train(changed,", "train(replace(changed, steps=1024),"),
     "01-own-network": ("train(a2c.CARTPOLE,", "train(replace(a2c.CARTPOLE, steps=1024),"),

@@ -170,7 +170,7 @@ def effects_table(
         for column, (what, measure) in enumerate(measures.items(), start=2):
             mine, base = np.asarray(measure(each)), np.asarray(measure(runs[first]))
             mean = mine.mean()
-            cells.append(with_commas(mean) if abs(mean) >= 1000 else f"{mean:.3g}")
+            cells.append(with_commas(mean) if abs(mean) >= 100 else f"{mean:.3g}")
             if name != first and permutation_test(mine, base) * tests < LEVEL:
                 marked.add((row, column))
                 effects.append(words[what][int(mine.mean() < base.mean())].format(what))
