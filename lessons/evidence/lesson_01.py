@@ -17,6 +17,7 @@ from lessons.evidence.shared import Evidence, Lab, both, higher, near, says, sec
 
 TAUGHT, REINFORCE = "A2C as taught", "REINFORCE with a baseline"
 NEITHER = "one critic step, not scaled"
+ALIKE = ("lambda 1", "no entropy bonus", "no decay", "advantages run over the end")
 lab = Lab("01_break_it", TAUGHT)
 STUDIES = ("reinforce_CartPole-v1", "a2c_CartPole-v1", "a2c_Pendulum-v1")
 
