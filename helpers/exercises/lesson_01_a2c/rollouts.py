@@ -32,21 +32,22 @@ BOOTSTRAPPED_RETURNS = exercise(
 # --- 1.8 gae --------------------------------------------------------------------------------------
 
 
+def one(rewards, values, terminated=None, truncated=None, gamma=0.5, lam=0.8) -> tuple:
+    """One environment; `terminated` and `truncated` are the step where it happens.
+
+    `values` has one number more: the last is V of what the last step led to.
+    """
+    flags = np.zeros((2, len(rewards), 1), dtype=bool)
+    for flag, step in zip(flags, (terminated, truncated), strict=True):
+        if step is not None:
+            flag[step] = True
+    now, later = np.array(values[:-1], dtype=float), np.array(values[1:], dtype=float)
+    later[flags.any(axis=(0, 2))] += 3  # of the episode that ended, not of the next one
+    columns = [np.array(each, dtype=float)[:, None] for each in (rewards, now, later)]
+    return *columns, *flags, gamma, lam
+
+
 def gae_cases(rng: np.random.Generator) -> list[Case]:
-    def one(rewards, values, terminated=None, truncated=None, gamma=0.5, lam=0.8) -> tuple:
-        """One environment; `terminated` and `truncated` are the step where it happens.
-
-        `values` has one number more: the last is V of what the last step led to.
-        """
-        flags = np.zeros((2, len(rewards), 1), dtype=bool)
-        for flag, step in zip(flags, (terminated, truncated), strict=True):
-            if step is not None:
-                flag[step] = True
-        now, later = np.array(values[:-1], dtype=float), np.array(values[1:], dtype=float)
-        later[flags.any(axis=(0, 2))] += 3  # of the episode that ended, not of the next one
-        columns = [np.array(each, dtype=float)[:, None] for each in (rewards, now, later)]
-        return *columns, *flags, gamma, lam
-
     def drawn(steps: int, envs: int, gamma: float, lam: float) -> tuple:
         terminated, truncated = rng.random((2, steps, envs)) < 0.2
         rewards = rng.normal(size=(steps, envs)).astype(np.float32)
