@@ -1,6 +1,5 @@
 """Answers that stand in no list of mistakes: edits of the reference, and what is said of them."""
 
-import numpy as np
 import pytest
 
 from helpers.checks import find, grade
@@ -106,12 +105,3 @@ def test_a_slip_has_its_verdict(number, edits, says):
     assert not result.passed
     assert says in f"{result.diagnosis}: {result}", str(result)
     assert "stand-in" not in result.message
-
-
-def test_why_a_mask_of_integers_is_converted_is_said():
-    def learnable_rows(done, done_before):
-        return 1 - np.concatenate([done_before[None], done[:-1]]).astype(int)
-
-    assert "zeros and ones are the numbers of two rows" in grade("1.7", learnable_rows).footer
-    by_reference = grade("1.7", lambda *given: find("1.7").reference(*given))
-    assert "rows" not in by_reference.footer

@@ -141,7 +141,7 @@ LIBRARY_TRAINS = {"03-ddpg"}
 # What the same functions train besides, at full scale only when lessons are built: it takes
 # minutes, and the studies in data/results say how many seeds learn it.
 FURTHER_TASKS = {
-    "01-train-by-the-book", "01-train-pendulum", "02-train-car", "03-train-car", "04-train-dense",
+    "02-train-car", "03-train-car", "04-train-dense",
     "06-train-car", "07-train-pendulum",
 }  # fmt: skip
 LEFT_OUT = {"now-you", "pixels"}

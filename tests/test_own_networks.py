@@ -12,7 +12,7 @@ from sentences import assert_one_sentence, one_sentence
 from torch import nn
 from wholes import everything, tiny
 
-from helpers.agents import A2C, DDPG, TD3, A2CByTheBook
+from helpers.agents import A2C, DDPG, TD3, ReinforceWithBaseline
 from helpers.agents.layers import DeepTwinQNetwork, Encoder, NatureEncoder
 from helpers.algorithms.ddpg import DeterministicActor
 from helpers.algorithms.td3 import TwinQNetwork
@@ -189,7 +189,12 @@ def test_an_actor_without_bounds_is_one_sentence():
     ("kind", "name", "value", "words"),
     [
         (A2C, "actor_class", Smooth, "which A2C does not read: its networks follow the setting"),
-        (A2CByTheBook, "critic_class", Smooth, "which A2CByTheBook does not read"),
+        (
+            ReinforceWithBaseline,
+            "critic_class",
+            Smooth,
+            "which ReinforceWithBaseline does not read",
+        ),
         (TD3, "policy_class", Smooth, "follow the classes actor_class, critic_class, encoder"),
     ],
 )

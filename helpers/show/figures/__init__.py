@@ -1,7 +1,9 @@
 """All figures of the lessons, by name: `figures.discount_explorer()`. Each stands in a module."""
 
 from helpers.show.figures.a2c_gae import gae_explorer
+from helpers.show.figures.a2c_gradient_noise import plot_gradient_noise
 from helpers.show.figures.a2c_policy_gradient import softmax_explorer
+from helpers.show.figures.a2c_rollout import plot_rollout
 from helpers.show.figures.chain import chain_explorer
 from helpers.show.figures.course_map import plot_course_map
 from helpers.show.figures.ddpg_critic import q_explorer

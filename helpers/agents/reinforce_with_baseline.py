@@ -1,4 +1,4 @@
-"""A2C by the book: one environment, whole episodes, Monte-Carlo returns, a critic as baseline."""
+"""REINFORCE with a baseline: one environment, whole episodes, Monte Carlo returns."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -24,7 +24,7 @@ from helpers.algorithms.reinforce import (
 from helpers.envs.make import check_finite
 
 
-class A2CByTheBook(Agent):
+class ReinforceWithBaseline(Agent):
     """REINFORCE with a critic as its baseline, for Discrete actions: both learn after an episode.
 
     Rewards are multiplied by `reward_scale` before learning. If `learning_rate` is a schedule the
