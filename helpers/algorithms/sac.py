@@ -107,8 +107,8 @@ def soft_td_target(
 ) -> torch.Tensor:  # fmt: skip
     """The target of both critics, (B,), without gradient.
 
-    `next_action` (B, action_dim) and `next_log_prob` (B,): sampled from the present policy in
-    `batch.next_obs`. Source: equations 2 and 3 of the second paper.
+    `next_action` (B, action_dim) and `next_log_prob` (B,): sampled from the present policy in the
+    next states. Source: equations 2 and 3 of the second paper.
     """
     # 1. The lower of what the two target critics say about the next action, in every row.
     q1, q2 = target_critic(batch.next_obs, next_action)

@@ -67,14 +67,14 @@ def times_the_variance() -> float:
 
 
 def least_times_the_variance() -> float:
-    """The same with the constant added to Q that leaves the likelihood ratio least variance."""
+    """The same with the constant added to Q that leaves the score function least variance."""
     spreads = [exact(offset, 0.4, 0.0)[1] for offset in np.linspace(-10, 10, 2001)]
     one, other = COLOURS
     return min(spread[other] / spread[one] for spread in spreads) ** 2
 
 
 def turns_round() -> Evidence:
-    """With the most ripples that the slider allows, and a policy of which the figure has slopes."""
+    """With the most ripples that the slider allows, and a policy of the figure's first width."""
     one, other = (exact(0.0, 0.4, 0.2)[1][name] for name in COLOURS)
     return f"{one:.2f} against {other:.2f}", one > other
 

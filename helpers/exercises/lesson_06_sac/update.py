@@ -43,9 +43,10 @@ def toy(rng: np.random.Generator, obs_size: int, action_dim: int, log_alpha: flo
 
 def update_cases(rng: np.random.Generator) -> list[Case]:
     def case(obs_size: int, action_dim: int, note: str, updates: int = 1, **settings: Any) -> Case:
-        batch = batch_of(rng, obs_size, action_dim, "", "terminated", "truncated", "")
-        given = {"gamma": 0.9, "tau": 0.2, "reward_scale": 0.3} | settings
-        calls = [(batch, sac.Settings(**given), Steady())] * updates
+        ends = "", "terminated", "truncated", ""
+        batches = [batch_of(rng, obs_size, action_dim, *ends) for _ in range(updates)]
+        s = sac.Settings(**{"gamma": 0.9, "tau": 0.2, "reward_scale": 0.3} | settings)
+        calls = [(batch, s, Steady()) for batch in batches]
         return Case((toy(rng, obs_size, action_dim, -0.7), calls), note=note)
 
     return [
