@@ -93,7 +93,7 @@ SAID = [
     (plot_temperature, S(temperature=1.0, second=0.0), "wider than the hump."),
     (plot_gradients, S(offset=0.0, std=1.0, ripples=0.2), "reparameterised estimate has"),
     (plot_gradients, S(), "score function has 24.5 times"),
-    (plot_gradients, S(offset=-1.0, std=0.7, ripples=0.2), "both estimators have the same variance"),
+    (plot_gradients, S(offset=-1.0, std=0.7, ripples=0.2), "estimators have the same variance"),
     (plot_gradients, S(offset=-10.0, std=0.05), "has 2,780,000 times"),
     (plot_clip, S(ratio=1.0), "Both"),
     (plot_clip, S(ratio=1.5), "only the bad one"),

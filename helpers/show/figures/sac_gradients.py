@@ -127,8 +127,8 @@ def gradients_explorer() -> None:
     """`plot_gradients` with sliders: an offset of Q, the policy's std, ripples, draws."""
     explore(
         plot_gradients,
-        alt="Figure 5: Q with sampled actions and gradients, and histograms of two estimates of its gradient: "
-        "the score function's is far wider.",
+        alt="Figure 5: Q with sampled actions and gradients, and histograms of two estimates of "
+        "its gradient: the score function's is far wider.",
         offset=Slider(-10.0, 10.0, 0.0, 1.0, "added to Q"),
         std=Slider(0.05, 1.0, 0.4, 0.05, "std of u"),
         ripples=Slider(0.0, 0.2, 0.0, 0.01, "ripples in Q"),
