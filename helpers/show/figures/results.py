@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
-from helpers.show.figures.drawing import bar_line, header, limit_to_middle
+from helpers.show.figures.drawing import bar_line, header, limit_to_middle, with_commas
 from helpers.show.figures.explore import Choice, explore
 from helpers.show.plotting import BLUE, COLOURS, INK, VERMILLION, band, label, margins, new_figure
 from helpers.show.table import Table
@@ -169,7 +169,8 @@ def effects_table(
         cells, effects = [f"{np.sum(scores >= each['bar'])} of {len(scores)}"], []
         for column, (what, measure) in enumerate(measures.items(), start=2):
             mine, base = np.asarray(measure(each)), np.asarray(measure(runs[first]))
-            cells.append(f"{mine.mean():.3g}")
+            mean = mine.mean()
+            cells.append(with_commas(mean) if abs(mean) >= 1000 else f"{mean:.3g}")
             if name != first and permutation_test(mine, base) * tests < LEVEL:
                 marked.add((row, column))
                 effects.append(words[what][int(mine.mean() < base.mean())].format(what))
