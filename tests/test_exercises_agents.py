@@ -40,7 +40,6 @@ AGENTS = {
 UPDATES = {
     "02_ddpg": "2.10",
     "03_td3": "3.7",
-    "06_sac": "6.7",
 }
 CLASSES = {
     "DeterministicActor": "actor_class",

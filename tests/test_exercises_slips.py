@@ -16,9 +16,6 @@ FIRST = """\
             self.value = np.zeros(shape)
             return self.value
 """
-DELAY, NEXT = "self.updates % 2 == 0 and ", "next_log_prob"
-OWN_TEMPERATURE = "temperature_loss(self.temperature.log, log_prob"
-STEP = "gradient_step(self.actor_optimizer, policy_loss)"
 # The exercise, its edits (what stands there and what comes in its place), and part of the verdict.
 SLIPS = [
     ("0.1", [("np.zeros(len(rewards))", "np.zeros_like(rewards)"), ("reversed(range(len(rewards)))",
@@ -70,17 +67,8 @@ SLIPS = [
     ("5.4", [("super().reset(seed=seed)", "super.reset(seed=seed)")], "`super` has to be called"),
     ("5.4", [("super().reset(seed=seed)", "super().reset()")], NOT_PASSED_ON),
     ("5.4", [("super().reset(seed=seed)", "pass")], NOT_PASSED_ON),
-    ("6.5", [("- lower).mean()", "- lower).sum()")], "sum instead of mean"),
+    ("6.5", [("- value).mean()", "- value).sum()")], "sum instead of mean"),
     ("6.5", [("torch.minimum(q1, q2)", "q1 + q2")], "by the sum of both"),
-    ("6.7", [(STEP, DELAY + STEP), ("if self.learn", f"if {DELAY}self.learn")],
-     "TD3's delay of actor and temperature"),
-    ("6.7", [("-log_prob.detach()", "log_prob.detach()"),
-             ("loss(self.critic, batch.obs", "loss(self.target_critic, batch.obs")],
-     "two mistakes"),
-    ("6.7", [(OWN_TEMPERATURE, OWN_TEMPERATURE.replace("log_prob", NEXT)),
-             ('"temperature": temperature', '"temperature": self.temperature()')], "two mistakes"),
-    # What went wrong first is told first, in the order in which an update computes.
-    ("6.7", [("log_prob, temperature)", "log_prob / 2, 0.7)")], "The `actor_loss` of update 1"),
     ("7.3", [("order.tensor_split(parts)", "torch.split(order, parts)")],
      "cut by the size, given the number"),
     ("7.3", [("order.tensor_split(parts)", "np.split(order.numpy(), parts)")],
