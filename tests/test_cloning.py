@@ -10,7 +10,7 @@ import torch
 from sentences import one_sentence
 from torch import nn
 
-from helpers.agents import A2C, DDPG, PPO, SAC, TD3, A2CByTheBook, BehaviourCloning, DDPGfD
+from helpers.agents import A2C, DDPG, PPO, SAC, TD3, BehaviourCloning, DDPGfD, ReinforceWithBaseline
 from helpers.agents.cloning import PretrainingResult, as_shown, loss_on, pretrain, split_episodes
 from helpers.algorithms.cloning import bc_loss, early_stopping, minibatches
 from helpers.demos.files import Demos, load_demos
@@ -125,9 +125,9 @@ def test_it_can_be_saved_and_loaded(trained, demos, tmp_path):
     np.testing.assert_array_equal(loaded.predict(demos.obs), trained.predict(demos.obs))
 
 
-def test_what_the_readme_does_with_demonstrations_runs(trained, tmp_path, monkeypatch):
-    readme = Path("README.md").read_text(encoding="utf-8")
-    [lines] = re.findall(r"^( {4}from helpers.demos.files .*\n(?:\n| {4}.*\n)+)", readme, re.M)
+def test_what_the_docs_do_with_demonstrations_runs(trained, tmp_path, monkeypatch):
+    using = Path("USING.md").read_text(encoding="utf-8")
+    [lines] = re.findall(r"^( {4}from helpers.demos.files .*\n(?:\n| {4}.*\n)+)", using, re.M)
     monkeypatch.chdir(tmp_path)
     names = {"agent": trained, "BehaviourCloning": BehaviourCloning}
     exec(textwrap.dedent(lines).replace("2_000", "3"), names)
@@ -375,7 +375,7 @@ def test_the_result_says_which_epoch_was_kept():
 def test_what_cannot_be_pretrained_is_one_sentence():
     demos = a_few()
     for agent, settings, words in [
-        (A2CByTheBook("CartPole-v1", seed=0), {}, "cannot be pre-trained"),
+        (ReinforceWithBaseline("CartPole-v1", seed=0), {}, "cannot be pre-trained"),
         (agent_of(TD3), {"epochs": 0}, "epochs"),
         (agent_of(TD3), {"batch_size": 0}, "batch_size"),
         (agent_of(TD3), {"patience": 0}, "patience"),

@@ -39,9 +39,6 @@ AGENTS = {
 }
 UPDATES = {
     "02_ddpg": "2.10",
-    "04_ddpgfd": "4.12",
-    "06_sac": "6.7",
-    "07_ppo": "7.8",
 }
 CLASSES = {
     "DeterministicActor": "actor_class",

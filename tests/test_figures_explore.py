@@ -7,6 +7,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from io import BytesIO
 from typing import Any
 
 import ipywidgets
@@ -14,6 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from PIL import Image
 
 from helpers.show.figures.a2c_gae import gae_explorer, plot_gae_weights
 from helpers.show.figures.a2c_policy_gradient import plot_policy_gradient, softmax_explorer
@@ -26,17 +28,11 @@ from helpers.show.figures.ddpgfd_n_step import n_step_explorer, plot_n_step
 from helpers.show.figures.ddpgfd_priorities import plot_priorities, priority_explorer
 from helpers.show.figures.ddpgfd_sum_tree import PRIORITIES, plot_tree_walk, tree_walk_explorer
 from helpers.show.figures.discount import discount_explorer, plot_discount
-from helpers.show.figures.explore import Choice, Scale, Slider, explore
+from helpers.show.figures.explore import LINE, Choice, Scale, Slider, explore
 from helpers.show.figures.ppo_clip import clip_explorer, plot_clip
 from helpers.show.figures.ppo_ratios import plot_ratios, ratio_explorer
-from helpers.show.figures.practice_early_stop import early_stop_explorer, plot_early_stop
-from helpers.show.figures.practice_imaginary_studies import PAIRS, REPORTS, STUDIES
-from helpers.show.figures.practice_seeds import (
-    plot_seeds,
-    plot_winner,
-    seeds_explorer,
-    winner_explorer,
-)
+from helpers.show.figures.practice_imaginary_studies import REPORTS, STUDIES
+from helpers.show.figures.practice_seeds import plot_seeds, seeds_explorer
 from helpers.show.figures.results import plot_results, results_explorer
 from helpers.show.figures.sac_gradients import DRAWS, gradients_explorer, plot_gradients
 from helpers.show.figures.sac_squash import plot_squash, squash_explorer
@@ -102,13 +98,13 @@ EXPLORERS = [
     Explorer(plot_policy_gradient, softmax_explorer,
              S(logits=((0, 0, 0), (1.2, 0, 0), (3.5, 0, 0)), step=(0, 1, 5),
                payoffs=((1, 0, -1), (2, 2, -2), (-5, 0.1, -0.1), (5, 4, 3))),
-             moving=(0, 1), unset={"logits", "payoffs"}),
+             moving=(1,), unset={"logits", "payoffs"}),
     Explorer(plot_gae_weights, gae_explorer,
              S(gamma=(0.8, 0.99, 1), lam=(0, 0.5, 0.9, 1), n=(1, 5, 30)), moving=(1,),
              unset={"steps"}),
     Explorer(plot_results, lambda: results_explorer(RESULTS, bar=95),
              S(variant=("no target", "no noise")), [lambda: {"results": RESULTS, "bar": 95}],
-             moving=(0, 1), unset={"baseline"}, figures=2),
+             unset={"baseline"}, figures=2),
     Explorer(plot_uphill, uphill_explorer,
              S(action=(-1, -0.6, -0.24, 0, 0.36, 1), step=(0, 0.04, 0.12, 0.3), steps=(1, 2, 20),
                error=(0, 0.5, 1)), figures=6),
@@ -141,22 +137,18 @@ EXPLORERS = [
              figures=6),
     Explorer(plot_seeds, seeds_explorer, S(seeds=(1, 3, 7, 20), report=tuple(REPORTS)),
              [lambda study=study: {"study": study} for study in STUDIES.values()], figures=4),
-    Explorer(plot_winner, winner_explorer, S(seeds=(1, 3, 10, 20), report=tuple(REPORTS)),
-             [lambda pair=pair: {"pair": pair} for pair in PAIRS.values()], figures=4),
-    Explorer(plot_early_stop, early_stop_explorer,
-             S(patience=(1, 5, 20), noise=(0, 0.005, 0.03, 0.06), seed=(0, 3, 20))),
     Explorer(plot_clip, clip_explorer,
              S(ratio=(0, 0.8, 1, 1.3, 2), advantage=(0.1, 1, 1.5), clip=(0.05, 0.2, 0.5))),
     Explorer(plot_ratios, lambda: ratio_explorer(RATIOS, ADVANTAGES),
              S(epoch=(0, 1, 2, 10), run=tuple(RATIOS)),
              [lambda: {"runs": RATIOS, "advantages": ADVANTAGES}], unset={"clip"}),
     Explorer(plot_temperature, temperature_explorer,
-             S(temperature=TEMPERATURES, second=(0, 0.8, 1, 1.2)), moving=(1,)),
+             S(temperature=TEMPERATURES, second=(0, 0.8, 1, 1.2))),
     Explorer(plot_squash, squash_explorer, S(mean=(-3, 0, 0.5, 3), std=(0.1, 1, 3)),
-             moving=(0, 1), figures=6),
+             figures=6),
     Explorer(plot_gradients, gradients_explorer,
              S(offset=(-10, 0, 10), std=(0.05, 0.4, 1), ripples=(0, 0.05, 0.2), draws=DRAWS),
-             moving=(0, 1), unset={"seed"}, figures=6),
+             moving=(1,), unset={"seed"}, figures=6),
 ]  # fmt: skip
 every_explorer = pytest.mark.parametrize("explorer", EXPLORERS, ids=lambda e: e.plot.__name__)
 
@@ -179,8 +171,8 @@ def views(monkeypatch) -> list:
 
 
 def parts(box) -> tuple[list, ipywidgets.Image, ipywidgets.HTML]:
-    row, image, problem = box.children
-    controls = [each for each in row.children if not isinstance(each, ipywidgets.Button)]
+    *controls, image, problem = box.children
+    controls = [each for each in controls if not isinstance(each, ipywidgets.HBox)]
     return controls, image, problem
 
 
@@ -207,7 +199,10 @@ def test_it_is_a_bundle_and_moves_to_every_end(explorer, page, views):
     assert len(bundle["text/plain"]) > 40
     assert bundle["text/plain"].endswith(".")
     controls, image, problem = parts(views[0])
-    assert base64.b64decode(bundle["image/png"]) == image.value
+    stored, live = (
+        Image.open(BytesIO(png)) for png in (base64.b64decode(bundle["image/png"]), image.value)
+    )
+    assert (stored.width, stored.height) == (live.width, live.height + LINE)
     for widget in controls:
         pictures = {image.value}
         for value in ends(widget):
@@ -232,7 +227,7 @@ def test_it_begins_as_its_plain_function(explorer, monkeypatch, capsys):
     explorer.show()
     [(draw, controls)] = seen
     first = draw(**{name: control.default for name, control in controls.items()})
-    fixed = {} if explorer.plot in (plot_seeds, plot_winner) else explorer.fixed[0]()
+    fixed = {} if explorer.plot is plot_seeds else explorer.fixed[0]()
     assert to_png(first, scale=1) == to_png(explorer.plot(**fixed), scale=1)
     parameters = set(inspect.signature(explorer.plot).parameters)
     assert parameters - set(controls) == explorer.unset | set(fixed)
@@ -304,7 +299,7 @@ def test_buttons_move_a_slider_and_stop_at_its_ends(page, views):
         return new_figure(width=3, height=1)[0]
 
     explore(draw, x=Slider(0, 2, 0, 1, buttons=True))
-    back, following = (w for w in views[0].children[0].children if isinstance(w, ipywidgets.Button))
+    back, following = views[0].children[1].children
     for button in (back, following, following, following, back):
         button.click()
     assert seen == [0, 1, 2, 1]

@@ -60,10 +60,15 @@ class OUNoise:
 Noise = UniformNoise | GaussianNoise | OUNoise
 
 
+def make_env(env_id: str) -> Any:
+    """A gymnasium.Env. (`Any`: gymnasium's own types do not say that a box has a shape.)"""
+    return gym.make(env_id)
+
+
 def scaled_env(env_id: str) -> Any:
     """A gymnasium.Env with observations and actions in [-1, 1]: networks learn best from such.
 
-    Observations without bounds stay as they are. (`Any`: gymnasium's types have a box of no shape.)
+    Observations without bounds stay as they are.
     """
     env: Any = gym.make(env_id)
     low, high = env.observation_space.low, env.observation_space.high

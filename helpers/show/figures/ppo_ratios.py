@@ -90,9 +90,10 @@ def _shares(ax: Axes, runs: Mapping[str, NDArray], run: str, epoch: int, clip: f
 
 def ratio_explorer(runs: Mapping[str, NDArray], advantages: NDArray, clip: float = 0.2) -> None:
     """`plot_ratios` with a slider over the epochs and a choice of the run."""
+    last = min(map(len, runs.values())) - 1
     explore(
         partial(plot_ratios, runs, advantages, clip=clip),
-        alt="Ratios after one epoch: few have left the range that is shaded around 1.",
-        epoch=Slider(0, min(map(len, runs.values())) - 1, 1, 1, "epoch"),
+        alt=f"Ratios after {last} epochs, {next(iter(runs))}, and the range around 1, shaded.",
+        epoch=Slider(0, last, last, 1, "epoch"),
         run=Choice(list(runs), label="run"),
     )
