@@ -51,7 +51,8 @@ class OUNoise:
 
     def sample(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         # 1. The pull back to 0, in proportion to the distance, and a Gaussian push for every entry.
-        pull, push = -self.theta * self.value, self.sigma * rng.standard_normal(shape)
+        pull = -self.theta * self.value
+        push = self.sigma * rng.standard_normal(shape)
         # 2. Store the new value: the next step goes on from there.
         self.value = self.value + pull + push
         return self.value

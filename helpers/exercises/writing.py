@@ -18,7 +18,7 @@ from helpers.exercises.toys import Descent
 class ToyAgent(SimpleNamespace):
     """Networks by name, and an optimiser `actor_optimizer` for `actor`, but none for targets."""
 
-    def __init__(self, rate: float, **networks: nn.Module) -> None:
+    def __init__(self, rate: float = 0.0, **networks: nn.Module) -> None:  # a copy is made empty
         learning = {k: net for k, net in networks.items() if not k.startswith("target")}
         optimizers = {f"{k}_optimizer": Descent(n.parameters(), rate) for k, n in learning.items()}
         super().__init__(**networks, **optimizers)
