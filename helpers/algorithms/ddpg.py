@@ -33,7 +33,7 @@ class Settings:
     tau: float = 0.005
     batch_size: int = 128
     buffer_size: int = 100_000
-    reward_scale: float = 0.1  # the memory holds rewards times this
+    reward_scale: float = 0.1  # the buffer holds rewards times this
     actor_learning_rate: float = 3e-4
     critic_learning_rate: float = 1e-3
 
@@ -185,7 +185,7 @@ def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
     rng, env = np.random.default_rng(seed), shared.scaled_env(s.env_id)
     obs_shape, action_shape = env.observation_space.shape, env.action_space.shape
     agent = Agent(env, s)  # 1, 2
-    memory = ReplayBuffer(s.buffer_size, obs_shape, action_shape, rng)  # 3
+    buffer = ReplayBuffer(s.buffer_size, obs_shape, action_shape, rng)  # 3
     obs, total = env.reset(seed=seed)[0], 0.0  # 4, 5
     noise, warm_up_noise = copy.deepcopy((s.noise, s.warm_up_noise))
     for step in watch(range(1, s.steps + 1), agent, agent.history):  # 6
@@ -195,10 +195,10 @@ def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
             action = warm_up_noise.sample(action_shape, rng)
         action = np.clip(action, -1, 1).astype(np.float32)
         next_obs, reward, terminated, truncated, _ = env.step(action)  # 8
-        memory.add(obs, action, s.reward_scale * reward, next_obs, terminated, truncated)  # 9
+        buffer.add(obs, action, s.reward_scale * reward, next_obs, terminated, truncated)  # 9
         obs, total = next_obs, total + reward
         if step >= s.learning_starts:
-            losses = update(agent, memory.sample(s.batch_size), s)  # 10 to 14
+            losses = update(agent, buffer.sample(s.batch_size), s)  # 10 to 14
             if step % 50 == 0:
                 shared.log(agent.history, step, losses)
         if terminated or truncated:

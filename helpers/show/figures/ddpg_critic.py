@@ -51,8 +51,7 @@ def plot_q(
 
     Args:
         agent: trained or not; it needs `actor(obs)` and `critic(obs, action)` on tensors
-            (B, 3) and (B, 1), as `helpers.agents.DDPG` has. If its networks take observations in
-            other units than the environment's, its `flat(obs)` changes them.
+            (B, 3) and (B, 1), as those of `helpers.algorithms.ddpg` and `helpers.agents` have.
         angle: in degrees.
         speed: angular velocity in rad/s, -8 to 8.
         step: the step size.
@@ -107,7 +106,11 @@ def _observations(agent: Any, angles: NDArray, speeds: NDArray) -> torch.Tensor:
     """States (B,) and (B,) as Pendulum-v1 shows them and the agent's networks take them, (B, 3)."""
     radians = np.radians(angles)
     obs = np.stack([np.cos(radians), np.sin(radians), speeds], axis=-1).astype(np.float32)
-    return agent.flat(obs) if hasattr(agent, "flat") else torch.from_numpy(obs)
+    if hasattr(agent, "flat"):
+        return agent.flat(obs)
+    if hasattr(agent, "env"):  # as `shared.scaled_env` shows them
+        obs = agent.env.env.observation(obs).astype(np.float32)
+    return torch.from_numpy(obs)
 
 
 @torch.no_grad()
