@@ -19,17 +19,16 @@ from urllib.parse import unquote, urlparse
 import pytest
 from missing import out_of_reach
 
-from tools.site import MATHJAX
 from tools.site_pages import notebooks
 
 pytest_plugins = ("tests.browser",)
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("site")]
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENTS = ["index", "try_it", "CONTRIBUTING", "INSTRUCTORS", "NAMES"]
+DOCUMENTS = ["index", "README", "try_it", "CONTRIBUTING", "INSTRUCTORS", "NAMES"]
 PAGES = [*DOCUMENTS, "notebooks/01_a2c", "notebooks/04_ddpgfd", "notebooks/exercises/02_ddpg"]
 SCREENS = {"desktop": (1280, 900), "phone": (390, 844)}
-PACKED = "mathjax@" + MATHJAX.split("mathjax@")[1].split("/")[0], "axe-core@4.14.1"
+AXE = "axe-core@4.14.1"  # looks for barriers
 
 # Code that is wider than its box, although no line of it has more than 100 characters.
 CLIPPED = """() => [...document.querySelectorAll("article pre")]
@@ -111,18 +110,22 @@ def test_a_notebook_can_be_opened_in_colab_and_downloaded_as_it_is(site: Path, p
 
 
 @pytest.fixture(scope="module")
-def packages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tarfile.TarFile]:
-    """MathJax, which the page has from a CDN, and axe-core, which looks for barriers."""
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """axe-core's code."""
     npm = shutil.which("npm")
     if npm is None:
         out_of_reach("npm, for the tests of the site")
     folder = tmp_path_factory.mktemp("npm")
-    command = [npm, "pack", *PACKED, "--fetch-retries=1"]
+    command = [npm, "pack", AXE, "--fetch-retries=1"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     if done.returncode and re.search(r"E(NOTFOUND|AI_AGAIN|CONN\w+|TIMEDOUT)|network", done.stderr):
         out_of_reach("npm's registry")
     assert done.returncode == 0, done.stderr
-    return {path.name.rpartition("-")[0]: tarfile.open(path) for path in folder.glob("*.tgz")}
+    [path] = folder.glob("*.tgz")
+    with tarfile.open(path) as package:
+        file = package.extractfile("package/axe.min.js")
+        assert file is not None
+        return file.read().decode()
 
 
 @pytest.fixture(scope="module")
@@ -139,30 +142,23 @@ def address(site: Path) -> Iterator[str]:
 
 
 @pytest.fixture(params=[("desktop", "dark"), ("phone", "light")], ids="-".join)
-def page(request: Any, browser: Any, packages: dict[str, tarfile.TarFile]) -> Iterator[Any]:
-    """A page on both screens, in both themes; the CDN is npm's package."""
+def page(request: Any, browser: Any) -> Iterator[Any]:
+    """A page on both screens, in both themes, which reaches nothing but the site."""
     screen, theme = request.param
     width, height = SCREENS[screen]
     context = browser.new_context(
         viewport={"width": width, "height": height}, color_scheme=theme, reduced_motion="reduce"
     )
     found = context.new_page()
-    found.route("https://cdn.jsdelivr.net/**", lambda route: _from_npm(route, packages["mathjax"]))
+    elsewhere = re.compile("^(?!http://127.0.0.1)")
+    found.route(elsewhere, lambda route: route.abort())
     yield found
     context.close()
 
 
-def _from_npm(route: Any, package: tarfile.TarFile) -> None:
-    name = route.request.url.split("/npm/mathjax@")[1].split("/", 1)[1].split("?")[0]
-    file = package.extractfile(f"package/{name}")
-    assert file is not None
-    kind = "text/javascript" if name.endswith(".js") else "font/woff"
-    route.fulfill(body=file.read(), content_type=kind)
-
-
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_shows_everything_and_keeps_nobody_out(
-    page: Any, address: str, packages: dict[str, tarfile.TarFile], name: str
+    page: Any, address: str, axe: str, name: str
 ) -> None:
     page.goto(f"{address}/{name}.html")
     if name not in DOCUMENTS:
@@ -180,14 +176,12 @@ def test_a_page_shows_everything_and_keeps_nobody_out(
     assert wide <= 0, "the page is wider than the screen"
     if page.viewport_size["width"] > 1000:
         assert page.evaluate(CLIPPED) == [], "lines of at most 100 characters need scrolling"
-    assert barriers(page, packages["axe-core"]) == []
+    assert barriers(page, axe) == []
 
 
-def barriers(page: Any, axe: tarfile.TarFile) -> list[str]:
+def barriers(page: Any, axe: str) -> list[str]:
     """What axe-core finds against WCAG 2 A and AA: contrast, texts of pictures, names, roles."""
-    file = axe.extractfile("package/axe.min.js")
-    assert file is not None
-    page.evaluate(file.read().decode())
+    page.evaluate(axe)
     return page.evaluate(
         "async () => (await axe.run(document, {runOnly: ['wcag2a', 'wcag2aa']})).violations"
         ".flatMap(v => v.nodes.map(n => v.id + ': ' + n.html.slice(0, 200)))"

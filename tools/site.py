@@ -2,9 +2,9 @@
 
     python -m tools.site [FOLDER] [--repository OWNER/NAME]
 
-The pages are those that GitHub shows as well: the documents in the course's folder (README.md is
-the first page) and both editions of every lesson. Sphinx with MyST-NB and its book theme turns them
-into a site; here they are only laid out for it. CONTRIBUTING.md says why these tools.
+The pages are those that GitHub shows as well: the documents in the course's folder and both
+editions of every lesson. The first page and the page "Try it" are the site's own. Sphinx with
+MyST-NB and its book theme makes a site of them. CONTRIBUTING.md says why these tools.
 """
 
 import argparse
@@ -20,7 +20,6 @@ from tools.site_pages import OUTPUTS, TITLE, lay_out, notebooks
 from tools.site_try_it import DRIVER
 
 ROOT = Path(__file__).resolve().parent.parent
-MATHJAX = "https://cdn.jsdelivr.net/npm/mathjax@3.2.2/es5/tex-mml-chtml.js"
 
 
 def main(argv: list[str] | None = None, root: Path = ROOT) -> int:
@@ -77,15 +76,15 @@ def settings(root: Path, repository: str) -> dict[str, Any]:
         "project": TITLE,
         "author": "",  # else the pages are "By Author name not set"
         "version": project(root)[1],
-        "extensions": ["myst_nb", "sphinx.ext.githubpages"],
+        "extensions": ["myst_nb", "sphinx.ext.githubpages", "sphinx-mathjax-offline"],
         "nb_execution_mode": "off",
         "myst_enable_extensions": ["dollarmath", "amsmath"],
         "myst_heading_anchors": 3,
         "suppress_warnings": ["myst.header"],  # a card of an exercise may stand below the title
-        "mathjax_path": MATHJAX,
         "html_theme": "sphinx_book_theme",
         "html_theme_options": theme,
         "html_title": TITLE,
+        "html_favicon": str(root / "tools" / "site_style" / "favicon.svg"),
         "html_static_path": [str(root / "tools" / "site_style"), str(root / DRIVER)],
         "html_css_files": ["course.css"],
         "html_copy_source": True,

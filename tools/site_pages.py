@@ -12,6 +12,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
+from tools.site_landing import landing
 from tools.site_try_it import try_it
 
 TITLE = "Actor-critic reinforcement learning"
@@ -39,16 +40,22 @@ def lay_out(root: Path, source: Path, static: Path, repository: str) -> None:
     documents = sorted(path.name for path in root.glob("[A-Z]*.md"))
     for name in documents:
         text = relink((root / name).read_text("utf-8"), root / name, root, repository)
-        if name == "README.md":
-            title, _, rest = text.partition("\n")
-            button = BUTTON.format("try_it.html", "", "Try it: TD3 learns in your browser")
-            text = f"{title}\n\n<p>{button}</p>\n{rest}{contents(root, documents)}"
-        (source / name.replace("README", "index")).write_text(text, "utf-8")
+        (source / name).write_text(text, "utf-8")
     (source / "try_it.md").write_text(try_it(root), "utf-8")
     static.mkdir(parents=True)
+    lesson = nbformat.read(root / "notebooks" / "00_start_here.ipynb", as_version=4)
+    drawn = next(cell for cell in lesson.cells if cell.id == "00-course-map").outputs[0]
+    course_map = as_html(drawn, static, "").data["text/html"]
+    first = landing(root, TITLE, course_map, repository) + contents(root, documents)
+    (source / "index.md").write_text(first, "utf-8")
     for path in notebooks(root):
         place = path.relative_to(root)
         notebook = nbformat.read(path, as_version=4)
+        if path.parent.name == "exercises":
+            notebook.cells[0].source = notebook.cells[0].source.replace("\n", " (exercises)\n", 1)
+            show_what_is_given(
+                notebook, nbformat.read(path.parent.parent / path.name, as_version=4)
+            )
         for cell in notebook.cells:
             if cell.cell_type == "markdown":
                 cell.source = relink(cell.source, path, root, repository)
@@ -60,12 +67,20 @@ def lay_out(root: Path, source: Path, static: Path, repository: str) -> None:
         nbformat.write(notebook, source / place)
 
 
+def show_what_is_given(exercises: NotebookNode, lesson: NotebookNode) -> None:
+    """Cells that stand in both editions get the outputs that they have in the lesson."""
+    ran = {cell.id: cell for cell in lesson.cells if cell.cell_type == "code"}
+    for cell in exercises.cells:
+        if cell.id in ran and cell.source == ran[cell.id].source:
+            cell.outputs = ran[cell.id].outputs
+
+
 def contents(root: Path, documents: list[str]) -> str:
     """The navigation: what runs in the browser, both editions of the lessons, the documents."""
     parts = {name: sorted((root / place).glob("*.ipynb")) for name, place in EDITIONS.items()}
     pages = {name: [p.relative_to(root).as_posix() for p in found] for name, found in parts.items()}
     pages = {"In your browser": ["try_it.md"], **pages}
-    pages["About"] = [name for name in documents if name != "README.md"]
+    pages["About"] = sorted(documents, key=lambda name: name != "README.md")
     tree = "\n```{{toctree}}\n:hidden:\n:caption: {}\n:titlesonly:\n\n{}\n```\n"
     return "\n" + "".join(tree.format(name, "\n".join(found)) for name, found in pages.items())
 
@@ -75,11 +90,9 @@ def relink(text: str, path: Path, root: Path, repository: str) -> str:
     parts = CODE.split(text)
 
     def lead(link: re.Match[str]) -> str:
-        picture, words, target, anchor = link.groups()
+        picture, words, target, _ = link.groups()
         place = Path(os.path.normpath(path.parent / target)).relative_to(root)
         page = place.suffix == ".ipynb" or (place.suffix == ".md" and len(place.parts) == 1)
-        if place == Path("README.md"):
-            return f"[{words}]({target.replace('README', 'index')}{anchor or ''})"
         if page or picture:
             return link[0]
         if not repository:
