@@ -3,7 +3,7 @@
 They are tried as `writing` says: all weights after several calls are compared.
 """
 
-from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import torch
@@ -17,21 +17,17 @@ from helpers.exercises.writing import ToyAgent, observe_update
 from helpers.memory.replay import Batch
 
 
-@dataclass(frozen=True)
-class Numbers:
-    """Of DDPG's settings what an update needs, and rewards' scale, which it must not use."""
-
-    gamma: float
-    tau: float
-    reward_scale: float = 0.3
-
-
 def toy_agent(rng: np.random.Generator, obs_size: int, action_dim: int) -> ToyAgent:
     sizes = rng, obs_size, action_dim
     return ToyAgent(
         0.05, actor=random_actor(*sizes), critic=random_critic(*sizes),
         target_actor=random_actor(*sizes), target_critic=random_critic(*sizes),
     )  # fmt: skip
+
+
+def settings(gamma: float, tau: float) -> SimpleNamespace:
+    """What an update needs of DDPG's, and the scale of rewards, which it must not use."""
+    return SimpleNamespace(gamma=gamma, tau=tau, reward_scale=0.3)
 
 
 # --- 2.10 update ----------------------------------------------------------------------------------
@@ -44,15 +40,14 @@ def by_hand() -> tuple:
         target_actor=SmallActor([[0.0]]), target_critic=SmallCritic([1.0, 0.0]),
     )  # fmt: skip
     parts = [[1.0]], [[0.5]], [1.0], [[2.0]], [0.0], [0.0]
-    return agent, [(Batch(*map(torch.tensor, parts)), Numbers(0.8, 0.25))]
+    return agent, [(Batch(*map(torch.tensor, parts)), settings(0.8, 0.25))]
 
 
 def update_cases(rng: np.random.Generator) -> list[Case]:
     def random(obs_size: int, action_dim: int, calls: int, gamma: float) -> tuple:
         flags = "", "terminated", "", "truncated", ""
         batches = [batch_of(rng, obs_size, action_dim, *flags) for _ in range(calls)]
-        numbers = Numbers(gamma, tau=0.2)
-        return toy_agent(rng, obs_size, action_dim), [(batch, numbers) for batch in batches]
+        return toy_agent(rng, obs_size, action_dim), [(b, settings(gamma, 0.2)) for b in batches]
 
     return [
         Case(by_hand(), note="one transition, one update"),

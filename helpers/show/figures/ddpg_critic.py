@@ -58,7 +58,6 @@ def plot_q(
         zoom: of the left panel's vertical axis.
         shows: "policy" (the actor's torque in all states) or "value", Q(s, mu(s)).
     """
-    _check_q(agent, speed, shows)
     angle = (angle + 180) % 360 - 180 if abs(angle) > 180 else angle
     policy, value, spread = _everywhere(agent)
     here = critic_at(agent, angle, speed)
@@ -71,15 +70,6 @@ def plot_q(
     axes[2].plot(angle, speed, "o", ms=8, mew=2, mec=INK, color="white", clip_on=False)
     headline(fig, _opinion(here, spread))
     return fig
-
-
-def _check_q(agent: Any, speed: float, shows: str) -> None:
-    if getattr(agent, "obs_size", 3) != 3 or getattr(agent, "action_size", 1) != 1:
-        raise ValueError("plot_q draws Pendulum-v1 only: three observations and one action.")
-    if not -SPEED <= speed <= SPEED:
-        raise ValueError(f"speed must lie between -8 and 8 rad/s, not {speed}.")
-    if shows not in MAPS.values():
-        raise ValueError(f'shows is "policy" or "value", not {shows!r}.')
 
 
 def critic_at(agent: Any, angle: float, speed: float) -> dict[str, Any]:
