@@ -90,7 +90,7 @@ def bug(seeds: range = range(5)) -> dict[str, Any]:
 
 
 def main(arguments: list[str]) -> int:
-    for name in arguments:
+    for name in arguments or ("first", "bug"):
         measure, file = {"first": (first, "02_first_at_bar"), "bug": (bug, "02_bug")}[name]
         command = {"command": f"python -m data.measure.lesson_02 {name}"}
         write_json(RESULTS / f"{file}.json", {**command, **circumstances(), **measure()}, indent=1)
