@@ -125,9 +125,9 @@ def test_it_can_be_saved_and_loaded(trained, demos, tmp_path):
     np.testing.assert_array_equal(loaded.predict(demos.obs), trained.predict(demos.obs))
 
 
-def test_what_the_readme_does_with_demonstrations_runs(trained, tmp_path, monkeypatch):
-    readme = Path("README.md").read_text(encoding="utf-8")
-    [lines] = re.findall(r"^( {4}from helpers.demos.files .*\n(?:\n| {4}.*\n)+)", readme, re.M)
+def test_what_the_docs_do_with_demonstrations_runs(trained, tmp_path, monkeypatch):
+    using = Path("USING.md").read_text(encoding="utf-8")
+    [lines] = re.findall(r"^( {4}from helpers.demos.files .*\n(?:\n| {4}.*\n)+)", using, re.M)
     monkeypatch.chdir(tmp_path)
     names = {"agent": trained, "BehaviourCloning": BehaviourCloning}
     exec(textwrap.dedent(lines).replace("2_000", "3"), names)

@@ -18,7 +18,7 @@ from helpers.names import NAMES, Name, read_names
 from helpers.training import callbacks
 
 AGENTS = [getattr(helpers.agents, name) for name in helpers.agents.__all__]
-README, PAGE = (Path(name).read_text(encoding="utf-8") for name in ("README.md", "NAMES.md"))
+USING, PAGE = (Path(name).read_text(encoding="utf-8") for name in ("USING.md", "NAMES.md"))
 SB3 = ("Settings", "Methods, parameters, attributes", "Functions and classes")  # its tables
 
 
@@ -135,7 +135,7 @@ def test_every_row_of_the_page_is_read():
     names = [name for row in rows for name in row.strip(" `").split("`, `")]
     assert names == list(NAMES)  # each once, too
     assert all(each.here or each.words for each in NAMES.values())
-    assert "(NAMES.md)" in README[README.index("## Using the agents") :]
+    assert "(NAMES.md)" in USING
 
 
 def test_a_copy_of_the_package_alone_still_refuses(tmp_path):
@@ -234,9 +234,9 @@ def test_the_defaults_on_the_page_are_those_of_both_libraries(column, name):
     assert found >= 6
 
 
-def test_what_the_readme_does_with_callbacks_runs(tmp_path, monkeypatch):
+def test_what_the_docs_do_with_callbacks_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    [code] = [part for part in README.split("```") if "CallbackList(evaluations" in part]
+    [code] = [part for part in USING.split("```") if "CallbackList(evaluations" in part]
     names = {"TD3": TD3}
     few = code.removeprefix("python\n").replace("20_000", "300").replace("5_000", "200")
     exec(few, names)

@@ -25,7 +25,7 @@ from helpers.algorithms.ddpg import QNetwork
 from helpers.envs.units import to_env_units
 from helpers.training.settings import SETTINGS
 
-README = Path(__file__).resolve().parent.parent / "README.md"
+USING = Path(__file__).resolve().parent.parent / "USING.md"
 KINDS = pytest.mark.parametrize("kind", [DDPG, TD3])
 
 
@@ -187,10 +187,10 @@ def test_a_loop_of_ones_own_stores_what_learn_stores(normalize):
     assert agent.reward_factor == pytest.approx(taught.reward_factor, rel=1e-2)
 
 
-def test_the_loop_in_the_readme_learns():
+def test_the_loop_in_the_docs_learns():
     [lines] = re.findall(
         r"^( +action = agent.predict\(obs, deterministic=False\)\n(?: {4}.*\n)+)",
-        README.read_text(encoding="utf-8"), re.M,
+        USING.read_text(encoding="utf-8"), re.M,
     )  # fmt: skip
     agent = TD3("Pendulum-v1", seed=0, learning_starts=20)
     env = gym.make("Pendulum-v1")

@@ -83,7 +83,7 @@ def test_the_site_is_published_from_the_folder_it_is_built_in() -> None:
 
 @pytest.mark.long
 def test_the_package_is_installed_into_a_project_of_ones_own(tmp_path: Path) -> None:
-    """As README says: found from another folder; beside a script's own `helpers` only with -P."""
+    """As USING.md says: found from another folder; beside a script's own `helpers` only with -P."""
     command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", tmp_path]
     done = subprocess.run([*command, "-e", ROOT], capture_output=True, text=True)
     if done.returncode and "out of reach" in explain(done.stderr, ROOT):

@@ -19,13 +19,16 @@ from urllib.parse import unquote, urlparse
 import pytest
 from missing import out_of_reach
 
-from tools.site_pages import notebooks
+from helpers.show.figures.explore import Choice, Slider
+from helpers.show.plotting import new_figure
+from tools.frames import frames
+from tools.site_pages import OUTPUTS, notebooks, sliders
 
 pytest_plugins = ("tests.browser",)
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("site")]
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENTS = ["index", "README", "try_it", "CONTRIBUTING", "INSTRUCTORS", "NAMES"]
+DOCUMENTS = ["index", "README", "USING", "try_it", "CONTRIBUTING", "INSTRUCTORS", "NAMES"]
 PAGES = [*DOCUMENTS, "notebooks/01_a2c", "notebooks/04_ddpgfd", "notebooks/exercises/02_ddpg"]
 SCREENS = {"desktop": (1280, 900), "phone": (390, 844)}
 AXE = "axe-core@4.14.1"  # looks for barriers
@@ -40,7 +43,7 @@ CLIPPED = """() => [...document.querySelectorAll("article pre")]
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site as it is published: the command's own output, in an environment of its own."""
     folder = tmp_path_factory.mktemp("site") / "public"
-    command = [sys.executable, "course.py", "site", folder, "--repository", "owner/name"]
+    command = [sys.executable, "course.py", "site", folder, "--repository", "owner/name", "--still"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if done.returncode and "out of reach" in done.stderr:
         out_of_reach("the package index")
@@ -150,7 +153,7 @@ def page(request: Any, browser: Any) -> Iterator[Any]:
         viewport={"width": width, "height": height}, color_scheme=theme, reduced_motion="reduce"
     )
     found = context.new_page()
-    elsewhere = re.compile("^(?!http://127.0.0.1)")
+    elsewhere = re.compile("^https?://(?!127.0.0.1)")
     found.route(elsewhere, lambda route: route.abort())
     yield found
     context.close()
@@ -186,6 +189,28 @@ def barriers(page: Any, axe: str) -> list[str]:
         "async () => (await axe.run(document, {runOnly: ['wcag2a', 'wcag2aa']})).violations"
         ".flatMap(v => v.nodes.map(n => v.id + ': ' + n.html.slice(0, 200)))"
     )
+
+
+def test_an_explorer_moves_without_a_kernel(page: Any, tmp_path: Path) -> None:
+    controls = {"noise": Slider(0.0, 1.0, 0.5, 0.5, "σ"), "n": Choice({"few": 2, "many": 9})}
+    known = frames(
+        lambda noise, n: new_figure(width=2 + noise, height=n / 4)[0], controls, tmp_path, "x"
+    )
+    script = (ROOT / "tools" / "site_style" / "explorers.js").read_text("utf-8")
+    place = tmp_path / "page.html"
+    text = f"<img src='x-2.webp' alt='x'>{sliders(known, '')}<script>{script}</script>"
+    place.write_text(text.replace(f"{OUTPUTS}/frames/", ""), "utf-8")
+    page.goto(place.as_uri())
+    size = "() => [...document.images].map(e => [e.naturalWidth, e.naturalHeight])[0]"
+    page.wait_for_function(f"{size}[0] > 0".replace(size, f"({size})()"))
+    assert page.evaluate(size) == [250, 50]
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(f"({size})()[0] == 300")
+    assert page.evaluate(size) == [300, 225]
+    assert page.locator("output").all_inner_texts() == ["1", "many"]
 
 
 def test_hints_are_folded_and_open_with_the_keyboard(page: Any, address: str) -> None:

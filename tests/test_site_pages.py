@@ -22,7 +22,7 @@ LESSON = ROOT / "notebooks" / "exercises" / "01_a2c.ipynb"
     [
         ("[next](02_ddpg.ipynb#x)", "o/n", "[next](02_ddpg.ipynb#x)"),
         ("![robot](../../data/pictures/td3_walker.png)", "", "as it was"),
-        ("[the course](../../README.md#spaces)", "", "[the course](../../index.md#spaces)"),
+        ("[the course](../../README.md#spaces)", "", "as it was"),
         ("[how](../../CONTRIBUTING.md)", "", "as it was"),
         (
             "[files](../../data/results/)",

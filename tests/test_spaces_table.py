@@ -1,4 +1,4 @@
-"""The README's table of spaces: what it promises trains, what it denies says what to do."""
+"""The table of spaces in USING.md: what it promises trains, what it denies says what to do."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from helpers.agents import A2C, PPO, A2CByTheBook, BehaviourCloning
 from helpers.demos.files import Demos
 from tools.spaces_table import AGENTS, EXAMPLES, as_markdown, both_spaces, supported_spaces
 
-README = Path(__file__).resolve().parent.parent / "README.md"
+USING = Path(__file__).resolve().parent.parent / "USING.md"
 ROWS = supported_spaces()
 replay = {"learning_starts": 8, "batch_size": 4, "buffer_size": 60, "hidden": 4}
 SETTINGS = {
@@ -78,8 +78,8 @@ def test_a_supported_space_trains_and_another_says_what_to_do(row, kind):
     assert action_space.contains(agent.predict(obs_space.sample()))
 
 
-def test_the_readme_shows_the_table():
-    assert f"\n\n{as_markdown(ROWS)}\n\n" in README.read_text(encoding="utf-8")
+def test_using_shows_the_table():
+    assert f"\n\n{as_markdown(ROWS)}\n\n" in USING.read_text(encoding="utf-8")
 
 
 def test_every_agent_is_asked_about_every_example():

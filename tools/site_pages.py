@@ -2,11 +2,13 @@
 
 import base64
 import hashlib
+import json
 import os
 import re
 import shutil
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -35,14 +37,17 @@ def lay_out(root: Path, source: Path, static: Path, repository: str) -> None:
     """Write what Sphinx reads into `source`, and the notebooks' pictures into the folder `static`.
 
     `repository` ("owner/name", or "") is where links lead to what is no page, such as a folder.
+    Explorers move whose pictures `tools.frames` has put into `static / "frames"`.
     """
+    listed = static / "frames" / "frames.json"
+    frames = json.loads(listed.read_text("utf-8")) if listed.exists() else {}
     shutil.copytree(root / "data" / "pictures", source / "data" / "pictures")
     documents = sorted(path.name for path in root.glob("[A-Z]*.md"))
     for name in documents:
         text = relink((root / name).read_text("utf-8"), root / name, root, repository)
         (source / name).write_text(text, "utf-8")
     (source / "try_it.md").write_text(try_it(root), "utf-8")
-    static.mkdir(parents=True)
+    static.mkdir(parents=True, exist_ok=True)
     lesson = nbformat.read(root / "notebooks" / "00_start_here.ipynb", as_version=4)
     drawn = next(cell for cell in lesson.cells if cell.id == "00-course-map").outputs[0]
     course_map = as_html(drawn, static, "").data["text/html"]
@@ -62,6 +67,8 @@ def lay_out(root: Path, source: Path, static: Path, repository: str) -> None:
             else:
                 up = "../" * (len(place.parts) - 1)
                 cell.outputs = [as_html(output, static, up) for output in cell.outputs]
+                if cell.id in frames and cell.outputs:
+                    cell.outputs[-1].data["text/html"] += sliders(frames[cell.id], up)
         under_title(notebook.cells[0], place, repository)
         (source / place).parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(notebook, source / place)
@@ -114,6 +121,18 @@ def as_html(output: NotebookNode, static: Path, up: str) -> NotebookNode:
     width = f' width="{about["width"]}"' if "width" in about else ""
     html = f'<img src="{up}{OUTPUTS}/{name}" alt="{escape(about["alt"])}"{width} loading="lazy">'
     return new_output("display_data", {"text/html": html})
+
+
+def sliders(frames: dict[str, Any], up: str) -> str:
+    """What moves the picture before it: explorers.js finds the picture for the sliders' places."""
+    files = [f"{up}{OUTPUTS}/frames/{name}" for name in frames["files"]]
+    rows = "".join(
+        f'<label>{escape(c["label"])} <input type="range" min="0" max="{len(c["values"]) - 1}" '
+        f'value="{c["default"]}" data-values="{escape(json.dumps(c["values"]))}"> '
+        f"<output>{escape(c['values'][c['default']])}</output></label>"
+        for c in frames["controls"]
+    )
+    return f'<div class="course-sliders" data-files="{escape(json.dumps(files))}">{rows}</div>'
 
 
 def under_title(cell: NotebookNode, place: Path, repository: str) -> None:

@@ -1,6 +1,6 @@
 """Which observations and actions each agent takes: found by asking the agents.
 
-`python -m tools.spaces_table` prints the table that the README shows.
+`python -m tools.spaces_table` prints the table that USING.md shows.
 """
 
 from dataclasses import dataclass
