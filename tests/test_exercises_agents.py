@@ -24,9 +24,6 @@ AGENTS = {
 }
 UPDATES = {
     "03_td3": "3.7",
-    "04_ddpgfd": "4.12",
-    "06_sac": "6.7",
-    "07_ppo": "7.8",
 }
 CLASSES = {
     "DeterministicActor": "actor_class",

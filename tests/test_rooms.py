@@ -21,7 +21,7 @@ MAY_IMPORT = {
     "demos": {"files", "envs", "evaluation"},
     "agents": {"names", "files", "envs", "memory", "demos", "algorithms"},
     "training": {"names", "files", "envs", "memory", "demos", "agents", "evaluation"},
-    "show": {"envs", "memory", "demos", "agents", "evaluation", "training"},
+    "show": {"envs", "memory", "demos", "agents", "algorithms", "evaluation", "training"},
     "checks": {"agents", "algorithms", "show"},
     "exercises": {
         "envs",

@@ -29,9 +29,9 @@ from trials import (
 from helpers.agents import SAC, sac
 from helpers.agents.layers import DeepSquashedGaussianActor
 from helpers.agents.noise import GaussianNoise
+from helpers.agents.sac import Temperature
 from helpers.algorithms.sac import (
     SquashedGaussianActor,
-    Temperature,
     log_tanh_slope,
     sac_actor_loss,
     soft_td_target,

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 from helpers.agents.adam import LeanAdam
 from helpers.agents.base import gradient_step
@@ -20,15 +21,21 @@ from helpers.agents.off_policy import OffPolicyAgent
 from helpers.agents.schedules import Rate, as_rate
 from helpers.agents.settings import setting
 from helpers.algorithms.ddpg import polyak_update
-from helpers.algorithms.sac import (
-    Temperature,
-    sac_actor_loss,
-    soft_td_target,
-    squashed_sample,
-    temperature_loss,
-)
+from helpers.algorithms.sac import sac_actor_loss, soft_td_target, squashed_sample, temperature_loss
 from helpers.algorithms.td3 import twin_critic_loss
 from helpers.memory.buffers import Batch
+
+
+class Temperature(nn.Module):
+    """alpha, kept as its logarithm: so it stays positive, whatever the optimiser does."""
+
+    def __init__(self, temperature: float) -> None:
+        super().__init__()
+        self.log = nn.Parameter(torch.tensor(math.log(temperature)))
+
+    def forward(self) -> torch.Tensor:
+        """alpha, a scalar without gradient: the losses of actor and critics do not move it."""
+        return self.log.detach().exp()
 
 
 class SAC(OffPolicyAgent):

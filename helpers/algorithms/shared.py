@@ -61,10 +61,15 @@ class OUNoise:
 Noise = UniformNoise | GaussianNoise | OUNoise
 
 
+def make_env(env_id: str) -> Any:
+    """A gymnasium.Env. (`Any`: gymnasium's own types do not say that a box has a shape.)"""
+    return gym.make(env_id)
+
+
 def scaled_env(env_id: str) -> Any:
     """A gymnasium.Env with observations and actions in [-1, 1]: networks learn best from such.
 
-    All its bounds must be finite. (`Any`: gymnasium's own types do not say that a box has a shape.)
+    All its bounds must be finite.
     """
     env = RescaleObservation(gym.make(env_id), np.float32(-1), np.float32(1))
     return RescaleAction(env, np.float32(-1), np.float32(1))

@@ -34,6 +34,9 @@ class Steady(np.random.Generator):
     def __init__(self) -> None:
         super().__init__(np.random.PCG64(0))
 
+    def __deepcopy__(self, memo: dict) -> "Steady":
+        return self  # numpy would make an ordinary generator of the copy
+
     def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
         return loc + scale * self.standard_normal(size)
 

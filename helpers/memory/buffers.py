@@ -62,7 +62,7 @@ class ReplayBuffer(replay.ReplayBuffer):
 
 
 def sampling_probabilities(priorities: np.ndarray, alpha: float) -> np.ndarray:
-    """How likely each transition is drawn: P(i) = p_i^alpha / sum_j p_j^alpha.
+    """The probability of sampling each transition: P(i) = p_i^alpha / sum_j p_j^alpha.
 
     `priorities` (N,), all above 0; `alpha` from 0 (all equally likely) to 1 (in proportion).
     Returns (N,), their sum is 1. Source: Schaul et al. 2016, equation 1.
@@ -77,9 +77,9 @@ def importance_weights(
     probabilities: np.ndarray, smallest: float, size: int, beta: float
 ) -> np.ndarray:
     """How much a transition counts, w_i = (N P(i))^-beta / max_j (N P(j))^-beta: the less the more
-    often it is drawn.
+    often it is sampled.
 
-    `probabilities` (B,) of the transitions that were drawn, `smallest` the smallest one of all
+    `probabilities` (B,) of the transitions that were sampled, `smallest` the smallest one of all
     `size` transitions in the buffer, `beta` from 0 (no correction) to 1 (full). Returns (B,), none
     above 1. Source: Schaul et al. 2016, section 3.4 and algorithm 1. The paper does not say among
     which transitions the maximum is taken; here it is the whole buffer, as in OpenAI's Baselines:

@@ -1,4 +1,4 @@
-"""Lesson 06: two ways to estimate how a policy's mean should move, and how much they scatter."""
+"""Lesson 06: two ways to estimate how a policy's mean should move, and their variance."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from helpers.show.plotting import BLUE, GREY, INK, ORANGE, VERMILLION, WIDTH, la
 MEAN = -0.2  # of the policy, before the tanh
 REPEATS = 2000  # batches whose estimates are drawn
 DRAWS = (1, 4, 16, 64, 256)
-COLOURS = {"reparameterised": BLUE, "likelihood ratio": VERMILLION}
+COLOURS = {"reparameterised": BLUE, "score function": VERMILLION}
 
 
 def plot_gradients(
@@ -89,8 +89,8 @@ def _draw_hill(ax: Axes, noise: NDArray, offset: float, std: float, ripples: flo
     )
     ax.plot(*ends, color=BLUE, lw=1.2, alpha=0.8)
     ax.plot(action, value, "o", ms=4, mew=0, color=ORANGE)
-    ax.set(xlim=(-1.02, 1.02), ylim=(offset - 5.2, offset + 1.2))
-    label(ax, "Q, actions drawn, slopes there", "action a", size=9.5)
+    ax.set(xlim=(-1.02, 1.02), ylim=(-15.2, 11.2))
+    label(ax, "Q, sampled actions, gradients there", "action a", size=9.5)
 
 
 def _draw_estimates(ax: Axes, found: dict, truth: float, spread: dict) -> None:
@@ -112,25 +112,25 @@ def _draw_estimates(ax: Axes, found: dict, truth: float, spread: dict) -> None:
 
 
 def _sentence(spread: dict[str, float], draws: int) -> str:
-    """How often more draws the worse estimator needs for the same scatter."""
-    ratio = (spread["likelihood ratio"] / spread["reparameterised"]) ** 2
+    """How many times the variance the worse estimator has: it needs as many more samples."""
+    ratio = (spread["score function"] / spread["reparameterised"]) ** 2
     what = f"{draws} action{'s' * (draws > 1)} for each estimate"
     larger = float(f"{max(ratio, 1 / ratio):.3g}")
     if larger == 1:
-        return f"{what}: both estimators scatter alike."
-    who = "likelihood ratio" if ratio > 1 else "reparameterised one"
+        return f"{what}: both estimators have the same variance."
+    who = "score function" if ratio > 1 else "reparameterised estimate"
     times = f"{larger:,.0f}" if larger >= 1000 else f"{larger:g}"
-    return f"{what}: the {who} scatters with {times} times the variance."
+    return f"{what}: the {who} has {times} times the variance."
 
 
 def gradients_explorer() -> None:
     """`plot_gradients` with sliders: an offset of Q, the policy's std, ripples, draws."""
     explore(
         plot_gradients,
-        alt="Q with drawn actions and slopes, and histograms of two estimates of its gradient: "
-        "the likelihood ratio's is far wider.",
+        alt="Figure 5: Q with sampled actions and gradients, and histograms of two estimates of "
+        "its gradient: the score function's is far wider.",
         offset=Slider(-10.0, 10.0, 0.0, 1.0, "added to Q"),
         std=Slider(0.05, 1.0, 0.4, 0.05, "std of u"),
         ripples=Slider(0.0, 0.2, 0.0, 0.01, "ripples in Q"),
-        draws=Scale(DRAWS, 16, "actions drawn"),
+        draws=Scale(DRAWS, 16, "actions sampled"),
     )

@@ -45,14 +45,13 @@ def plot_squash(mean: float = 0.5, std: float = 1.0) -> Figure:
     for i, ax in enumerate(axes):
         place_panel(ax, 0.5 + i * (wide + 0.55), 0.5, wide, 1.85)
     _draw_before(axes[0], mean, std)
-    area = _draw_after(axes[1], mean, std)
+    _draw_after(axes[1], mean, std)
     _draw_corrections(axes[2])
     before = math.log(std) + 0.5 * math.log(2 * math.pi * math.e)
     after = before + float(_mean_correction(mean, std))
     headline(
         fig,
-        f"Entropy {signed(before)} before the tanh, {signed(after)} after it.\n"
-        f"Without the correction the “density” has an area of {area:.2f}.",
+        f"Entropy {signed(before)} before the tanh, {signed(after)} after it.",
     )
     return fig
 
@@ -63,7 +62,7 @@ def gaussian(u: NDArray, mean: float, std: float) -> NDArray[np.float64]:
 
 
 def log_slope(u: NDArray) -> NDArray[np.float64]:
-    """log(1 - tanh(u)^2), the logarithm of how much the tanh stretches space at u."""
+    """log(1 - tanh(u)^2), the logarithm of the derivative of tanh at u."""
     return 2 * (math.log(2) - u - np.logaddexp(0, -2 * u))
 
 
@@ -82,26 +81,26 @@ def _draw_before(ax: Axes, mean: float, std: float) -> None:
     u = np.linspace(-5, 5, 401)
     ax.fill_between(u, 0, gaussian(u, mean, std), color=BLUE, alpha=0.25, lw=0)
     ax.plot(u, gaussian(u, mean, std), color=BLUE, lw=1.8)
-    ax.set(xlim=(-5, 5), ylim=(0, None))
+    ax.set(xlim=(-5, 5), ylim=(0, 1.5))
     ax.set_xticks([-4, -2, 0, 2, 4])
     label(ax, "before: u", "u", size=9.5)
 
 
-def _draw_after(ax: Axes, mean: float, std: float) -> float:
-    """Both densities over the actions. Returns the area under the one without the correction."""
+def _draw_after(ax: Axes, mean: float, std: float) -> None:
+    """Both densities over the actions, with the area under the one without the correction."""
     u = np.arctanh(np.linspace(-EDGE, EDGE, 801))
     wrong, right = gaussian(u, mean, std), gaussian(u, mean, std) / np.exp(log_slope(u))
     ax.fill_between(np.tanh(u), 0, right, color=BLUE, alpha=0.25, lw=0)
     ax.plot(np.tanh(u), right, color=BLUE, lw=1.8)
     ax.plot(np.tanh(u), wrong, color=PURPLE, lw=1.6)
-    ax.set(xlim=(-1.02, 1.02), ylim=(0, 1.3 * min(right.max(), max(4.0, wrong.max()))))
+    ax.set(xlim=(-1.02, 1.02), ylim=(0, 4))
     ax.set_xticks([-1, 0, 1])
     label(ax, "after: a = tanh(u)", "a", size=9.5)
     note(ax, 0.03, 0.93, "its density", BLUE)
-    note(ax, 0.03, 0.83, "uncorrected", PURPLE)
     everywhere = _around(mean, std)
     share = gaussian(everywhere, mean, std)
-    return float(share @ np.exp(log_slope(everywhere)) / share.sum())
+    area = share @ np.exp(log_slope(everywhere)) / share.sum()
+    note(ax, 0.03, 0.83, f"uncorrected: area {area:.2f}", PURPLE)
 
 
 def corrections(u: torch.Tensor) -> dict[str, torch.Tensor]:
