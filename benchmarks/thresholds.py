@@ -23,7 +23,7 @@ from helpers.training.study import circumstances, describe, line_of, parse_seeds
 
 # (algorithm, environment), as in helpers/training/settings.py -> the file and its settings.
 FILES: dict[tuple[str, str], tuple[ModuleType, Any]] = {
-    ("a2c-by-the-book", "CartPole-v1"): (reinforce, reinforce.CARTPOLE),
+    ("reinforce", "CartPole-v1"): (reinforce, reinforce.CARTPOLE),
     ("a2c", "CartPole-v1"): (a2c, a2c.CARTPOLE),
     ("a2c", "Pendulum-v1"): (a2c, a2c.PENDULUM),
     ("ppo", "CartPole-v1"): (ppo, ppo.CARTPOLE),

@@ -90,9 +90,7 @@ def fitting_env(policy, env: EnvLike) -> gym.Env:
     return Resumable(made)
 
 
-def play_episodes(
-    policy: Callable[[np.ndarray], np.ndarray | int], env: EnvLike, episodes: int, seed: int
-) -> tuple[np.ndarray, np.ndarray]:
+def play_episodes(policy, env, episodes, seed):
     """Returns and lengths of whole episodes, both of shape (episodes,).
 
     `policy` maps an observation to an action. `env` is an id, or an environment of which a copy is

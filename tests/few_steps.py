@@ -7,38 +7,29 @@ import re
 
 from nbformat import NotebookNode
 
-# For the environment variable COURSE_TEST_STEPS, which `get_setting` obeys: an episode on the
-# mountain, the longest there is, ends within so many steps.
+# For the environment variable COURSE_TEST_STEPS, which `get_setting` and `live` obey: an episode on
+# the mountain, the longest there is, ends within so many steps.
 FEW_STEPS = "1000"
 
 # What a cell trains by numbers of its own, and no bar asks for: its id, what stands in it, and what
 # runs instead.
 SHORTER = {
-    "01-gradient-noise": (".learn(15_000)", ".learn(1_000)"),
-    "01-now-you": ("range(3)", "range(1)"),
-    "02-one-loop": ("range(60)", "range(6)"),
-    "02-now-you": ("(0, 1, 2)", "(0,)"),
+    "01-train-long-pendulum": ('np.array(long_agent.history["return"])', "np.array([[2e5, -500]])"),
+    "01-now-you": ("train(changed,", "train(replace(changed, steps=1024),"),
+    "01-own-network": ("train(a2c.CARTPOLE,", "train(replace(a2c.CARTPOLE, steps=1024),"),
+    "02-now-you": ("steps=6000", "steps=1200"),
     "03-now-you": ("(0, 1, 2)", "(0,)"),
     "04-now-you": ("(0, 1, 2)", "(0,)"),
-    "05-now-you": ("(0, 1, 2)", "(0,)"),
-    "05-fresh-starts": ("(100, 20_000)", "(10, 20_000)"),
-    "05-pretrain": ("pretrain(pupil, demos)", "pretrain(pupil, demos, epochs=20)"),
-    "05-pixels": ("episodes=10)", "episodes=1)"),
-    "05-probe-td3": ("probe(quick(TD3))", "probe(quick(TD3), steps=100)"),
-    "05-patients": ("probe(quick(kind))", "probe(quick(kind), steps=100)"),
-    "05-own-networks": (".learn(2000)", ".learn(1_000)"),
-    "05-after-pretraining": (".learn(2500", ".learn(500"),
-    "05-reminded": (
-        "pretrain(pupil, demos)",
-        "pretrain(pupil, demos, epochs=20)",
-        ".learn(2500",
-        ".learn(500",
-    ),
+    "05-now-you": (".learn(4000)", ".learn(1000)"),
+    "05-train-evaluated": ("episodes=100", "episodes=10"),
+    "05-pretrain": ("epochs=100", "epochs=20"),
+    "05-probe-two": ("probes.quick(kind)", "probes.quick(kind), steps=100"),
+    "05-toys": (".learn(3000)", ".learn(600)"),
+    "05-search": ("range(6)", "range(1)"),
+    "05-normalized": (".learn(3000)", ".learn(600)"),
     "05-probabilities": (".learn(20_000)", ".learn(2_000)"),
     "06-one-state": ("updates=2000", "updates=200"),
-    "07-ratios-by-epoch": (".learn(10_000)", ".learn(1_000)"),
-    "07-kl-through-training": (".learn(30_000)", ".learn(1_000)"),
-    "07-now-you": ("range(3)", "range(1)"),
+    "07-now-you": ("Settings(n_epochs=3)", "Settings(n_epochs=3, steps=2_000)"),
 }
 
 

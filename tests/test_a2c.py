@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.distributions import Categorical, Independent, Normal
 
-from helpers.agents import A2C, PPO, A2CByTheBook
+from helpers.agents import A2C, PPO, ReinforceWithBaseline
 from helpers.agents.a2c import gae
 from helpers.agents.adam import LeanAdam
 from helpers.agents.base import gradient_step
@@ -265,10 +265,10 @@ def update_by_the_formulas(twin, rollout, max_grad_norm):
 
 
 @pytest.mark.parametrize("ending", ["terminated", "truncated"])
-def test_an_update_by_the_book_does_what_the_formulas_say(ending):
+def test_an_update_of_reinforce_does_what_the_formulas_say(ending):
     env = make(Constant, ending=ending, length=4, reward=3.0)
     new = {"gamma": 0.8, "learning_rate": 0.01, "reward_scale": 0.5, "hidden": 8, "seed": 0}
-    agent, twin = A2CByTheBook(env, **new), A2CByTheBook(env, **new)
+    agent, twin = ReinforceWithBaseline(env, **new), ReinforceWithBaseline(env, **new)
     for _ in range(3):
         agent.train_step()
         observations, actions, rewards, terminated = twin.play_episode()

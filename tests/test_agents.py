@@ -11,7 +11,7 @@ from environments import BOXES, TORQUE, AnySpace, Constant, Counting, Faulty, Lo
 from gymnasium import spaces
 from sentences import one_sentence
 
-from helpers.agents import A2C, DDPG, PPO, TD3, A2CByTheBook
+from helpers.agents import A2C, DDPG, PPO, TD3, ReinforceWithBaseline
 from helpers.agents.noise import GaussianNoise, OUNoise
 from helpers.agents.off_policy import OffPolicyAgent
 from helpers.evaluation import evaluate
@@ -23,7 +23,7 @@ AGENTS = {
     "discrete": partial(A2C, "CartPole-v1", **small),
     "gaussian": partial(A2C, "Pendulum-v1", **small),
     "ppo": partial(PPO, "CartPole-v1", **small),
-    "book": partial(A2CByTheBook, "CartPole-v1", hidden=8),
+    "book": partial(ReinforceWithBaseline, "CartPole-v1", hidden=8),
     "ddpg": partial(DDPG, "Pendulum-v1", **replay),
     "ddpg-ou": partial(DDPG, "Pendulum-v1", **replay, **now_and_then),
     "td3": partial(TD3, "Pendulum-v1", **replay),
@@ -32,7 +32,7 @@ AGENTS = {
 EVERY = pytest.mark.parametrize("new", AGENTS.values(), ids=AGENTS.keys())
 
 rollouts = {"n_envs": 3, "n_steps": 4}
-TINY = {A2C: rollouts, PPO: rollouts, A2CByTheBook: {}, DDPG: replay, TD3: replay}
+TINY = {A2C: rollouts, PPO: rollouts, ReinforceWithBaseline: {}, DDPG: replay, TD3: replay}
 KINDS = pytest.mark.parametrize("kind", TINY)
 
 
@@ -112,11 +112,11 @@ def test_a2c_learns_and_predicts_with_any_box_and_action(observations, actions, 
         assert agent.predict(batch[:1], deterministic=deterministic).shape[0] == 1
 
 
-def test_by_the_book_learns_and_predicts_with_actions_that_start_elsewhere():
+def test_reinforce_learns_and_predicts_with_actions_that_start_elsewhere():
     actions = Log()
     space = BOXES["unbounded"]
     env = make(AnySpace, observation_space=space, action_space=ACTIONS["start"], actions=actions)
-    agent = A2CByTheBook(env, hidden=8, seed=0).learn(60)
+    agent = ReinforceWithBaseline(env, hidden=8, seed=0).learn(60)
     assert set(actions) == {7, 8, 9}
     batch = some(space, 40)
     assert type(agent.predict(batch[0])) is int
@@ -384,7 +384,7 @@ def test_stopping_the_first_reset_leaves_an_agent_that_goes_on(kind):
     assert resets == [5]
     agent.learn(10)
     assert agent.steps >= 10
-    if kind is not A2CByTheBook:
+    if kind is not ReinforceWithBaseline:
         assert [seed for seed in resets[1:] if seed] == ([5, 6, 7] if kind in (A2C, PPO) else [5])
 
 

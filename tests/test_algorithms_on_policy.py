@@ -224,7 +224,7 @@ def a_batch(agent, rng, size=64):
 @pytest.mark.parametrize(
     ("algorithm", "s", "others"),
     [
-        ("a2c-by-the-book", reinforce.CARTPOLE, {}),
+        ("reinforce", reinforce.CARTPOLE, {}),
         ("a2c", a2c.CARTPOLE, {}),
         ("a2c", a2c.PENDULUM, {}),
         ("ppo", ppo.CARTPOLE, {}),

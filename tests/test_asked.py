@@ -14,7 +14,7 @@ from helpers.training.settings import ALGORITHMS
 DEMOS = "data/demos/sparse_pendulum.npz"
 TINY = {
     "a2c": ("Acrobot-v1", "n_envs=2", "n_steps=5", "hidden=4"),
-    "a2c-by-the-book": ("CartPole-v1", "hidden=4"),
+    "reinforce": ("CartPole-v1", "hidden=4"),
     "ppo": ("Acrobot-v1", "n_envs=2", "n_steps=5", "hidden=4"),
     "ddpg": ("MountainCarContinuous-v0", "hidden=4", "learning_starts=5", "batch_size=4"),
     "td3": ("KnockedPendulum-v0", "hidden=(4, 3)", "noise=GaussianNoise([0.3])"),

@@ -165,12 +165,12 @@ check = lambda key, function: function"""
 
 
 def test_an_answer_and_its_check_speak_of_the_same_classes(folder):
-    """5.6 gives back `Demos`; the check has its modules from a load of its own."""
+    """5.4 gives back an environment; the check has its modules from a load of its own."""
     name = "05_td3_in_practice"
     notebook = nbformat.read(folder / "source" / name / f"{name}.ipynb", as_version=4)
     code = {cell.id: cell.source for cell in notebook.cells if cell.cell_type == "code"}
-    answer = source_of_reference(ALL["5.6"].reference)
-    script = "\n".join([code["05-imports"], answer, code["05-ex-5-6-check"]])
+    answer = source_of_reference(ALL["5.4"].reference)
+    script = "\n".join([code["05-imports"], answer, code["05-ex-5-4-check"]])
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, cwd=assignment.ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -10,7 +10,7 @@ import torch
 from sentences import one_sentence
 from torch import nn
 
-from helpers.agents import A2C, DDPG, PPO, SAC, TD3, A2CByTheBook, BehaviourCloning, DDPGfD
+from helpers.agents import A2C, DDPG, PPO, SAC, TD3, BehaviourCloning, DDPGfD, ReinforceWithBaseline
 from helpers.agents.cloning import PretrainingResult, as_shown, loss_on, pretrain, split_episodes
 from helpers.algorithms.cloning import bc_loss, early_stopping, minibatches
 from helpers.demos.files import Demos, load_demos
@@ -375,7 +375,7 @@ def test_the_result_says_which_epoch_was_kept():
 def test_what_cannot_be_pretrained_is_one_sentence():
     demos = a_few()
     for agent, settings, words in [
-        (A2CByTheBook("CartPole-v1", seed=0), {}, "cannot be pre-trained"),
+        (ReinforceWithBaseline("CartPole-v1", seed=0), {}, "cannot be pre-trained"),
         (agent_of(TD3), {"epochs": 0}, "epochs"),
         (agent_of(TD3), {"batch_size": 0}, "batch_size"),
         (agent_of(TD3), {"patience": 0}, "patience"),

@@ -15,7 +15,7 @@ from gymnasium import spaces
 from gymnasium.wrappers import RecordVideo, TimeLimit
 from sentences import assert_one_sentence, one_sentence
 
-from helpers.agents import A2C, PPO, A2CByTheBook
+from helpers.agents import A2C, PPO, ReinforceWithBaseline
 from helpers.envs.make import check_finite, make_env, make_training_env, make_vector_env
 from helpers.envs.resumable import wrappers_of
 
@@ -75,7 +75,7 @@ def test_an_unknown_module_is_one_sentence():
         make_env("no_such_module:It-v0")
 
 
-@pytest.mark.parametrize("make_agent", [make_env, A2C, PPO, A2CByTheBook])
+@pytest.mark.parametrize("make_agent", [make_env, A2C, PPO, ReinforceWithBaseline])
 def test_a_missing_package_is_one_sentence(make_agent):
     with one_sentence(ValueError, "pip install", Needy.__name__, "unobtainium"):
         make_agent("Needy-v0")
@@ -143,7 +143,7 @@ def test_only_one_environment_of_a_training_records_videos_and_no_other_copy(tmp
 # ---- what can be learned on ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("agent", [A2C, PPO, A2CByTheBook])
+@pytest.mark.parametrize("agent", [A2C, PPO, ReinforceWithBaseline])
 @pytest.mark.parametrize(
     "space",
     [spaces.Text(3), spaces.Sequence(INTEGERS), spaces.Dict({"a": spaces.Text(3), "b": INTEGERS})],
@@ -162,8 +162,8 @@ def test_actions_that_a2c_cannot_take_are_one_sentence(space):
 
 
 def test_the_book_version_takes_discrete_actions_only():
-    with one_sentence(ValueError, "A2CByTheBook takes Discrete actions", "Box(-2.0, 2.0"):
-        A2CByTheBook("Pendulum-v1")
+    with one_sentence(ValueError, "ReinforceWithBaseline takes Discrete actions", "Box(-2.0, 2.0"):
+        ReinforceWithBaseline("Pendulum-v1")
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -175,3 +175,17 @@ def test_what_is_not_finite_is_one_sentence(bad):
     for rewards, observations, name in ((ill, fine, "reward"), (fine, ill, "observation")):
         with one_sentence(ValueError, str(bad), "step 42", match=name):
             check_finite(rewards, observations, 42)
+
+
+def test_the_long_pendulum_has_three_torques_and_is_truncated_after_a_thousand_steps():
+    env, plain = make_env("LongPendulum-v0"), make_env("Pendulum-v1")
+    for torque in (-2.0, 0.0, 2.0):
+        env.reset(seed=1)
+        plain.reset(seed=1)
+        np.testing.assert_array_equal(
+            env.step(int(torque / 2 + 1))[0], plain.step(np.array([torque], np.float32))[0]
+        )
+    env.reset(seed=0)
+    ends = [env.step(1)[2:4] for _ in range(1000)]
+    assert ends[-1] == (False, True)
+    assert set(ends[:-1]) == {(False, False)}

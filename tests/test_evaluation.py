@@ -6,7 +6,7 @@ from environments import Constant, Faulty, Guess, Log, Probe, make
 from gymnasium import spaces
 from sentences import one_sentence
 
-from helpers.agents import A2C, PPO, A2CByTheBook
+from helpers.agents import A2C, PPO, ReinforceWithBaseline
 from helpers.evaluation import Evaluation, as_function, evaluate
 
 
@@ -79,7 +79,7 @@ def test_an_agent_of_stable_baselines3_is_evaluated_too():
     assert evaluate(Theirs(), env).mean == 0
 
 
-@pytest.mark.parametrize("kind", [A2C, PPO, A2CByTheBook])
+@pytest.mark.parametrize("kind", [A2C, PPO, ReinforceWithBaseline])
 def test_the_environment_the_agent_was_given_is_left_alone(kind):
     seeds = Log()
     env = make(Start, seeds=seeds)

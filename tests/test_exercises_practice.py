@@ -4,13 +4,10 @@ import numpy as np
 import pytest
 
 from helpers import evaluation
-from helpers.agents import DDPG
 from helpers.checks import exercises
 from helpers.checks.core import judge
-from helpers.demos.files import load_demos
 from helpers.evaluation import evaluate
 from helpers.exercises.lesson_05_td3_in_practice.watched_env import ENV_ID, LOG
-from helpers.training import callbacks
 from helpers.training.statistics import bootstrap_interval
 
 BY_ID = {exercise.id: exercise for exercise in exercises("05_td3_in_practice")}
@@ -45,26 +42,3 @@ def test_an_interval_can_be_made_of_whatever_passes(answer):
     version = judge(BY_ID["5.2"], answer.function).version
     got = bootstrap_interval(values, version, resamples=20)
     np.testing.assert_allclose(got, bootstrap_interval(values, resamples=20))
-
-
-@pytest.mark.parametrize("answer", right_answers("5.3"))
-def test_an_agent_learns_with_whatever_callback_passes(answer, tmp_path):
-    tiny = {"hidden": 4, "batch_size": 4, "learning_starts": 8, "buffer_size": 50}
-    mine = answer.function(every=10, episodes=1, path=tmp_path / "best.pt")
-    agent = DDPG("Pendulum-v1", seed=0, **tiny).learn(30, mine)
-    reference = callbacks.Evaluate(every=10, episodes=1)
-    DDPG("Pendulum-v1", seed=0, **tiny).learn(30, reference)
-    assert [(step, result.mean) for step, result in mine.curve] == [
-        (step, result.mean) for step, result in reference.curve
-    ]
-    mine.restore_best(agent)
-    loaded = DDPG.load(tmp_path / "best.pt", env="Pendulum-v1")
-    assert [evaluate(one, episodes=1).mean for one in (agent, loaded)] == [mine.best[1].mean] * 2
-
-
-@pytest.mark.parametrize("answer", right_answers("5.6"))
-def test_recorded_demonstrations_can_be_split_by_whatever_passes(answer):
-    demos = load_demos("data/demos/sparse_pendulum.npz")
-    train, aside = answer.function(demos, 0.2, np.random.default_rng(0))
-    assert len(train) + len(aside) == len(demos)
-    assert sorted([*train.returns, *aside.returns]) == sorted(demos.returns)

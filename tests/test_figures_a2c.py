@@ -7,6 +7,7 @@ import pytest
 
 from helpers.show.figures.a2c_gae import plot_gae_weights
 from helpers.show.figures.a2c_policy_gradient import plot_policy_gradient, policy_gradient, softmax
+from helpers.show.figures.a2c_rollout import plot_rollout
 from helpers.show.figures.discount import plot_discount
 from tests.figures import heights
 
@@ -65,3 +66,11 @@ def test_gae_weights_are_the_mixture_of_n_step_weights(gamma, lam, n):
         tail = 1 - np.cumsum(mixture)  # all weight of n > l + 1
         from_mix = gamma ** np.arange(30) * np.r_[1, tail[:-1]]
         np.testing.assert_allclose(from_mix, heights(left.collections[0]), atol=1e-12)
+
+
+def test_no_arrow_of_the_rollout_leads_into_another_episode():
+    arrows = {
+        tuple(text.xy) for text in plot_rollout().axes[0].texts if getattr(text, "arrow_patch", 0)
+    }
+    assert len(arrows) == 3 * 7 - 2
+    assert not arrows & {(4 + 0.38, 0), (2 + 0.38, 1)}

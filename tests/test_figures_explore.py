@@ -31,14 +31,8 @@ from helpers.show.figures.discount import discount_explorer, plot_discount
 from helpers.show.figures.explore import LINE, Choice, Scale, Slider, explore
 from helpers.show.figures.ppo_clip import clip_explorer, plot_clip
 from helpers.show.figures.ppo_ratios import plot_ratios, ratio_explorer
-from helpers.show.figures.practice_early_stop import early_stop_explorer, plot_early_stop
-from helpers.show.figures.practice_imaginary_studies import PAIRS, REPORTS, STUDIES
-from helpers.show.figures.practice_seeds import (
-    plot_seeds,
-    plot_winner,
-    seeds_explorer,
-    winner_explorer,
-)
+from helpers.show.figures.practice_imaginary_studies import REPORTS, STUDIES
+from helpers.show.figures.practice_seeds import plot_seeds, seeds_explorer
 from helpers.show.figures.results import plot_results, results_explorer
 from helpers.show.figures.sac_gradients import DRAWS, gradients_explorer, plot_gradients
 from helpers.show.figures.sac_squash import plot_squash, squash_explorer
@@ -104,13 +98,13 @@ EXPLORERS = [
     Explorer(plot_policy_gradient, softmax_explorer,
              S(logits=((0, 0, 0), (1.2, 0, 0), (3.5, 0, 0)), step=(0, 1, 5),
                payoffs=((1, 0, -1), (2, 2, -2), (-5, 0.1, -0.1), (5, 4, 3))),
-             moving=(0, 1), unset={"logits", "payoffs"}),
+             moving=(1,), unset={"logits", "payoffs"}),
     Explorer(plot_gae_weights, gae_explorer,
              S(gamma=(0.8, 0.99, 1), lam=(0, 0.5, 0.9, 1), n=(1, 5, 30)), moving=(1,),
              unset={"steps"}),
     Explorer(plot_results, lambda: results_explorer(RESULTS, bar=95),
              S(variant=("no target", "no noise")), [lambda: {"results": RESULTS, "bar": 95}],
-             moving=(0, 1), unset={"baseline"}, figures=2),
+             unset={"baseline"}, figures=2),
     Explorer(plot_uphill, uphill_explorer,
              S(action=(-1, -0.6, -0.24, 0, 0.36, 1), step=(0, 0.04, 0.12, 0.3), steps=(1, 2, 20),
                error=(0, 0.5, 1)), figures=6),
@@ -143,22 +137,18 @@ EXPLORERS = [
              figures=6),
     Explorer(plot_seeds, seeds_explorer, S(seeds=(1, 3, 7, 20), report=tuple(REPORTS)),
              [lambda study=study: {"study": study} for study in STUDIES.values()], figures=4),
-    Explorer(plot_winner, winner_explorer, S(seeds=(1, 3, 10, 20), report=tuple(REPORTS)),
-             [lambda pair=pair: {"pair": pair} for pair in PAIRS.values()], figures=4),
-    Explorer(plot_early_stop, early_stop_explorer,
-             S(patience=(1, 5, 20), noise=(0, 0.005, 0.03, 0.06), seed=(0, 3, 20))),
     Explorer(plot_clip, clip_explorer,
              S(ratio=(0, 0.8, 1, 1.3, 2), advantage=(0.1, 1, 1.5), clip=(0.05, 0.2, 0.5))),
     Explorer(plot_ratios, lambda: ratio_explorer(RATIOS, ADVANTAGES),
              S(epoch=(0, 1, 2, 10), run=tuple(RATIOS)),
              [lambda: {"runs": RATIOS, "advantages": ADVANTAGES}], unset={"clip"}),
     Explorer(plot_temperature, temperature_explorer,
-             S(temperature=TEMPERATURES, second=(0, 0.8, 1, 1.2)), moving=(1,)),
+             S(temperature=TEMPERATURES, second=(0, 0.8, 1, 1.2))),
     Explorer(plot_squash, squash_explorer, S(mean=(-3, 0, 0.5, 3), std=(0.1, 1, 3)),
-             moving=(0, 1), figures=6),
+             figures=6),
     Explorer(plot_gradients, gradients_explorer,
              S(offset=(-10, 0, 10), std=(0.05, 0.4, 1), ripples=(0, 0.05, 0.2), draws=DRAWS),
-             moving=(0, 1), unset={"seed"}, figures=6),
+             moving=(1,), unset={"seed"}, figures=6),
 ]  # fmt: skip
 every_explorer = pytest.mark.parametrize("explorer", EXPLORERS, ids=lambda e: e.plot.__name__)
 
@@ -236,7 +226,7 @@ def test_it_begins_as_its_plain_function(explorer, monkeypatch, capsys):
     explorer.show()
     [(draw, controls)] = seen
     first = draw(**{name: control.default for name, control in controls.items()})
-    fixed = {} if explorer.plot in (plot_seeds, plot_winner) else explorer.fixed[0]()
+    fixed = {} if explorer.plot is plot_seeds else explorer.fixed[0]()
     assert to_png(first, scale=1) == to_png(explorer.plot(**fixed), scale=1)
     parameters = set(inspect.signature(explorer.plot).parameters)
     assert parameters - set(controls) == explorer.unset | set(fixed)

@@ -8,10 +8,10 @@ import torch
 
 from helpers.algorithms.ppo import clipped_surrogate
 from helpers.show.figures.course_map import ENTRIES, LED_TO, plot_course_map
-from helpers.show.figures.ppo_clip import clipped_objective, has_slope, plot_clip
-from helpers.show.figures.ppo_kl import plot_kl, rolling_median
+from helpers.show.figures.ppo_clip import clipped_objective, has_gradient, plot_clip
+from helpers.show.figures.ppo_line import figure_of_line, mean_return
 from helpers.show.figures.ppo_ratios import outside, plot_ratios
-from helpers.show.plotting import BLUE
+from helpers.show.plotting import BLUE, VERMILLION
 from tests.figures import apart, curve, sentence
 
 
@@ -25,27 +25,27 @@ def test_the_objective_drawn_is_the_one_that_is_learned(clip, advantage):
         objective = clipped_surrogate(leaf, torch.tensor([advantage]), clip)
         assert drawn == pytest.approx(objective.item())
         [slope] = torch.autograd.grad(objective, leaf)
-        assert has_slope(ratio, advantage, clip) == bool(slope)
+        assert has_gradient(ratio, advantage, clip) == bool(slope)
 
 
 @pytest.mark.parametrize("clip", [0.05, 0.3, 0.5])
-def test_the_thick_line_is_the_lower_of_the_two_products(clip):
+def test_the_thick_line_is_the_smaller_of_the_two_products(clip):
     fig = plot_clip(0.5, 1.0, clip)
     for ax in fig.axes:
         drawn = {line.get_label(): line.get_ydata() for line in ax.lines}
         both = drawn["ratio · A"], drawn["clip(ratio) · A"]
-        lower = drawn["the lower one: it counts"]
+        lower = drawn["the smaller one: it counts"]
         np.testing.assert_allclose(lower, np.minimum(*both))
         assert all((lower < product - 0.1).any() for product in both)
 
 
 @pytest.mark.parametrize("clip", [0.05, 0.2, 0.5])
-def test_the_regions_are_named_by_the_slope_there(clip):
+def test_the_regions_are_named_by_the_gradient_there(clip):
     for ax, sign in zip(plot_clip(1.0, 1.0, clip).axes, (1, -1), strict=True):
         names = {text.get_text(): text.get_position()[0] for text in ax.texts}
-        assert not has_slope(names["no slope"], sign, clip)
-        assert has_slope(names["pushed back"], sign, clip)
-        assert all(abs(names[name] - 1) > clip for name in ("no slope", "pushed back"))
+        assert not has_gradient(names["gradient 0"], sign, clip)
+        assert has_gradient(names["pushed back"], sign, clip)
+        assert all(abs(names[name] - 1) > clip for name in ("gradient 0", "pushed back"))
 
 
 def test_ratios_are_counted_on_both_sides_of_the_range():
@@ -64,15 +64,24 @@ def test_few_ratios_out_of_range_are_not_called_none(out, said):
     assert f"1 epoch: {said} out of range" in sentence(fig)
 
 
-def test_kl_figure_has_a_median_for_each_training():
-    kls = [0.01, 0.03, 0.02, 10.0, 0.02]
-    assert rolling_median(kls, 3) == pytest.approx([0.01, 0.02, 0.02, 0.03, 0.02])
-    taught = [(100 * i, kl) for i, kl in enumerate(kls)]
-    histories = {"as taught": taught, "not clipped": [(s, 9 * kl) for s, kl in taught]}
-    fig = plot_kl(histories, target=0.015)
-    assert sentence(fig) == "Median KL of last epochs: 0.02 (as taught), 0.18 (not clipped)."
-    assert len(fig.axes[0].lines) == 3
-    apart(fig)
+@pytest.mark.parametrize("left", [True, False])
+def test_the_return_on_the_line_is_that_of_whole_episodes(left):
+    """A policy that always pushes to one side keeps the pole up for 8 to 10 steps."""
+
+    class Pushes:
+        def sample(self, obs, rng):
+            return np.full(len(obs), 0 if left else 1)
+
+    assert 8 <= mean_return(Pushes(), episodes=20) <= 10
+
+
+def test_a_line_has_objectives_above_and_returns_below():
+    places = np.linspace(-1, 3, 5)
+    found = np.transpose([places, [0, 1, 3, 2, 1], [10, 20, 30, 20, 10]])
+    fig = figure_of_line({"an update": (places, found), "another": (places, found)})
+    upper, _, lower, _ = fig.axes
+    np.testing.assert_allclose(curve(upper, BLUE)[:, 1], found[:, 1])
+    np.testing.assert_allclose(curve(lower, VERMILLION)[:, 1], found[:, 2])
 
 
 def test_no_arrow_of_the_course_map_leads_back_in_time():

@@ -1,4 +1,4 @@
-"""The figures of lesson 05 about seeds: imaginary studies, and wrong winners."""
+"""The figures of lesson 05 about seeds: imaginary studies."""
 
 from __future__ import annotations
 
@@ -8,17 +8,14 @@ from matplotlib.colors import to_hex
 
 from helpers.show.figures.practice_imaginary_studies import (
     IMAGINED,
-    PAIRS,
     REPORTS,
     STUDIES,
     imaginary_studies,
     stored_scores,
 )
-from helpers.show.figures.practice_seeds import REPORT_COLOURS, plot_seeds, plot_winner
-from helpers.show.plotting import VERMILLION
+from helpers.show.figures.practice_seeds import REPORT_COLOURS, plot_seeds
 from helpers.training.results import load_results
-from helpers.training.statistics import permutation_test
-from tests.figures import apart, sentence
+from tests.figures import sentence
 
 SPARSE = "ddpg_SparsePendulum-v0"
 
@@ -104,44 +101,6 @@ def test_the_claims_of_studies_in_two_sentences(study):
         np.testing.assert_allclose([low, high], np.percentile(reported, [2.5, 97.5]), atol=near)
         assert second.startswith(f"{(reported >= bar).sum():,} of 1,000 would call")
         assert second.endswith(f"{(scores >= bar).sum()} of the {len(scores)} seeds do solve it.")
-
-
-# --- The wrong winner -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("pair", PAIRS.values())
-def test_the_wrong_winner_is_counted(pair):
-    studies = sorted((stored_scores(name) for name in pair), key=lambda study: study[0].mean())
-    (worse, _, loser), (better, _, winner) = studies
-    assert (
-        load_results(pair[0])["settings"]["env_id"] == load_results(pair[1])["settings"]["env_id"]
-    )
-    first, second = imaginary_studies(tuple(worse), 0), imaginary_studies(tuple(better), 1)
-    for report in REPORTS:
-        fig = plot_winner(pair, 6, report)
-        left, right = fig.axes
-        wrong = (first[report] > second[report]).mean(axis=1)
-        curves = {line.get_label(): line.get_ydata() for line in right.lines}
-        np.testing.assert_allclose(curves[report], 100 * wrong)
-        assert right.lines[-1].get_xydata().tolist() == [[6, curves[report][5]]]
-        heights = np.array([patch.get_height() for patch in left.patches])
-        red = [to_hex(patch.get_facecolor()).upper() == VERMILLION for patch in left.patches]
-        assert [p.get_x() + p.get_width() / 2 < 0 for p in left.patches] == red
-        assert heights[red].sum() / heights.sum() == pytest.approx(wrong[5])
-        line, second_line = sentence(fig).split("\n")
-        count = round(1000 * wrong[5])
-        said = f"{loser}'s {report} is above {winner}'s in {count:,} of 1,000 comparisons."
-        assert line == f"With 6 seeds each, {said}"
-        shown = permutation_test(worse, better) < 0.05
-        which = f"{loser} is the worse one: " if shown else f"no difference is shown: {loser} "
-        assert second_line.startswith(f"Over all 20 seeds {which}")
-        one, other = (
-            second_line.split(": ")[1].removeprefix(f"{loser} ").split(f" on average, {winner} ")
-        )
-        one, other = (float(text.rstrip(".").replace("−", "-")) for text in (one, other))
-        assert one < other
-    apart(fig)
-    assert sentence(plot_winner(pair[::-1], 6, report)) == sentence(fig)
 
 
 def test_a_study_that_is_not_there_lists_those_that_are():

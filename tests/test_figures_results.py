@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from helpers.labs.variants import load_lab
-from helpers.show.figures.ddpgfd_cost import plot_cost
 from helpers.show.figures.practice_side_by_side import plot_side_by_side
 from helpers.show.figures.results import effects_table, plot_comparison, plot_results, results_table
 from helpers.show.figures.td3_overestimation import plot_overestimation
@@ -244,59 +243,6 @@ def test_one_learner_or_six_are_drawn_and_none_is_refused():
     for seconds in ({}, {str(i): [1.0] for i in range(7)}):
         with pytest.raises(ValueError, match="1 to 6 learners"):
             plot_side_by_side(beside(seconds))
-
-
-# --- What a draw costs ------------------------------------------------------------------------
-
-SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
-
-
-COSTS = {
-    "ours": lambda n: 7.0 * np.log(n),
-    "ours, 10-step returns too": lambda n: 8.5 * np.log(n),
-    "a tutorial's Python tree": lambda n: 20.0 * n**0.35,
-    "Python trees as in Baselines": lambda n: 30.0 * n**0.35,
-    "cpprb (C++)": lambda n: 9.5 * np.log(n),
-}
-
-
-ROWS = [
-    {"items": n, "name": name, "microseconds": float(cost(n))}
-    for n in SIZES
-    for name, cost in COSTS.items()
-]
-
-
-def test_costs_are_drawn_beside_the_best_c_log_n():
-    fig = plot_cost(ROWS)
-    [ax] = fig.axes
-    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
-    for (name, cost), line, fit in zip(COSTS.items(), ax.lines[::2], ax.lines[1::2], strict=False):
-        np.testing.assert_array_equal(line.get_xdata(), SIZES)
-        np.testing.assert_allclose(line.get_ydata(), cost(np.array(SIZES)))
-        assert line.get_color() == fit.get_color()
-        if "ours" in name:
-            np.testing.assert_allclose(fit.get_ydata(), line.get_ydata())
-    steepest = ax.lines[-1]
-    np.testing.assert_allclose(steepest.get_ydata() / SIZES, 7.0 * np.log(1e4) / 1e4)
-    longer = "ours takes 1.5 times as long; log N grows 1.5 times."
-    assert sentence(fig) == f"100 times as many: {longer}"
-    names = [text.get_text().split("\n")[0] for text in ax.get_legend().get_texts()]
-    assert names[:5] == [
-        "Python trees as in Baselines", "a tutorial's Python tree", "cpprb (C++)",
-        "ours, 10-step returns too", "ours",
-    ]  # fmt: skip
-    assert ax.get_legend().get_texts()[4].get_text() == "ours\n64 → 97 µs"
-    apart(fig)
-
-
-def test_costs_take_rows_in_any_order_and_refuse_what_is_no_curve():
-    apart(plot_cost(ROWS[:1] + ROWS[10:11]))
-    shuffled = plot_cost([ROWS[i] for i in (20, 0, 10)]).axes[0].lines[0]
-    np.testing.assert_array_equal(shuffled.get_xdata(), [10_000, 100_000, 1_000_000])
-    for rows in ([], ROWS[:5], [row | {"name": str(i)} for i, row in enumerate(ROWS)]):
-        with pytest.raises(ValueError, match="1 to 6 names at 2 or more sizes"):
-            plot_cost(rows)
 
 
 def test_a_table_of_effects_counts_its_tests():

@@ -9,7 +9,7 @@ from gymnasium import spaces
 from sentences import assert_one_sentence, one_sentence
 from sometimes import always_on
 
-from helpers.agents import A2C, DDPG, PPO, A2CByTheBook
+from helpers.agents import A2C, DDPG, PPO, ReinforceWithBaseline
 from helpers.agents.policies import MultiCategoricalPolicy
 from helpers.evaluation import evaluate
 
@@ -51,16 +51,16 @@ def told(kind, discrete):
 @KINDS
 @pytest.mark.parametrize(
     "agent",
-    always_on("DDPG", "PPO", of=[DDPG, PPO, A2CByTheBook], name=lambda it: it.__name__),
+    always_on("DDPG", "PPO", of=[DDPG, PPO, ReinforceWithBaseline], name=lambda it: it.__name__),
 )
 def test_what_is_shown_is_learned_from(kind, agent, tmp_path):
     settings = {
         DDPG: {"learning_starts": 50, "hidden": 16, "batch_size": 32, "critic_learning_rate": 1e-2},
         PPO: {"n_envs": 4, "n_steps": 16, "hidden": 16, "learning_rate": 1e-2},
-        A2CByTheBook: {"hidden": 16, "learning_rate": 1e-2},
+        ReinforceWithBaseline: {"hidden": 16, "learning_rate": 1e-2},
     }[agent]
     env = told(kind, discrete=agent is not DDPG)
-    learned = agent(env, seed=0, **settings).learn({A2CByTheBook: 1500}.get(agent, 800))
+    learned = agent(env, seed=0, **settings).learn({ReinforceWithBaseline: 1500}.get(agent, 800))
     assert evaluate(learned, episodes=20).mean > -0.3
     actions = [learned.predict(obs) for obs in SHOWN[kind][1:]]
     assert actions[0] < actions[1]

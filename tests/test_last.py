@@ -8,7 +8,7 @@ from environments import LOPSIDED, TORQUE, Counting, Log, make
 from sentences import one_sentence
 from wholes import AGENTS
 
-from helpers.agents import A2C, DDPG, TD3, A2CByTheBook
+from helpers.agents import A2C, DDPG, TD3, ReinforceWithBaseline
 from helpers.training.callbacks import Print
 
 TINY = {"learning_starts": 5, "batch_size": 4, "hidden": 4}
@@ -25,7 +25,7 @@ def as_logged(transition):
     return before, np.asarray(action).tolist(), reward, after, terminated, truncated
 
 
-@pytest.mark.parametrize("kind", [DDPG, A2CByTheBook])
+@pytest.mark.parametrize("kind", [DDPG, ReinforceWithBaseline])
 def test_the_last_transition_is_what_happened_in_the_environments_units(kind):
     settings = TINY | {"reward_scale": 0.1} if kind is DDPG else {"hidden": 4}
     env = counting(**({"action_space": LOPSIDED} if kind is DDPG else {}))

@@ -7,12 +7,12 @@ from environments import LOPSIDED, TORQUE, Constant, Counting, Guess, Log, TwoSt
 from gymnasium import spaces
 from trials import COOL, learned, q
 
-from helpers.agents import A2C, DDPG, PPO, SAC, TD3, A2CByTheBook
+from helpers.agents import A2C, DDPG, PPO, SAC, TD3, ReinforceWithBaseline
 from helpers.agents.off_policy import OffPolicyAgent
 from helpers.evaluation import evaluate
 
-ON_POLICY = [A2C, A2CByTheBook, PPO]
-STEPS = {A2C: 1500, A2CByTheBook: 1200, PPO: 2500, DDPG: 1000, TD3: 1000, SAC: 1000}
+ON_POLICY = [A2C, ReinforceWithBaseline, PPO]
+STEPS = {A2C: 1500, ReinforceWithBaseline: 1200, PPO: 2500, DDPG: 1000, TD3: 1000, SAC: 1000}
 
 
 def each(*kinds):
@@ -87,7 +87,7 @@ TWO = spaces.MultiDiscrete([2, 3]), {-1: [0, 2], 1: [1, 0]}
     [
         (A2C, 1500, ONE),
         (A2C, 1500, TWO),
-        (A2CByTheBook, 600, ONE),
+        (ReinforceWithBaseline, 600, ONE),
         (PPO, 1500, ONE),
         (PPO, 1500, TWO),
     ],

@@ -7,7 +7,7 @@ import pytest
 from sentences import one_sentence
 
 import helpers.agents
-from helpers.agents import A2C, PPO, TD3, A2CByTheBook
+from helpers.agents import A2C, PPO, TD3, ReinforceWithBaseline
 from helpers.agents.limits import check_counts
 from helpers.agents.noise import GaussianNoise, UniformNoise
 
@@ -87,7 +87,7 @@ def test_what_can_be_passes(kind, name, value):
 
 @pytest.mark.parametrize(("kind", "name", "value"), pairs(BAD))
 def test_what_cannot_be_is_one_sentence_of_one_form(kind, name, value):
-    env = "CartPole-v1" if kind is A2CByTheBook else "Pendulum-v1"
+    env = "CartPole-v1" if kind is ReinforceWithBaseline else "Pendulum-v1"
     with one_sentence(ValueError, match=rf"^{name} must be .*, got .*\.$"):
         kind(env, **{name: value})
 

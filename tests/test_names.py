@@ -53,7 +53,7 @@ def small():
         (lambda: TD3("Pendulum-v1", n_envs=4), "TD3 takes no n_envs, others here do (of A2C"),
         (lambda: TD3("Pendulum-v1", n_steps=4), "TD3 takes no n_steps, others here do (of a"),
         (lambda: TD3("Pendulum-v1", layers=[400, 300]), "layers is called hidden here (one width"),
-        (lambda: TD3("Pendulum-v1", random_exploration=0.1), "takes no random_exploration: noise"),
+        (lambda: TD3("Pendulum-v1", random_exploration=0.1), "takes no random_exploration: a m"),
         (lambda: TD3("Pendulum-v1", sigma=0.1), "TD3 takes no sigma; it takes: env, "),
         (lambda: TD3("Pendulum-v1", _init_setup_model=True), "the networks are made with"),
         (lambda: PPO("CartPole-v1", noptepochs=4), "noptepochs is called n_epochs here"),

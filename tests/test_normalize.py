@@ -12,7 +12,7 @@ from gymnasium import spaces
 from sentences import one_sentence
 from wholes import AGENTS, everything, tiny
 
-from helpers.agents import A2C, DDPG, PPO, TD3, A2CByTheBook, BehaviourCloning
+from helpers.agents import A2C, DDPG, PPO, TD3, BehaviourCloning, ReinforceWithBaseline
 from helpers.agents.cloning import pretrain
 from helpers.agents.normalize import Normalizer, Running
 from helpers.demos.files import load_demos
@@ -52,7 +52,7 @@ SMALL = {"hidden": 16, "seed": 0}
 HUGE = {
     "a2c": partial(A2C, "Huge-v0", n_envs=4, n_steps=10, learning_rate=1e-2, **SMALL),
     "ppo": partial(PPO, "Huge-v0", n_envs=4, n_steps=16, learning_rate=1e-2, **SMALL),
-    "book": partial(A2CByTheBook, "Huge-v0", learning_rate=1e-2, **SMALL),
+    "book": partial(ReinforceWithBaseline, "Huge-v0", learning_rate=1e-2, **SMALL),
 }
 
 
@@ -224,9 +224,9 @@ def test_demonstrations_are_measured_too():
 
 
 @pytest.mark.parametrize("wrong", ["obs", ("reward",), True, ("obs", 3), None], ids=str)
-@pytest.mark.parametrize("kind", [A2C, PPO, A2CByTheBook, TD3])
+@pytest.mark.parametrize("kind", [A2C, PPO, ReinforceWithBaseline, TD3])
 def test_what_cannot_be_normalised_is_one_sentence(kind, wrong):
-    env = "CartPole-v1" if kind is A2CByTheBook else "Pendulum-v1"
+    env = "CartPole-v1" if kind is ReinforceWithBaseline else "Pendulum-v1"
     with one_sentence(ValueError, "normalize must be", "'obs', 'rewards'"):
         kind(env, normalize=wrong)
 

@@ -12,7 +12,7 @@ from sentences import assert_one_sentence, one_sentence
 from torch import nn
 from wholes import everything, tiny
 
-from helpers.agents import A2C, DDPG, TD3, A2CByTheBook
+from helpers.agents import A2C, DDPG, TD3, ReinforceWithBaseline
 from helpers.agents.layers import DeepTwinQNetwork, Encoder, NatureEncoder
 from helpers.algorithms.ddpg import DeterministicActor
 from helpers.algorithms.td3 import TwinQNetwork
@@ -189,7 +189,12 @@ def test_an_actor_without_bounds_is_one_sentence():
     ("kind", "name", "value", "words"),
     [
         (A2C, "actor_class", Smooth, "which A2C does not read: its networks follow the setting"),
-        (A2CByTheBook, "critic_class", Smooth, "which A2CByTheBook does not read"),
+        (
+            ReinforceWithBaseline,
+            "critic_class",
+            Smooth,
+            "which ReinforceWithBaseline does not read",
+        ),
         (TD3, "policy_class", Smooth, "follow the classes actor_class, critic_class, encoder"),
     ],
 )
@@ -301,11 +306,10 @@ def test_pictures_too_small_for_it_are_one_sentence():
 
 def test_lesson_05_shows_it_in_ten_lines():
     text = Path("lessons/05_td3_in_practice.md").read_text(encoding="utf-8")
-    part = text[text.index("## Your own networks") :].split("```{code-cell}\n")[1]
-    code = part.split("```")[0].removeprefix(":slug: own-networks\n")
+    code = text.split(":slug: own-networks\n")[1].split("```")[0]
     lines = [line for line in code.splitlines() if line.strip()]
-    assert sum(not line.startswith(("class", "mine", "print")) for line in lines) <= 12
-    there = {"nn": nn, "torch": torch, "TD3": TD3, "np": np}
-    there["pendulum"] = type("", (), {"env_id": "Pendulum-v1", "params": tiny | {"hidden": 8}})
-    exec(code.replace("2000", "30"), there)
+    others = ("class", "mine", "print", "import", "from")
+    assert sum(not line.startswith(others) for line in lines) <= 12
+    there = {"TD3": TD3, "make_room": lambda: "Pendulum-v1", "ROOM": tiny | {"hidden": 8}}
+    exec(code.replace("TD3(make_room,", "TD3(make_room(),").replace("1000", "30"), there)
     assert there["mine"].steps == 30

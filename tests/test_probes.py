@@ -21,6 +21,7 @@ from helpers.training.probes import (
     probe,
     probe_once,
     quick,
+    symptoms,
 )
 
 NAMES = [one.name for one in PROBES]
@@ -322,3 +323,16 @@ def test_ddpgfd_is_given_demonstrations():
     done = agent.buffer.arrays.action[:50]
     assert -1 <= done.min() < -0.8
     assert 0.8 < done.max() <= 1
+
+
+def test_what_an_agent_shows_of_itself():
+    make = quick(TD3)
+    agent = make("ConstantProbe-v0", 0).learn(make.steps)
+    seen = symptoms(agent)
+    assert seen["return"] == seen["obtained"] == 1
+    assert seen["value says"] == pytest.approx(1, abs=0.1)
+    assert seen["critic loss"] < 0.1
+    with torch.no_grad():  # the tanh saturates
+        for parameter in agent.actor.parameters():
+            parameter.fill_(10)
+    assert symptoms(agent)["at a bound"] == 1

@@ -1,4 +1,4 @@
-"""Segment trees beside a plain array: the same sums, minima and draws, at any capacity."""
+"""Sum trees beside a plain array: the same sums and draws, at any capacity."""
 
 import copy
 import math
@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sentences import one_sentence
 
-from helpers.memory.segment_tree import MinTree, SumTree
+from helpers.memory.segment_tree import SumTree
 
 quick = settings(deadline=None, max_examples=80, derandomize=True)
 capacities, tops = st.integers(1, 70), st.sampled_from([1, 2, 3, 8, 69, None])
@@ -27,63 +27,54 @@ def many_sets(draw, value=priorities):
     return capacity, draw(st.lists(batch, min_size=1, max_size=6))
 
 
-def filled(kind, values, top=None):
-    tree = kind(len(values), top)
+def filled(values, top=None):
+    tree = SumTree(len(values), top)
     tree[np.arange(len(values))] = values
     return tree
 
 
-# ---- a tree is an array that knows its sum and its minimum ---------------------------------------
+# ---- a tree is an array that knows its sum -------------------------------------------------------
 
 
 @quick
-@given(many_sets(), tops, st.data())
-def test_after_any_sets_it_agrees_with_an_array(sets, top, data):
+@given(many_sets(), tops)
+def test_after_any_sets_it_agrees_with_an_array(sets, top):
     capacity, batches = sets
-    sums, minima = SumTree(capacity, top), MinTree(capacity, top)
-    plain_sum, plain_min = np.zeros(capacity), np.full(capacity, np.inf)
+    tree, plain = SumTree(capacity, top), np.zeros(capacity)
     for batch in batches:
-        indices, values = [i for i, _ in batch], [v for _, v in batch]
-        sums[indices], minima[indices] = values, values
+        tree[[i for i, _ in batch]] = [v for _, v in batch]
         for i, value in batch:  # the last one counts
-            plain_sum[i] = plain_min[i] = value
-    np.testing.assert_array_equal(sums[np.arange(capacity)], plain_sum)
-    np.testing.assert_array_equal(minima[np.arange(capacity)], plain_min)
-    assert math.isclose(sums.total, math.fsum(plain_sum), rel_tol=1e-13)
-    assert minima.min == plain_min.min()
-    assert type(sums.total) is type(minima.min) is float
-    start = data.draw(st.integers(0, capacity))
-    stop = data.draw(st.integers(start, capacity))
-    assert math.isclose(sums.reduce(start, stop), math.fsum(plain_sum[start:stop]), rel_tol=1e-13)
-    assert minima.reduce(start, stop) == min(plain_min[start:stop], default=np.inf)
+            plain[i] = value
+    np.testing.assert_array_equal(tree[np.arange(capacity)], plain)
+    assert math.isclose(tree.total, math.fsum(plain), rel_tol=1e-13)
+    assert type(tree.total) is float
 
 
 def test_a_large_one_at_its_usual_width():
     rng = np.random.default_rng(0)
     values = rng.exponential(size=50_001)
-    sums, minima = filled(SumTree, values), filled(MinTree, values)
-    assert 0 < sums.depth < 5
+    tree = filled(values)
+    assert 0 < tree.depth < 5
     for _ in range(50):
         indices, new = rng.integers(0, len(values), 128), rng.exponential(size=128)
         values[indices] = new
-        sums[indices] = minima[indices] = new
-    np.testing.assert_array_equal(sums.leaves, values)
-    assert math.isclose(sums.total, values.sum(), rel_tol=1e-13)
-    assert minima.min == values.min()
-    draws = rng.uniform(0, sums.total, 1000)
+        tree[indices] = new
+    np.testing.assert_array_equal(tree.leaves, values)
+    assert math.isclose(tree.total, values.sum(), rel_tol=1e-13)
+    draws = rng.uniform(0, tree.total, 1000)
     np.testing.assert_array_equal(
-        sums.retrieve(draws), values.cumsum().searchsorted(draws, side="right")
+        tree.retrieve(draws), values.cumsum().searchsorted(draws, side="right")
     )
 
 
 def test_with_a_top_of_one_it_is_the_tree_of_the_textbooks():
-    tree = filled(SumTree, [3.0, 1.0, 4.0, 1.0, 5.0], top=1)
+    tree = filled([3.0, 1.0, 4.0, 1.0, 5.0], top=1)
     assert tree.nodes[1:].tolist() == [14, 9, 5, 4, 5, 5, 0, 3, 1, 4, 1, 5, 0, 0, 0]
 
 
 def test_rounding_errors_do_not_pile_up():
     """Parents that get differences would keep what is left of the huge number."""
-    tree = filled(SumTree, [0.1] * 9, top=1)
+    tree = filled([0.1] * 9, top=1)
     tree[3] = 1e16
     tree[3] = 0.1
     assert math.isclose(tree.total, 0.9, rel_tol=1e-15)
@@ -94,9 +85,8 @@ def test_rounding_errors_do_not_pile_up():
 # ---- places and values ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [SumTree, MinTree])
-def test_places_are_given_as_arrays_lists_or_numbers(kind):
-    tree = kind(10)
+def test_places_are_given_as_arrays_lists_or_numbers():
+    tree = SumTree(10)
     tree[3] = 2
     tree[[4, 5]] = [1, 7]
     tree[np.array([[6, 7], [8, 9]])] = np.array([[1.5, 2.5], [3.5, 4.5]], np.float32)
@@ -125,7 +115,7 @@ def test_nobody_shares_memory():
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda tree: pickle.loads(pickle.dumps(tree))])
 def test_a_copy_goes_on_by_itself(copied):
-    tree = filled(SumTree, [1.0, 2.0, 3.0], top=1)
+    tree = filled([1.0, 2.0, 3.0], top=1)
     twin = copied(tree)
     twin[0] = 5.0
     assert (tree.total, twin.total) == (6, 10)
@@ -162,7 +152,7 @@ def test_retrieve_finds_what_a_cumulative_sum_finds(sets, top, data):
 @example([5e-324, 0.0], 1)
 def test_no_place_without_priority_is_ever_found(values, top):
     """Prefix sums on, just below and just above every border between two places, and the total."""
-    tree = filled(SumTree, values, top)
+    tree = filled(values, top)
     borders = np.concatenate([[0.0, tree.total], np.cumsum(values)])
     around = [borders, np.nextafter(borders, np.inf), np.maximum(np.nextafter(borders, -np.inf), 0)]
     random = np.random.default_rng(0).uniform(0, tree.total, 100)
@@ -177,10 +167,9 @@ def test_no_place_without_priority_is_ever_found(values, top):
 # ---- what it refuses -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [SumTree, MinTree])
 @pytest.mark.parametrize("wrong", [-1.0, -1e-300, np.nan, np.inf, -np.inf])
-def test_what_is_no_priority_is_one_sentence_and_sets_nothing(kind, wrong):
-    tree = filled(kind, [1.0, 2.0, 3.0])
+def test_what_is_no_priority_is_one_sentence_and_sets_nothing(wrong):
+    tree = filled([1.0, 2.0, 3.0])
     for indices, values in ((1, wrong), ([0, 1, 2], [5.0, wrong, 5.0])):
         with one_sentence(ValueError, "finite number from 0 up", str(wrong)):
             tree[indices] = values
@@ -189,7 +178,7 @@ def test_what_is_no_priority_is_one_sentence_and_sets_nothing(kind, wrong):
 
 @pytest.mark.parametrize("wrong", [-1, 3, 70, [0, 3], [[-1, 0]], np.array([2**63], np.uint64)])
 def test_a_place_that_is_not_there_is_one_sentence(wrong):
-    tree = filled(SumTree, [1.0, 2.0, 3.0])
+    tree = filled([1.0, 2.0, 3.0])
     with one_sentence(IndexError, "places 0 to 2"):
         tree[wrong]
     with pytest.raises(IndexError, match="places 0 to 2"):
@@ -197,7 +186,7 @@ def test_a_place_that_is_not_there_is_one_sentence(wrong):
     assert tree.leaves.tolist() == [1, 2, 3]
 
 
-FULL = filled(SumTree, [1.0, 2.0, 3.0])
+FULL = filled([1.0, 2.0, 3.0])
 
 
 @pytest.mark.parametrize(
@@ -209,15 +198,12 @@ FULL = filled(SumTree, [1.0, 2.0, 3.0])
           for wrong in (1.0, [0.0, 1.0], [True, False, True], slice(2), "0", None)),
         *((partial(FULL.__setitem__, where, what), ValueError, "one priority for each place")
           for where, what in (([0, 1, 2], [1.0, 2.0]), ([0, 1], [[1.0, 2.0]]), (0, [1.0]))),
-        (partial(filled(SumTree, np.zeros(3)).retrieve, [0.0]), ValueError, "empty"),
+        (partial(filled(np.zeros(3)).retrieve, [0.0]), ValueError, "empty"),
         *((partial(FULL.retrieve, [0.5, wrong]), ValueError, f"from 0 up, got {wrong}")
           for wrong in (-0.1, np.nan)),
-        *((partial(FULL.reduce, *ends), IndexError, f"got {ends[0]} to {ends[1]}")
-          for ends in ((-1, 2), (0, 6), (3, 2))),
     ],
 )  # fmt: skip
 def test_what_a_tree_refuses_is_one_sentence(call, kind, told):
     with one_sentence(kind, match=told):
         call()
     assert FULL.leaves.tolist() == [1, 2, 3]
-    assert MinTree(3).min == np.inf

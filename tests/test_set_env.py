@@ -8,14 +8,14 @@ from gymnasium import spaces
 from sentences import assert_one_sentence, one_sentence
 from wholes import AGENTS, everything, tiny
 
-from helpers.agents import A2C, DDPG, PPO, TD3, A2CByTheBook
+from helpers.agents import A2C, DDPG, PPO, TD3, ReinforceWithBaseline
 from helpers.evaluation import evaluate
 from helpers.training.callbacks import Evaluate
 
 SMALL = {
     A2C: {"n_envs": 3, "n_steps": 4, "hidden": 4},
     PPO: {"n_envs": 3, "n_steps": 4, "hidden": 4},
-    A2CByTheBook: {"hidden": 4},
+    ReinforceWithBaseline: {"hidden": 4},
     DDPG: tiny,
     TD3: tiny,
 }
@@ -69,7 +69,7 @@ def test_the_new_environment_is_seeded_once(kind):
 def test_the_episode_under_way_is_dropped(kind):
     """Its rewards are in no return, and no step leads from one environment into the other."""
     agent = kind(constant(kind, reward=100.0), seed=5, **SMALL[kind])
-    if kind is not A2CByTheBook:  # which plays only whole episodes
+    if kind is not ReinforceWithBaseline:  # which plays only whole episodes
         agent.learn(20)
         assert not agent.history["return"]
     short = probe(kind, ending="terminated", length=3, reward=1.0)

@@ -10,7 +10,7 @@ from gymnasium import spaces
 from sentences import assert_one_sentence
 
 import helpers.agents
-from helpers.agents import A2C, PPO, A2CByTheBook, BehaviourCloning
+from helpers.agents import A2C, PPO, BehaviourCloning, ReinforceWithBaseline
 from helpers.demos.files import Demos
 from tools.spaces_table import AGENTS, EXAMPLES, as_markdown, both_spaces, supported_spaces
 
@@ -20,7 +20,7 @@ replay = {"learning_starts": 8, "batch_size": 4, "buffer_size": 60, "hidden": 4}
 SETTINGS = {
     A2C: {"n_envs": 2, "n_steps": 4, "hidden": 4},
     PPO: {"n_envs": 2, "n_steps": 4, "hidden": 4, "batch_size": 3},
-    A2CByTheBook: {"hidden": 4},
+    ReinforceWithBaseline: {"hidden": 4},
 }
 CELLS = [
     pytest.param(row, kind, id=f"{row.part}-{row.name}-{kind.__name__}")

@@ -5,7 +5,12 @@ from functools import partial
 import numpy as np
 import pytest
 
-from helpers.training.statistics import bootstrap_interval, interquartile_mean, permutation_test
+from helpers.training.statistics import (
+    bootstrap_interval,
+    interquartile_mean,
+    permutation_test,
+    power,
+)
 
 
 @pytest.mark.parametrize(
@@ -91,8 +96,6 @@ def test_where_there_are_too_many_ways_some_are_drawn():
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        *((partial(bootstrap_interval, bad), "at least one run") for bad in ([], 3.0)),
-        (partial(bootstrap_interval, [1.0, 2.0], confidence=95), "between 0 and 1"),
         (partial(interquartile_mean, []), "at least one value"),
         *((partial(permutation_test, [1, 2], bad), "two lists") for bad in ([], [[1, 2]])),
     ],
@@ -100,3 +103,11 @@ def test_where_there_are_too_many_ways_some_are_drawn():
 def test_what_has_no_answer_is_a_sentence(call, told):
     with pytest.raises(ValueError, match=told):
         call()
+
+
+def test_power_grows_with_seeds_and_is_the_level_where_nothing_differs():
+    low = np.random.default_rng(0).normal(size=20)
+    assert power(low, low + 100, 3) == 0  # no p of three against three is below 0.1
+    assert power(low, low + 100, 4) == 1
+    assert power(low, low + 1, 4) < power(low, low + 1, 12) < 1
+    assert power(low, low, 8, studies=400) == pytest.approx(0.05, abs=0.04)

@@ -127,7 +127,7 @@ def test_a_finished_training_says_so_and_how_to_go_on(whole, capsys):
     assert outcome(whole) == before
 
 
-@pytest.mark.parametrize("algorithm", ["a2c", "a2c-by-the-book", "ddpg"])
+@pytest.mark.parametrize("algorithm", ["a2c", "reinforce", "ddpg"])
 def test_other_agents_go_on_as_well(algorithm, tmp_path, monkeypatch):
     env = "Pendulum-v1" if algorithm == "ddpg" else "CartPole-v1"
     settings = {"ddpg": SMALL, "a2c": ["hidden=4", "n_envs=2"]}.get(algorithm, ["hidden=4"])

@@ -13,7 +13,7 @@ from gymnasium.envs.classic_control.pendulum import PendulumEnv
 from gymnasium.wrappers import MaxAndSkipObservation, TimeLimit
 from sentences import one_sentence
 
-from helpers.agents import A2C, PPO, SAC, TD3, A2CByTheBook
+from helpers.agents import A2C, PPO, SAC, TD3, ReinforceWithBaseline
 from helpers.demos.files import record_demos
 from helpers.envs.make import env_id, make_env
 from helpers.envs.pixels import Pixels
@@ -23,7 +23,8 @@ from helpers.show.video import record
 TINY = {"learning_starts": 20, "batch_size": 8, "buffer_size": 500, "hidden": 4, "seed": 0}
 ROLLOUTS = {"n_envs": 2, "n_steps": 8, "hidden": 4, "seed": 0}
 SETTINGS = {
-    TD3: TINY, SAC: TINY, A2C: ROLLOUTS, PPO: ROLLOUTS, A2CByTheBook: {"hidden": 4, "seed": 0},
+    TD3: TINY, SAC: TINY, A2C: ROLLOUTS, PPO: ROLLOUTS,
+    ReinforceWithBaseline: {"hidden": 4, "seed": 0},
 }  # fmt: skip
 KINDS = pytest.mark.parametrize("kind", SETTINGS)
 BOX = spaces.Box(-1, 1, (1,))
@@ -60,7 +61,7 @@ class Giving(gym.Env):
 
 def trained(kind, steps=40, settings=(), **given):
     """An agent that has learned where this is given."""
-    action = spaces.Discrete(2) if kind is A2CByTheBook else TORQUE
+    action = spaces.Discrete(2) if kind is ReinforceWithBaseline else TORQUE
     make = lambda: Giving(**{"action": action} | given)  # noqa: E731
     return kind(make, **SETTINGS[kind] | dict(settings)).learn(steps)
 
@@ -147,8 +148,8 @@ def test_no_part_is_another_than_was_given(kind, name, joined):
         space, obs = spaces.Tuple(space.values()), tuple(obs.values())
     with one_sentence(ValueError, "environment returned the observation", joined, "mend one of"):
         trained(kind, obs=obs, space=space)
-    agent = kind(lambda: Giving(space=space, action=spaces.Discrete(2) if kind is A2CByTheBook
-                                else TORQUE), **SETTINGS[kind])  # fmt: skip
+    action = spaces.Discrete(2) if kind is ReinforceWithBaseline else TORQUE
+    agent = kind(lambda: Giving(space=space, action=action), **SETTINGS[kind])
     with one_sentence(ValueError, "predict takes an observation, which"):
         agent.predict(obs)
 
@@ -351,7 +352,7 @@ def test_limits_within_an_id_stay_within_it():
 
 @KINDS
 def test_an_instance_of_ones_own_is_copied_as_it_is(kind):
-    action = spaces.Discrete(2) if kind is A2CByTheBook else TORQUE
+    action = spaces.Discrete(2) if kind is ReinforceWithBaseline else TORQUE
     env = Giving(action=action)
     env.reward = 3.0  # after it was made
     agent = kind(env, **SETTINGS[kind]).learn(40)

@@ -6,7 +6,7 @@ from environments import LOPSIDED, Guess, make
 from hypothesis import settings
 from torch import nn
 
-from helpers.agents import A2C, PPO, A2CByTheBook
+from helpers.agents import A2C, PPO, ReinforceWithBaseline
 from helpers.agents.networks import DeterministicActor, QNetwork
 from helpers.agents.noise import UniformNoise
 from helpers.algorithms.ddpg import DeterministicActor, QNetwork
@@ -102,7 +102,7 @@ def learned(kind, env, steps, **settings):
     """An agent after a short training in a tiny environment."""
     quickly = {
         A2C: {"n_envs": 4, "n_steps": 8, "learning_rate": 0.01},
-        A2CByTheBook: {"learning_rate": 0.01},
+        ReinforceWithBaseline: {"learning_rate": 0.01},
         PPO: {"n_envs": 4, "n_steps": 16, "batch_size": 32, "learning_rate": 0.01},
     }.get(kind) or {
         "actor_learning_rate": 0.005, "critic_learning_rate": 0.01, "tau": 0.1,

@@ -9,7 +9,7 @@ import torch
 from gymnasium.envs.classic_control.pendulum import PendulumEnv
 from gymnasium.envs.registration import WrapperSpec
 
-from helpers.agents import A2C, DDPG, PPO, SAC, TD3, A2CByTheBook, checkpoint
+from helpers.agents import A2C, DDPG, PPO, SAC, TD3, ReinforceWithBaseline, checkpoint
 from helpers.agents.ddpgfd import DDPGfD
 from helpers.agents.noise import OUNoise
 from helpers.agents.off_policy import OffPolicyAgent
@@ -77,12 +77,12 @@ AGENTS = {
     "gaussian": partial(A2C, "Short-v0", seed=0, n_envs=3, n_steps=5, hidden=4),
     "ppo": partial(PPO, "CartPole-v1", seed=0, n_envs=3, n_steps=7, hidden=4, **epochs),
     "ppo-gaussian": partial(PPO, "Short-v0", seed=0, n_envs=3, n_steps=5, hidden=4, **epochs),
-    "book": partial(A2CByTheBook, "CartPole-v1", seed=0, hidden=4),
+    "book": partial(ReinforceWithBaseline, "CartPole-v1", seed=0, hidden=4),
     "a2c-slower": partial(A2C, "CartPole-v1", seed=0, n_envs=3, n_steps=7, hidden=4, **falling),
     "ppo-slower": partial(
         PPO, "CartPole-v1", seed=0, n_envs=3, n_steps=7, hidden=4, **epochs, **falling
     ),
-    "book-slower": partial(A2CByTheBook, "CartPole-v1", seed=0, hidden=4, **falling),
+    "book-slower": partial(ReinforceWithBaseline, "CartPole-v1", seed=0, hidden=4, **falling),
 }
 
 

@@ -1,30 +1,32 @@
-"""What lesson 05 shows in one run each, measured over seeds: stopping early, and cloning first.
+"""What lesson 05 says of seeds: stopping early, going on after cloning, a heated room.
 
-    python -m data.measure.lesson_05 stopping|after_cloning
+    python -m data.measure.lesson_05 stopping|after_cloning|room
 
 writes data/results/05_<name>.json after each seed; the second was ended after nine. One core, about
-six CPU minutes each.
+six CPU minutes each, the third one.
 """
 
-import re
 import sys
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import torch
+from gymnasium.wrappers import TimeLimit
 
 from helpers.agents import TD3
-from helpers.agents.base import Agent
-from helpers.agents.cloning import as_shown, pretrain
+from helpers.agents.base import Agent, gradient_step
+from helpers.agents.cloning import as_shown, bc_loss, minibatches, pretrain
 from helpers.agents.off_policy import as_stored
 from helpers.demos.files import Demos
+from helpers.envs.heated_room import HeatedRoom
 from helpers.evaluation import evaluate
+from helpers.memory.buffers import Batch
 from helpers.training.callbacks import CallbackList, Evaluate, StopAtReturn
-from helpers.training.results import DATA, RESULTS, write_json
+from helpers.training.results import RESULTS, write_json
 from helpers.training.settings import get_setting
 from helpers.training.study import circumstances
 
-LESSON = DATA.parent / "lessons" / "05_td3_in_practice.md"
 SPARSE = "SparsePendulum-v0"
 VARIANTS = {
     # name: (200 random steps first, demonstrations in the memory, the actor goes on imitating)
@@ -60,18 +62,25 @@ def stopping(seeds: range = range(10)) -> Iterator[dict[str, Any]]:
         yield {"results": results}
 
 
-def reminded() -> type[TD3]:
-    """The class of the lesson's cell `reminded`."""
-    names: dict[str, Any] = {}
-    exec("import numpy as np, torch", names)
-    from helpers.agents.base import gradient_step
-    from helpers.algorithms.cloning import bc_loss, minibatches
+class Reminded(TD3):
+    """TD3 that goes on from a copy of `shown`, (observations, actions), and goes on imitating."""
 
-    names |= {"TD3": TD3, "gradient_step": gradient_step}
-    names |= {"bc_loss": bc_loss, "minibatches": minibatches}
-    text = LESSON.read_text(encoding="utf-8")
-    exec(re.search(r"^class Reminded.*?^(?=pupil)", text, re.M | re.S)[0], names)
-    return names["Reminded"]
+    shown: tuple[torch.Tensor, torch.Tensor]
+
+    def explore(self, obs: np.ndarray) -> np.ndarray:
+        """The actor's own action with noise, from the first step on."""
+        with torch.no_grad():
+            action = self.actor(torch.from_numpy(obs)).numpy()
+        return action + self.noise.sample(action.shape, self.rng)  # the agent clips it
+
+    def update(self, batch: Batch) -> dict[str, torch.Tensor]:
+        """TD3's update; after one of the actor, another towards what was demonstrated."""
+        losses = super().update(batch)
+        if "actor_loss" in losses:
+            rows = next(minibatches(len(self.shown[0]), self.batch_size, self.rng))
+            loss = bc_loss(self.actor, *(part[rows] for part in self.shown))
+            gradient_step(self.actor_optimizer, loss)
+        return losses
 
 
 def gone_on(pupil: Any, copied: TD3, demos: Demos, remembers: bool) -> list[float]:
@@ -87,7 +96,7 @@ def gone_on(pupil: Any, copied: TD3, demos: Demos, remembers: bool) -> list[floa
 
 def after_cloning(seeds: range = range(10)) -> Iterator[dict[str, Any]]:
     """A copy of the clumsy teacher, and how TD3 goes on from it in each variant."""
-    demos, whole = get_setting("ddpgfd", SPARSE).load_demos(), reminded()
+    demos = get_setting("ddpgfd", SPARSE).load_demos()
     results: list[dict[str, Any]] = []
     for seed in seeds:
         copied = TD3(SPARSE, seed=seed)
@@ -96,14 +105,29 @@ def after_cloning(seeds: range = range(10)) -> Iterator[dict[str, Any]]:
         for name, (random_first, remembers, imitates) in VARIANTS.items():
             parts: dict[str, Any] = {"explore": TD3.explore} if random_first else {}
             parts |= {} if imitates else {"update": TD3.update}
-            pupil = type("Pupil", (whole,), parts)(SPARSE, seed=seed, learning_starts=200)
+            pupil = type("Pupil", (Reminded,), parts)(SPARSE, seed=seed, learning_starts=200)
             row[name] = gone_on(pupil, copied, demos, remembers)
         results.append(row)
         print(row, flush=True)
         yield {"every": 500, "results": results}
 
 
-MEASUREMENTS = {each.__name__: each for each in (stopping, after_cloning)}
+def room(seeds: range = range(200, 220)) -> Iterator[dict[str, Any]]:
+    """TD3 in the heated room, and beside it a thermostat that switches at 20 degrees."""
+
+    def make() -> TimeLimit:
+        return TimeLimit(HeatedRoom(), 72)
+
+    by_hand = evaluate(lambda obs: np.array([3.0 * (obs[0] < 20)], np.float32), make).mean
+    results = []
+    for seed in seeds:
+        agent = TD3(make, seed=seed, gamma=0.95, tau=0.02, learning_starts=300).learn(4000)
+        results.append({"seed": seed, "mean": round(evaluate(agent).mean, 2)})
+        print(results[-1], flush=True)
+        yield {"thermostat": round(by_hand, 2), "results": results}
+
+
+MEASUREMENTS = {each.__name__: each for each in (stopping, after_cloning, room)}
 
 
 def main() -> None:

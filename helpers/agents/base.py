@@ -263,7 +263,7 @@ class Agent(Configured):
                 "have of discrete ones: ask predict for its action."
             )
         batch, one = self.as_batch("action_probability", obs)
-        policy: Any = getattr(self, "policy", self)  # by the book the agent itself has the actor
+        policy: Any = getattr(self, "policy", self)  # REINFORCE has its actor itself
         with torch.no_grad():
             found = torch.softmax(policy.actor(self.flat(batch)), dim=-1).cpu().numpy()
         return found[0] if one else found

@@ -7,7 +7,7 @@ Advantage Estimation", for its advantages. In the code `# 7` marks line 7:
      1  actor pi, critic V: random weights
      2  repeat:
      3      for n_steps, in all environments:
-     4          draw a_t from pi(.|s_t)
+     4          sample a_t from pi(.|s_t)
      5          do it; keep what happens
      6      V(s_t), V(s_{t+1}) of every row
      7      A_t, backwards: no future after a termination, no sum beyond an episode's end
@@ -27,10 +27,9 @@ import torch
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import RecordEpisodeStatistics
 from torch import nn
-from torch.optim import Adam
 
 from helpers.algorithms import shared
-from helpers.algorithms.policies import Policy, policy_for
+from helpers.algorithms.policies import policy_for
 from helpers.algorithms.reinforce import actor_loss, critic_loss, make_critic
 from helpers.memory.buffers import linear_schedule
 
@@ -56,6 +55,10 @@ CARTPOLE = Settings()
 PENDULUM = Settings(
     env_id="Pendulum-v1", steps=500_000, gamma=0.95, learning_rate=2e-3, final_learning_rate=2e-4,
     annealing_steps=340_000, critic_steps=10, entropy_coef=0.0,
+)  # fmt: skip
+LONG_PENDULUM = Settings(
+    env_id="helpers.envs.make:LongPendulum-v0", steps=180_000, gamma=0.95, annealing_steps=120_000,
+    critic_steps=10, entropy_coef=0.0,
 )  # fmt: skip
 
 
@@ -90,7 +93,7 @@ def make_envs(env_id: str, n_envs: int) -> Any:
 
 @torch.no_grad()
 def collect(
-    envs: Any, obs: np.ndarray, policy: Policy, n_steps: int, rng: np.random.Generator
+    envs, obs: np.ndarray, policy, n_steps: int, rng: np.random.Generator
 ) -> tuple[Rollout, np.ndarray, list[float]]:
     """`n_steps` steps of all environments from `obs` (N, obs_size) on. Gives also what they see
     after them, and the returns of the episodes that ended."""
@@ -129,33 +132,35 @@ def gae(
         same_episode = 1 - (terminated[t] | truncated[t])
         advantage = delta + gamma * lam * same_episode * advantage
         advantages[t] = advantage
-    # 4. One advantage for each step of each environment.
     return advantages
 
 
-@torch.no_grad()
 def as_rows(
     rollout: Rollout, critic: nn.Module, reward_scale: float, gamma: float, lam: float
 ) -> Rows:
     """A rollout with advantages and returns, one step a row, B = T N."""
-    obs, next_obs = torch.from_numpy(rollout.obs), torch.from_numpy(rollout.next_obs)
-    values, next_values = critic(obs).squeeze(-1).numpy(), critic(next_obs).squeeze(-1).numpy()  # 6
+    with torch.no_grad():  # 6
+        values = critic(torch.from_numpy(rollout.obs)).squeeze(-1).numpy()
+        next_values = critic(torch.from_numpy(rollout.next_obs)).squeeze(-1).numpy()
     rewards, ends = reward_scale * rollout.rewards, (rollout.terminated, rollout.truncated)
     advantages = gae(rewards, values, next_values, *ends, gamma, lam)  # 7
-    columns = rollout.obs, rollout.actions, advantages, advantages + values  # 8
+    returns = advantages + values  # 8
+    columns = rollout.obs, rollout.actions, advantages, returns
     return Rows(*(torch.from_numpy(column).flatten(0, 1) for column in columns))
 
 
 class Agent:
-    """What learns: a policy and a critic, and an optimiser for each."""
+    """A policy and a critic, and an optimiser for each."""
 
-    def __init__(self, envs: Any, s: Settings) -> None:
+    def __init__(self, envs, s: Settings) -> None:
         self.history: shared.History = {}
         obs_size = envs.single_observation_space.shape[0]
         self.policy = policy_for(obs_size, envs.single_action_space)  # 1
         self.critic = make_critic(obs_size)
-        self.policy_optimizer = Adam(self.policy.parameters(), s.learning_rate, fused=True)
-        self.critic_optimizer = Adam(self.critic.parameters(), s.learning_rate, fused=True)
+        self.policy_optimizer, self.critic_optimizer = (
+            torch.optim.Adam(network.parameters(), s.learning_rate, fused=True)
+            for network in (self.policy, self.critic)
+        )
 
     @torch.no_grad()
     def predict(self, obs: np.ndarray, deterministic: bool = True) -> np.ndarray:
@@ -184,7 +189,7 @@ def update(agent: Agent, rows: Rows, s: Settings) -> dict[str, torch.Tensor]:
 
 
 def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
-    """A trained agent. `watch` hands on every rollout. Seeds torch's generator, for weights."""
+    """A trained agent. `watch` passes every rollout on. Torch's own seed is for the weights."""
     torch.manual_seed(seed)
     rng, envs = np.random.default_rng(seed), make_envs(s.env_id, s.n_envs)
     agent, size = Agent(envs, s), s.n_envs * s.n_steps  # 1

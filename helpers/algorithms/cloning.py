@@ -27,8 +27,7 @@ from torch.optim import Adam
 
 from helpers.algorithms import shared
 from helpers.algorithms.ddpg import DeterministicActor
-
-DEMOS = Path(__file__).resolve().parents[2] / "data" / "demos"
+from helpers.algorithms.ddpgfd import DEMOS, read_demos
 
 
 @dataclass(frozen=True)
@@ -113,17 +112,6 @@ class Agent:
         return self.actor(torch.from_numpy(obs)).numpy()
 
 
-def read_demos(path: Path, env: Any) -> tuple[torch.Tensor, torch.Tensor, np.ndarray]:
-    """Observations (N, obs_size) and actions (N, action_dim) of a file, in [-1, 1] as the `env`
-    has them; the ends of episodes (N,)."""
-    rescale_obs, actions = env.env, env.unwrapped.action_space
-    with np.load(path) as demos:
-        obs = rescale_obs.observation(demos["obs"])
-        action = 2 * (demos["action"] - actions.low) / (actions.high - actions.low) - 1
-        ends = demos["terminated"] | demos["truncated"]
-    return torch.from_numpy(obs), torch.from_numpy(action), ends
-
-
 def update(agent: Agent, obs: torch.Tensor, action: torch.Tensor) -> None:
     """One step of the actor towards what was done."""
     loss = bc_loss(agent.actor, obs, action)
@@ -136,7 +124,9 @@ def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
     """A trained agent. `watch` hands on every epoch. Seeds torch's generator, for weights."""
     torch.manual_seed(seed)
     rng, env = np.random.default_rng(seed), shared.scaled_env(s.env_id)
-    obs, action, ends = read_demos(s.demos, env)
+    demos = read_demos(s.demos, env)
+    obs, action = torch.from_numpy(demos["obs"]), torch.from_numpy(demos["action"])
+    ends = demos["terminated"] | demos["truncated"]
     rows, aside = split_episodes(ends, s.validation, rng)  # 1
     agent = Agent(env, s)  # 2
     losses, weights = [math.inf], copy.deepcopy(agent.actor.state_dict())  # of epoch 0: none

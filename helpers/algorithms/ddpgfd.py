@@ -3,19 +3,19 @@
 Source: Vecerik et al. 2017, "Leveraging Demonstrations for Deep Reinforcement Learning on Robotics
 Problems with Sparse Rewards", which prints no pseudocode; in the code `# 9` marks line 9 of ours:
 
-     1  put the demonstrations into the memory, for good
+     1  put the demonstrations into the replay buffer, for good
      2  repeat `pretraining` times: lines 6 to 12
      3  for every step:
      4      a <- mu(s) + noise; observe r and s'
-     5      store the transition, at the top priority
+     5      store the transition, with the largest priority so far
             repeat `gradient_steps` times:
-     6          draw a batch by priority, with importance weights
+     6          sample a batch by priority, with importance weights w
      7          y <- r + gamma Q'(s', mu'(s'))
      8          y_n <- n rewards + gamma^k Q'(s_k, mu'(s_k))
-     9          critic: one update, both errors, weighted
-    10          actor: maximise the mean of Q(s, mu(s))
-    11          Q', mu': a fraction tau of the way
-    12          new priorities for the batch
+     9          critic: minimise mean w [(Q(s, a) - y)^2 + lambda_1 (Q(s, a) - y_n)^2]
+    10          actor: maximise mean Q(s, mu(s))
+    11          Q', mu': a fraction tau of the way to Q, mu
+    12          priorities of the batch <- (Q(s, a) - y)^2 + lambda_3 |grad_a Q|^2 + eps (+ eps_D)
 """
 
 import copy
@@ -45,7 +45,7 @@ class Settings:
     tau: float = 0.01
     batch_size: int = 128
     buffer_size: int = 100_000
-    reward_scale: float = 1.0  # the memory holds rewards times this
+    reward_scale: float = 1.0  # the buffer holds rewards times this
     actor_learning_rate: float = 1e-3
     critic_learning_rate: float = 1e-3
     weight_decay: float = 1e-4  # lambda_2: L2 on both networks
@@ -54,7 +54,7 @@ class Settings:
     gradient_weight: float = 1.0  # lambda_3
     eps: float = 1e-3
     demo_bonus: float = 1.0  # eps_D
-    alpha: float = 0.3  # how much priorities count
+    alpha: float = 0.3  # 0: sample uniformly; 1: in proportion to priorities
 
 
 SPARSE_PENDULUM = Settings()
@@ -102,27 +102,27 @@ def priorities(
 ) -> torch.Tensor:
     """How much is left to learn, (B,): delta^2 + lambda_3 |grad_a Q|^2 + eps + eps_D.
 
-    `td_error` (B,), `action_gradient` (B, action_dim): the slope of Q over actions. `eps` keeps
-    every transition possible, `demo_bonus` (eps_D) is for demonstrations only.
+    `td_error` (B,), `action_gradient` (B, action_dim): the gradient of Q with respect to the
+    action. `eps` keeps every probability above 0, `demo_bonus` (eps_D) is for demonstrations only.
     """
     # 1. What the critic has to learn: the squared TD error.
     priority = td_error**2
-    # 2. What the actor has to learn: the squared length of the slope, over all action dimensions.
+    # 2. What the actor has to learn: the gradient's squared norm, over all action dimensions.
     priority = priority + gradient_weight * (action_gradient**2).sum(dim=1)
     # 3. A little for every transition, and a bonus for demonstrations.
     return priority + eps + demo_bonus * is_demo
 
 
 def update(
-    agent: Agent, batch: PrioritizedBatch, s: Settings, memory: PrioritizedReplayBuffer
+    agent: Agent, batch: PrioritizedBatch, s: Settings, buffer: PrioritizedReplayBuffer
 ) -> dict[str, torch.Tensor]:
-    """An update of the critic, one of the actor, a small one of the targets, new priorities."""
+    """One update of the critic, the actor and both targets; new priorities for the batch."""
     y = td_target(batch, agent.target_actor, agent.target_critic, s.gamma)  # 7
     y_n = n_step_target(batch, agent.target_actor, agent.target_critic)  # 8
-    # What the critic says before it moves, and how steep that is at each action (B, action_dim).
+    # The critic's values before its update, and their gradients over actions (B, action_dim).
     action = batch.action.detach().requires_grad_()
     q = agent.critic(batch.obs, action)
-    (slope,) = torch.autograd.grad(q.sum(), action, retain_graph=True)
+    (action_gradient,) = torch.autograd.grad(q.sum(), action, retain_graph=True)
     q_loss = weighted_critic_loss(q, y, y_n, batch.weights, s.n_step_weight)  # 9
     agent.critic_optimizer.zero_grad()
     q_loss.backward()
@@ -133,24 +133,39 @@ def update(
     agent.actor_optimizer.step()
     polyak_update(agent.target_critic.parameters(), agent.critic.parameters(), s.tau)  # 11
     polyak_update(agent.target_actor.parameters(), agent.actor.parameters(), s.tau)
-    error = (q - y).detach()
-    priority = priorities(error, slope, batch.is_demo, s.gradient_weight, s.eps, s.demo_bonus)
-    memory.update_priorities(batch.indices, priority)  # 12
-    return {"critic_loss": q_loss.detach(), "actor_loss": policy_loss.detach()}
+    priority = priorities(
+        (q - y).detach(), action_gradient, batch.is_demo, s.gradient_weight, s.eps, s.demo_bonus
+    )
+    buffer.update_priorities(batch.indices, priority)  # 12
+    losses = {"critic_loss": q_loss.detach(), "actor_loss": policy_loss.detach()}
+    return losses | {"demonstrations": batch.is_demo.mean()}
 
 
-def remember(memory: PrioritizedReplayBuffer, env, s: Settings) -> None:
-    """Put a file's demonstrations, which are in the environment's units, into the memory."""
-    rescale_obs, actions = env.env, env.unwrapped.action_space
-    with np.load(s.demos) as demos:
-        memory.add_demonstrations(
-            rescale_obs.observation(demos["obs"]),
-            2 * (demos["action"] - actions.low) / (actions.high - actions.low) - 1,
-            s.reward_scale * demos["reward"],
-            rescale_obs.observation(demos["next_obs"]),
-            demos["terminated"],
-            demos["truncated"],
-        )
+def read_demos(path: Path, env) -> dict[str, np.ndarray]:
+    """A file's arrays by their names, with observations and actions in [-1, 1], as `env` has them.
+
+    `env` is a `shared.scaled_env`; the file has the units of the environment inside. A file with
+    pickled objects raises `ValueError`: loading those would run code of whoever made the file.
+    """
+    # 1. Read plain arrays, and refuse anything else.
+    with np.load(path, allow_pickle=False) as file:
+        demos = dict(file)
+    # 2. Observations before and after each step, as the networks see them.
+    for name in ("obs", "next_obs"):
+        demos[name] = env.env.observation(demos[name])
+    # 3. Actions: the lowest becomes -1, the highest 1.
+    low, high = env.unwrapped.action_space.low, env.unwrapped.action_space.high
+    demos["action"] = 2 * (demos["action"] - low) / (high - low) - 1
+    return demos
+
+
+def remember(buffer: PrioritizedReplayBuffer, env, s: Settings) -> None:
+    """Put the demonstrations into the buffer, with the agent's scale of rewards."""
+    demos = read_demos(s.demos, env)
+    buffer.add_demonstrations(
+        demos["obs"], demos["action"], s.reward_scale * demos["reward"],
+        demos["next_obs"], demos["terminated"], demos["truncated"],
+    )  # fmt: skip
 
 
 def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
@@ -161,22 +176,22 @@ def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
     agent = Agent(env, s)
     for optimizer in (agent.actor_optimizer, agent.critic_optimizer):
         optimizer.param_groups[0]["weight_decay"] = s.weight_decay
-    memory = PrioritizedReplayBuffer(
+    buffer = PrioritizedReplayBuffer(
         s.buffer_size, obs_shape, action_shape, rng,
         alpha=s.alpha, beta=1.0, n_steps=s.n_steps, gamma=s.gamma,
     )  # fmt: skip
-    remember(memory, env, s)  # 1
+    remember(buffer, env, s)  # 1
     for _ in range(s.pretraining):  # 2
-        update(agent, memory.sample(s.batch_size), s, memory)  # 6 to 12
+        update(agent, buffer.sample(s.batch_size), s, buffer)  # 6 to 12
     obs, total, noise = env.reset(seed=seed)[0], 0.0, copy.deepcopy(s.noise)
     for step in watch(range(1, s.steps + 1), agent, agent.history):  # 3
         action = agent.act(obs) + noise.sample(action_shape, rng)  # 4
         action = np.clip(action, -1, 1).astype(np.float32)
         next_obs, reward, terminated, truncated, _ = env.step(action)
-        memory.add(obs, action, s.reward_scale * reward, next_obs, terminated, truncated)  # 5
+        buffer.add(obs, action, s.reward_scale * reward, next_obs, terminated, truncated)  # 5
         obs, total = next_obs, total + reward
         for _ in range(s.gradient_steps):
-            losses = update(agent, memory.sample(s.batch_size), s, memory)  # 6 to 12
+            losses = update(agent, buffer.sample(s.batch_size), s, buffer)  # 6 to 12
         if step % 50 == 0:
             shared.log(agent.history, step, losses)
         if terminated or truncated:

@@ -1,14 +1,13 @@
 """Stochastic policies, of which A2C and PPO learn one: a softmax or a Gaussian.
 
-A policy draws actions (`sample`), says how likely they were (`evaluate`), and brings them into the
-units of the environment (`to_env`). `torch.distributions` has the same formulas, and is slower.
+A policy samples actions (`sample`), says how likely they were (`evaluate`), and brings them into
+the units of the environment (`to_env`). `torch.distributions` has the same formulas, and is slower.
 """
 
 import math
 
 import numpy as np
 import torch
-from gymnasium import spaces
 from torch import nn
 
 from helpers.algorithms.reinforce import log_prob, make_actor, sample_actions
@@ -35,20 +34,20 @@ def gaussian_log_prob(
     # 1. How many standard deviations each action lies from its mean.
     z = (actions - mean) / log_std.exp()
     # 2. The log-density of each dimension: -z^2 / 2 - log(std) - log(2 pi) / 2.
-    log_density = -0.5 * z**2 - log_std - 0.5 * math.log(2 * math.pi)
+    log_density = -0.5 * z**2 - log_std - 0.5 * np.log(2 * np.pi)
     # 3. Independent dimensions: densities multiply, so log-densities add up.
     return log_density.sum(dim=-1)
 
 
 def gaussian_entropy(log_std: torch.Tensor) -> torch.Tensor:
     """Entropy of independent Gaussians in nats: the sum of log(std) + log(2 pi e) / 2. A scalar."""
-    return (log_std + 0.5 * math.log(2 * math.pi * math.e)).sum()
+    return (log_std + 0.5 * np.log(2 * np.pi) + 0.5).sum()
 
 
 def approximate_kl(log_probs: torch.Tensor, old_log_probs: torch.Tensor) -> torch.Tensor:
     """How far the policy has moved: an estimate of KL(pi_old || pi) in nats. A scalar, no gradient.
 
-    `log_probs` and `old_log_probs` (B,), of actions that pi_old drew. The mean of
+    `log_probs` and `old_log_probs` (B,), of actions that pi_old sampled. The mean of
     (rho - 1) - log rho has the right expectation, and no row of it is negative.
     Source: Schulman 2020, "Approximating KL Divergence" (joschu.net), the estimator k3.
     """
@@ -78,12 +77,12 @@ def orthogonal_init(network: nn.Module, output_gain: float) -> None:
 class CategoricalPolicy(nn.Module):
     """pi(a|s) for discrete actions: a softmax over one logit per action."""
 
-    def __init__(self, obs_size: int, actions: spaces.Discrete) -> None:
+    def __init__(self, obs_size: int, actions) -> None:
         super().__init__()
         self.actor = make_actor(obs_size, int(actions.n))
 
     def sample(self, obs: torch.Tensor, rng: np.random.Generator | None = None) -> np.ndarray:
-        """Actions (B,) for observations (B, obs_size): drawn, or the likeliest without `rng`."""
+        """Actions (B,) for observations (B, obs_size): sampled, or the likeliest without `rng`."""
         logits = self.actor(obs).numpy()
         return logits.argmax(axis=-1) if rng is None else sample_actions(logits, rng)
 
@@ -98,19 +97,16 @@ class CategoricalPolicy(nn.Module):
 
 
 class GaussianPolicy(nn.Module):
-    """pi(a|s) for continuous actions: a Gaussian whose mean a network gives, whose std is learned.
+    """pi(a|s) for continuous actions: a Gaussian, in units where the bounds are -1 and 1."""
 
-    In its units the bounds of an action are -1 and 1. What it draws may lie beyond them.
-    """
-
-    def __init__(self, obs_size: int, actions: spaces.Box) -> None:
+    def __init__(self, obs_size: int, actions) -> None:
         super().__init__()
         self.low, self.high = actions.low, actions.high
         self.actor = make_actor(obs_size, len(self.low))
         self.log_std = nn.Parameter(torch.zeros(len(self.low)))  # the same in every state
 
     def sample(self, obs: torch.Tensor, rng: np.random.Generator | None = None) -> np.ndarray:
-        """Actions (B, action_dim) for observations (B, obs_size): drawn, or the mean."""
+        """Actions (B, action_dim) for observations (B, obs_size): sampled, or the mean."""
         mean, std = self.actor(obs).numpy(), self.log_std.detach().exp().numpy()
         return mean if rng is None else mean + std * rng.standard_normal(mean.shape, np.float32)
 
@@ -124,11 +120,7 @@ class GaussianPolicy(nn.Module):
         return self.low + (actions.clip(-1, 1) + 1) / 2 * (self.high - self.low)
 
 
-Policy = CategoricalPolicy | GaussianPolicy
-
-
-def policy_for(obs_size: int, actions: spaces.Discrete | spaces.Box) -> Policy:
-    """The policy that goes with these actions, untrained."""
-    if isinstance(actions, spaces.Discrete):
-        return CategoricalPolicy(obs_size, actions)
-    return GaussianPolicy(obs_size, actions)
+def policy_for(obs_size: int, actions):
+    """The untrained policy for a space of actions."""
+    kind = CategoricalPolicy if hasattr(actions, "n") else GaussianPolicy
+    return kind(obs_size, actions)

@@ -14,12 +14,10 @@ Sources: Schulman et al. 2017, "Proximal Policy Optimization Algorithms", Algori
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
-from torch.optim import Adam
 
 from helpers.algorithms import shared
 from helpers.algorithms.a2c import Rows, as_rows, collect, make_envs
@@ -73,7 +71,7 @@ def probability_ratio(log_probs: torch.Tensor, old_log_probs: torch.Tensor) -> t
 def clipped_surrogate(
     ratios: torch.Tensor, advantages: torch.Tensor, clip_range: float
 ) -> torch.Tensor:
-    """PPO's objective L^CLIP, which is to be made large. A scalar.
+    """PPO's objective L^CLIP, to be maximised. A scalar.
 
     `ratios` and `advantages` (B,). The gradient reaches the policy only through `ratios`.
     Source: Schulman et al. 2017, equation 7, where `clip_range` is epsilon.
@@ -82,9 +80,9 @@ def clipped_surrogate(
     weights = advantages.detach()
     # 2. The surrogate: ratio times advantage.
     surrogate = ratios * weights
-    # 3. The same with ratios brought to [1 - clip_range, 1 + clip_range]: constant beyond.
+    # 3. The same with ratios clipped to [1 - clip_range, 1 + clip_range]: constant beyond.
     clipped = ratios.clamp(1 - clip_range, 1 + clip_range) * weights
-    # 4. The smaller of both in each row, and the mean over the batch.
+    # 4. The smaller of the two in each row, and the mean over the batch.
     return torch.minimum(surrogate, clipped).mean()
 
 
@@ -94,6 +92,16 @@ def clip_fraction(ratios: torch.Tensor, clip_range: float) -> torch.Tensor:
     Source: Huang et al. 2022, "Debug variables".
     """
     return ((ratios.detach() - 1).abs() > clip_range).float().mean()
+
+
+def explained_variance(rows: Rows) -> torch.Tensor:
+    """How much of the returns' variance the critic predicted, 1 at most. A scalar.
+
+    1 - Var(returns - values) / Var(returns): 0 for a critic that says the same of every state.
+    Source: Huang et al. 2022, "Debug variables".
+    """
+    errors = rows.advantages  # GAE: returns are values plus advantages
+    return 1 - errors.var() / (rows.returns.var() + 1e-8)
 
 
 def normalized(advantages: torch.Tensor) -> torch.Tensor:
@@ -130,23 +138,22 @@ def ppo_value_loss(
 def minibatches(n_rows: int, batch_size: int, rng: np.random.Generator) -> tuple[torch.Tensor, ...]:
     """An epoch: every row number from 0 to n_rows - 1 once, shuffled, in parts of equal size.
 
-    Each part (b,) has `batch_size` rows or more (fewer only if there are no more): what is left
-    over is shared out, since a part of two or three rows would move the weights as far as a whole
-    one.
+    Each part (b,) has `batch_size` rows. Rows that are left over are spread over the parts, since
+    a part of two or three rows would move the weights as far as a whole one.
     Source: Huang et al. 2022, detail 6.
     """
     # 1. All row numbers in a random order.
     order = torch.from_numpy(rng.permutation(n_rows))
-    # 2. As many parts as `batch_size` goes into the rows, one at least.
+    # 2. The number of parts: how often `batch_size` goes into the rows, at least one.
     parts = max(1, n_rows // batch_size)
-    # 3. The order cut into so many parts, as equal as can be.
+    # 3. Split the order into that many parts of equal size.
     return order.tensor_split(parts)
 
 
 class Agent:
-    """What learns: a policy and a critic, and one optimiser for both."""
+    """A policy and a critic, and one optimiser for both."""
 
-    def __init__(self, envs: Any, s: Settings) -> None:
+    def __init__(self, envs, s: Settings) -> None:
         self.history: shared.History = {}
         obs_size = envs.single_observation_space.shape[0]
         self.policy = policy_for(obs_size, envs.single_action_space)  # 1
@@ -154,7 +161,7 @@ class Agent:
         orthogonal_init(self.policy.actor, output_gain=0.01)
         orthogonal_init(self.critic, output_gain=1.0)
         both = [*self.policy.parameters(), *self.critic.parameters()]
-        self.optimizer = Adam(both, s.learning_rate, eps=1e-5, fused=True)
+        self.optimizer = torch.optim.Adam(both, s.learning_rate, eps=1e-5, fused=True)
 
     @torch.no_grad()
     def predict(self, obs: np.ndarray, deterministic: bool = True) -> np.ndarray:
@@ -167,7 +174,7 @@ class Agent:
 def update(
     agent: Agent, batch: Rows, s: Settings, rng: np.random.Generator
 ) -> dict[str, torch.Tensor]:
-    """`n_epochs` over the batch, in minibatches. Gives what the last minibatch was like."""
+    """`n_epochs` over the batch, in minibatches. Returns the numbers of the last minibatch."""
     both = [*agent.policy.parameters(), *agent.critic.parameters()]
     with torch.no_grad():  # 5
         old_log_probs, _ = agent.policy.evaluate(batch.obs, batch.actions)
@@ -197,7 +204,7 @@ def update(
 
 
 def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
-    """A trained agent. `watch` hands on every rollout. Seeds torch's generator, for weights."""
+    """A trained agent. `watch` passes every rollout on. Torch's own seed is for the weights."""
     torch.manual_seed(seed)
     rng, envs = np.random.default_rng(seed), make_envs(s.env_id, s.n_envs)
     agent, size = Agent(envs, s), s.n_envs * s.n_steps  # 1
@@ -208,6 +215,7 @@ def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
             step, s.steps, s.learning_rate, s.final_learning_rate
         )
         batch = as_rows(rollout, agent.critic, s.reward_scale, s.gamma, s.lam)  # 4
+        shared.log(agent.history, step, {"explained_variance": explained_variance(batch)})
         shared.log(agent.history, step, update(agent, batch, s, rng))  # 5 to 13
         for episode_return in returns:
             shared.log(agent.history, step, {"return": episode_return})

@@ -6,17 +6,14 @@ A comment that is a number alone, `# 5`, is its line here:
     1  actor pi, critic V: random weights      5      G_t for every step t, backwards
     2  repeat:                                 6      A_t <- G_t - V(s_t)
     3      play an episode with pi             7      actor: up mean A_t log pi(a_t|s_t)
-    4      cut off? its future is worth V(s)   8      critic: down mean (G_t - V(s_t))^2
+    4      truncated? G_T <- V(s_T), else 0    8      critic: down mean (G_t - V(s_t))^2
 """
 
 from dataclasses import dataclass
-from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import torch
 from torch import nn
-from torch.optim import Adam
 
 from helpers.algorithms import shared
 from helpers.memory.buffers import linear_schedule
@@ -34,6 +31,10 @@ class Settings:
 
 
 CARTPOLE = Settings()
+LONG_PENDULUM = Settings(
+    env_id="helpers.envs.make:LongPendulum-v0", steps=180_000, gamma=0.95, reward_scale=0.01,
+    learning_rate=3e-3, final_learning_rate=3e-4, annealing_steps=120_000,
+)  # fmt: skip
 
 
 def make_actor(obs_size: int, n_outputs: int, hidden: int = 64) -> nn.Sequential:
@@ -46,20 +47,13 @@ def make_actor(obs_size: int, n_outputs: int, hidden: int = 64) -> nn.Sequential
     layers = [nn.Linear(obs_size, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU()]
     # 2. A linear output layer with nothing after it: a logit may be any real number.
     layers.append(nn.Linear(hidden, n_outputs))
-    # 3. One module that applies them in turn.
     return nn.Sequential(*layers)
 
 
 def make_critic(obs_size: int, hidden: int = 64) -> nn.Sequential:
-    """The critic network V: observations (..., obs_size) to values (..., 1).
-
-    Three linear layers with a ReLU after the first two; one unbounded number per observation.
-    """
-    # 1. Two hidden layers of `hidden` units, each followed by a ReLU.
+    """The critic network V: observations (..., obs_size) to values (..., 1), any real numbers."""
     layers = [nn.Linear(obs_size, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU()]
-    # 2. A linear output layer with one unit: a value may be any real number.
     layers.append(nn.Linear(hidden, 1))
-    # 3. One module that applies them in turn.
     return nn.Sequential(*layers)
 
 
@@ -85,9 +79,8 @@ def discounted_returns(rewards: np.ndarray, gamma: float) -> np.ndarray:
 def bootstrapped_returns(rewards: np.ndarray, final_value: float, gamma: float) -> np.ndarray:
     """Discounted returns when the future after the last reward is worth `final_value`.
 
-    `rewards` (T,); returns (T,): G_t = r_t + gamma r_{t+1} + ... + gamma^(T-t) final_value. The
-    caller passes 0 for an episode that terminated and V(last observation) for one that was only
-    cut off (truncated).
+    `rewards` (T,); returns (T,): G_t = r_t + gamma r_{t+1} + ... + gamma^(T-t) final_value.
+    `final_value`: 0 if the episode terminated, V(last observation) if it was truncated.
     """
     # 1. Treat the value of the future as one more reward after the last.
     extended = np.append(rewards, final_value)
@@ -108,7 +101,7 @@ def log_prob(logits: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
 
 
 def sample_actions(logits: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw one action per row from softmax(logits): (B, n_actions) to (B,) integers.
+    """Sample one action per row from softmax(logits): (B, n_actions) to (B,) integers.
 
     The index of the largest logit + Gumbel noise has exactly the softmax's probabilities (the
     Gumbel-max trick; see Maddison et al. 2014, "A* sampling").
@@ -128,10 +121,7 @@ def actor_loss(log_probs: torch.Tensor, advantages: torch.Tensor) -> torch.Tenso
 
 
 def critic_loss(critic: nn.Module, obs: torch.Tensor, returns: torch.Tensor) -> torch.Tensor:
-    """Mean squared error between V(s) and the returns. A scalar.
-
-    `obs` (B, obs_size), `returns` (B,).
-    """
+    """Mean squared error of V(obs) against returns (B,), a scalar. `obs` (B, obs_size)."""
     # 1. The critic gives (B, 1), the returns are (B,): bring the values to (B,).
     values = critic(obs).squeeze(-1)
     # 2. The returns are targets: no gradient flows into them.
@@ -141,18 +131,20 @@ def critic_loss(critic: nn.Module, obs: torch.Tensor, returns: torch.Tensor) -> 
 
 
 class Agent:
-    """What learns: an actor and a critic, and an optimiser for each."""
+    """An actor and a critic, and an optimiser for each."""
 
-    def __init__(self, env: Any, s: Settings) -> None:
+    def __init__(self, env, s: Settings) -> None:
         self.history: shared.History = {}
         obs_size, n_actions = env.observation_space.shape[0], int(env.action_space.n)
         self.actor, self.critic = make_actor(obs_size, n_actions), make_critic(obs_size)  # 1
-        self.actor_optimizer = Adam(self.actor.parameters(), s.learning_rate, fused=True)
-        self.critic_optimizer = Adam(self.critic.parameters(), s.learning_rate, fused=True)
+        self.actor_optimizer, self.critic_optimizer = (
+            torch.optim.Adam(network.parameters(), s.learning_rate, fused=True)
+            for network in (self.actor, self.critic)
+        )
 
     @torch.no_grad()
     def act(self, obs: np.ndarray, rng: np.random.Generator | None = None) -> int:
-        """The action for one observation (obs_size,): drawn, or the likeliest without `rng`."""
+        """The action for one observation (obs_size,): sampled, or the likeliest without `rng`."""
         logits = self.actor(torch.from_numpy(obs)).numpy()
         return int(logits.argmax() if rng is None else sample_actions(logits, rng))
 
@@ -181,9 +173,9 @@ def update(
 
 
 def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
-    """A trained agent. `watch` hands on every step. Seeds torch's generator, for the weights."""
+    """A trained agent. `watch` passes every step on. Torch's own seed is for the weights."""
     torch.manual_seed(seed)
-    rng, env = np.random.default_rng(seed), gym.make(s.env_id)
+    rng, env = np.random.default_rng(seed), shared.make_env(s.env_id)
     agent = Agent(env, s)  # 1
     obs, episode = env.reset(seed=seed)[0], []
     for step in watch(range(1, s.steps + 1), agent, agent.history):  # 2
@@ -200,8 +192,8 @@ def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
                 step, s.annealing_steps, s.learning_rate, s.final_learning_rate
             )
             columns = map(torch.from_numpy, (observations, actions, returns.astype(np.float32)))
-            shared.log(agent.history, step, update(agent, *columns))  # 6 to 8
-            shared.log(agent.history, step, {"return": rewards.sum()})
+            numbers = update(agent, *columns) | {"return": rewards.sum()}  # 6 to 8
+            shared.log(agent.history, step, numbers)
             obs, episode = env.reset()[0], []
     return agent
 

@@ -19,7 +19,6 @@ from helpers.show.notebook import in_kernel
 
 MINE = "Later cells use your version."
 PATIENCE = 40  # seconds for all cases of an exercise; the course's versions take up to three
-AS_INDEX = " (As an index, zeros and ones are the numbers of two rows; booleans choose rows.)"
 FALLBACK = "Later cells use the course's version until yours passes."
 NOT_YOURS = (
     "This is the course's version, which earns no points: write yours into the exercise's cell."
@@ -231,9 +230,7 @@ def _usable(exercise: Exercise, candidate: Callable, got: Outcome) -> tuple[Call
     def converted(*args: Any, **kwargs: Any) -> Any:
         return convert(candidate(*args, **kwargs), template)
 
-    kinds = [getattr(each, "dtype", "") for each in pairs[0]]
-    why = AS_INDEX if kinds[0] == "bool" != kinds[1] else ""
-    return converted, f"{MINE[:-1]}, with its output converted to {_type_name(template)}.{why}"
+    return converted, f"{MINE[:-1]}, with its output converted to {_type_name(template)}."
 
 
 def _output(exercise: Exercise, seen: Snapshot) -> Snapshot:

@@ -369,33 +369,6 @@ def load_demos(path: str | os.PathLike, env: EnvLike | None = None) -> Demos:
         ) from error
 
 
-def read_episodes(path: str | Path) -> tuple[dict, list[dict[str, np.ndarray]]]:
-    """What a file of demonstrations says about itself, and its episodes, one dict for each.
-
-    An episode's dict has the six names in `ARRAYS`, each with an array of that episode's steps, a
-    step a row. `load_demos` does the same, and checks all that the file holds.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: it is not an `.npz` of plain arrays; a pickle, which could run code, is refused.
-    """
-    # 1. Open the file as arrays and nothing else, for as long as it is read.
-    with np.load(path, allow_pickle=False) as file:
-        # 2. The array "about" is a text in JSON.
-        about = json.loads(file["about"].item())
-        # 3. The six arrays hold all episodes, one after another.
-        arrays = {name: file[name] for name in ARRAYS}
-    # 4. An episode ends with a step that terminated or was truncated; the next begins after it.
-    stops = np.flatnonzero(arrays["terminated"] | arrays["truncated"]) + 1
-    starts = [0, *stops[:-1]]
-    # 5. Each episode has its own rows of every array.
-    episodes = [
-        {name: array[start:stop] for name, array in arrays.items()}
-        for start, stop in zip(starts, stops, strict=True)
-    ]
-    return about, episodes
-
-
 class _Told(Exception):
     """A whole sentence about a file, in place of the usual one around a reason."""
 

@@ -35,6 +35,11 @@ if "SparsePendulum-v0" not in gym.registry:  # the module may be imported again
             kwargs=arguments,
         )
 
+if "LongPendulum-v0" not in gym.registry:
+    gym.register(
+        "LongPendulum-v0", "helpers.envs.long_pendulum:long_pendulum", max_episode_steps=1000
+    )
+
 if "PixelPendulum-v0" not in gym.registry:
     camera = {"size": 16, "crop": 256, "frames": 3, "repeat": 2}
     gym.register(

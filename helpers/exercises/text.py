@@ -151,8 +151,9 @@ def _messages(text: str) -> dict[str, str]:
 
 
 def _flowing(text: str) -> str:
-    """Lines of a paragraph as one, paragraphs kept."""
-    return "\n\n".join(" ".join(part.split()) for part in re.split(r"\n\s*\n", text.strip()))
+    """Lines of a paragraph as one; paragraphs, tables and lists kept."""
+    parts = re.split(r"\n\s*\n", text.strip())
+    return "\n\n".join(x if x.startswith(("| ", "- ")) else " ".join(x.split()) for x in parts)
 
 
 def _entries(section: str, reference: Callable, messages: dict[str, str]) -> list[Mistake]:

@@ -1,18 +1,14 @@
-"""Three agents with one wrong line each, for lesson 05. Spoilers: find out by probes first."""
-
-from collections.abc import Callable
+"""Two agents with one wrong line each, for lesson 05. Spoilers: find out by probes first."""
 
 from helpers.agents import TD3
+from helpers.agents.td3 import clipped_double_q_target
 from helpers.checks.edits import Edit, compiled, edited, source_of_reference
-from helpers.labs.variants import mistaken
 
-
-def update_with(mistake: str) -> Callable:
-    """TD3's `update` with a mistake of lesson 03's exercises in a function that it calls."""
-    functions = {where.split(":")[1]: other for where, other in mistaken(mistake).items()}
-    return vars(compiled(TD3, source_of_reference(TD3), mistake, functions))["update"]
-
-
+DISCOUNTED_TWICE = edited(
+    clipped_double_q_target,
+    [Edit("gamma * (1 - batch.terminated)", "gamma * gamma * (1 - batch.terminated)")],
+    "discounted twice",
+)
 # Observations drawn apart from the rest: each action is judged in another transition's state.
 OTHER_ROWS = "batch._replace(obs=batch.obs[torch.from_numpy(self.rng.permutation(len(batch.obs)))])"
 MIXED_UP = Edit(
@@ -24,16 +20,12 @@ MIXED_UP = Edit(
 class FaultyA(TD3):
     """TD3, except for one thing."""
 
-    update = update_with("3.3: truncation taken for termination")
+    update = vars(
+        compiled(TD3, source_of_reference(TD3), "A", {"clipped_double_q_target": DISCOUNTED_TWICE})
+    )["update"]
 
 
 class FaultyB(TD3):
     """TD3, except for one thing."""
 
-    update = vars(edited(TD3, [MIXED_UP], "observations of other transitions"))["update"]
-
-
-class FaultyC(TD3):
-    """TD3, except for one thing."""
-
-    update = update_with("3.3: discounted twice")
+    update = vars(edited(TD3, [MIXED_UP], "B"))["update"]

@@ -1,24 +1,23 @@
-"""Segment trees: many priorities whose sum or minimum is always known, and drawing by priority."""
+"""A sum tree for a whole batch at once; `textbook` has the tree that is easier to read."""
 
 import math
-from abc import ABC, abstractmethod
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
 
-class TreeArray(ABC):
-    """A binary tree of `capacity` priorities in one array, without what keeps it right (`set`).
+class SumTree:
+    """A binary tree of `capacity` priorities in one array, whose sum is always known.
 
-    The children of node k are nodes 2k and 2k + 1, and the leaves hold the priorities, `neutral`
-    until they are set. Each level is half as long as the one below. A short level is gone through
-    at once faster than it is climbed: the tree ends with its first level of at most `top` nodes, by
-    default what is fastest for batches of 128. With `top=1` this is the root, as in the textbooks.
+    The children of node k are nodes 2k and 2k + 1, a parent holds their sum, and the leaves hold
+    the priorities, 0 until they are set. Each level is half as long as the one below. A short level
+    is added up at once faster than it is climbed: the tree ends with its first level of at most
+    `top` nodes, by default what is fastest for batches of 128. With `top=1` this is the root, as in
+    the textbooks. Source: Schaul et al. 2016, appendix B.2.1 ("sum-tree").
     """
 
-    neutral: float
-    usual_top: int
+    usual_top = 8192
 
     def __init__(self, capacity: int, top: int | None = None) -> None:
         top = self.usual_top if top is None else top
@@ -31,7 +30,7 @@ class TreeArray(ABC):
             self.depth += 1
         # Node 1 would be the root: a top level of `width` nodes begins with node `width`.
         self.first_node, self.first_leaf = width, width * 2**self.depth
-        self.nodes = np.full(2 * self.first_leaf, self.neutral)
+        self.nodes = np.zeros(2 * self.first_leaf)
 
     def __len__(self) -> int:
         return self.capacity
@@ -70,20 +69,6 @@ class TreeArray(ABC):
         """The same memory, two nodes a row: row k is nodes 2k and 2k + 1, the children of k."""
         return self.nodes.reshape(-1, 2)
 
-    @abstractmethod
-    def set(self, indices: np.ndarray, values: np.ndarray) -> None:
-        """Put `values` at the places `indices`, both (B,), and mend the nodes above."""
-
-
-class SegmentTree(TreeArray):
-    """Priorities whose sum or minimum is kept up to date: a parent holds the `operation` of its two
-    children, which a subclass names.
-
-    Setting climbs O(log capacity) levels, each of them for a whole batch of places at once.
-    """
-
-    operation: np.ufunc
-
     def set(self, indices: np.ndarray, values: np.ndarray) -> None:
         """Put `values` at the places `indices`, both (B,), without the checks of `tree[indices]`.
 
@@ -98,39 +83,10 @@ class SegmentTree(TreeArray):
         for _ in range(self.depth):
             # 4. The parent of node k is node k // 2.
             nodes = nodes // 2
-            # 5. A parent holds the operation of its two children: those of node k are side by side
-            #    in row k of `self.pairs`.
+            # 5. A parent holds the sum of its two children: those of node k are side by side in
+            #    row k of `self.pairs`.
             children = pairs.take(nodes, axis=0)
-            self.nodes[nodes] = self.operation(children[:, 0], children[:, 1])
-
-    def reduce(self, start: int, stop: int) -> float:
-        """The operation over the places from `start` up to, not including, `stop`.
-
-        `neutral` if there are none. Takes O(log capacity): only a few nodes cover any range.
-        """
-        if not 0 <= start <= stop <= self.capacity:
-            raise IndexError(
-                f"A range of this tree lies within 0 and {self.capacity}, got {start} to {stop}."
-            )
-        result, low, high = self.neutral, self.first_leaf + start, self.first_leaf + stop
-        for _ in range(self.depth):
-            # A right child that comes first, a left child that comes last: its parent covers more
-            # than the range, so it is taken by itself.
-            if low < high and low % 2 == 1:
-                result, low = self.operation(result, self.nodes[low]), low + 1
-            if low < high and high % 2 == 1:
-                result, high = self.operation(result, self.nodes[high - 1]), high - 1
-            low, high = low // 2, high // 2
-        return float(self.operation.reduce(self.nodes[low:high], initial=result))
-
-
-class SumTree(SegmentTree):
-    """Priorities with their sum: draws places with a chance in proportion to their priority.
-
-    Source: Schaul et al. 2016, appendix B.2.1 ("sum-tree").
-    """
-
-    operation, neutral, usual_top = np.add, 0.0, 8192
+            self.nodes[nodes] = np.add(children[:, 0], children[:, 1])
 
     @property
     def total(self) -> float:
@@ -176,17 +132,6 @@ class SumTree(SegmentTree):
         prefix_sums = np.minimum(prefix_sums, math.nextafter(total, 0))
         nodes = ends.searchsorted(prefix_sums, side="right")
         return self.first_node + nodes, np.maximum(prefix_sums - ends[nodes] + top[nodes], 0)
-
-
-class MinTree(SegmentTree):
-    """Priorities with the smallest of them, infinity as long as none is set."""
-
-    operation, neutral, usual_top = np.minimum, np.inf, 32_768  # quicker gone through than sums
-
-    @property
-    def min(self) -> float:
-        """The smallest priority."""
-        return float(np.minimum.reduce(self.top))
 
 
 def check_places(indices: ArrayLike, size: int) -> np.ndarray:

@@ -24,6 +24,7 @@ from helpers.agents.base import Agent
 from helpers.agents.noise import GaussianNoise
 from helpers.agents.schedules import LinearSchedule
 from helpers.demos.files import Demos, record_demos
+from helpers.envs.make import make_env
 
 MakeAgent = Callable[[str, int], Agent]
 STEPS = 1000  # to learn one probe
@@ -45,7 +46,7 @@ class ProbeEnv(gym.Env):
         self.observation_space = spaces.Box(-1.0, 1.0, (1,))
         self.action_space = spaces.Box(0.0, 4.0, (1,))
 
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
+    def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
         return observation(0), {}
 
@@ -68,13 +69,13 @@ class TwoStepProbe(ProbeEnv):
     The second observation is worth 1 and the first gamma, whatever is done.
     """
 
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
+    def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
         # 1. A new episode: no step is done, and -1 is observed.
         self.done = 0
         return observation(-1), {}
 
-    def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict]:
+    def step(self, action):
         # 2. The first step leads to the observation 1, without a reward and without an end.
         self.done += 1
         if self.done == 1:
@@ -392,3 +393,30 @@ def probe_once(
         one.name, one.question, tuple(map(float, one.expected(agent.gamma))), tuple(got.tolist()),
         one.tolerance, one.suspect,
     )  # fmt: skip
+
+
+def symptoms(agent: Agent, episodes: int = 5) -> dict[str, float]:
+    """What a trained agent shows of itself in greedy episodes, in the units of the environment.
+
+    The mean return; the critic's last losses; what the critic says of the starts, and the
+    discounted return that follows them; the share of actions within 1 % of a bound.
+    """
+    env, says, obtained, returns, at_bound = make_env(agent.env_source), [], [], [], []
+    space: Any = env.action_space
+    for seed in range(episodes):
+        (obs, _), rewards, over = env.reset(seed=seed), [], False
+        with torch.no_grad():
+            says.append(float(agent.value(agent.flat(obs[None]))) / agent.reward_factor)
+        while not over:
+            action = agent.predict(obs)
+            place = (action - space.low) / (space.high - space.low)
+            at_bound.append(np.mean((place < 0.01) | (place > 0.99)))
+            obs, reward, terminated, truncated, _ = env.step(action)
+            rewards.append(float(reward))
+            over = terminated or truncated
+        returns.append(sum(rewards))
+        obtained.append(sum(r * agent.gamma**t for t, r in enumerate(rewards)))
+    losses = [loss for _, loss in agent.history["critic_loss"][-5:]]
+    measured = returns, losses, says, obtained, at_bound
+    names = "return", "critic loss", "value says", "obtained", "at a bound"
+    return {name: float(np.mean(each)) for name, each in zip(names, measured, strict=True)}

@@ -23,7 +23,7 @@ DEMOS, WEIGHTS = DATA / "demos", DATA / "weights"
 
 ALGORITHMS = {
     "a2c": "A2C",
-    "a2c-by-the-book": "A2CByTheBook",
+    "reinforce": "ReinforceWithBaseline",
     "ppo": "PPO",
     "ddpg": "DDPG",
     "td3": "TD3",
@@ -76,7 +76,7 @@ SETTINGS: dict[tuple[str, str], Setting] = {
     (setting.algorithm, setting.env_id): setting
     for setting in [
         Setting(
-            algorithm="a2c-by-the-book",
+            algorithm="reinforce",
             env_id="CartPole-v1",
             lesson="01_a2c",
             steps=300_000,

@@ -1,6 +1,5 @@
-"""What the claims of lesson 05 compute: the robot, seeds, knobs, cloning, a library."""
+"""What the claims of lesson 05 compute: the robot, seeds, settings, cloning, a library."""
 
-import math
 from collections.abc import Callable
 from functools import cache
 from itertools import combinations
@@ -8,10 +7,12 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from helpers.labs.variants import variants
+from helpers.checks import find
+from helpers.labs.variants import load_lab
+from helpers.show.figures import effects_table
 from helpers.show.figures.practice_imaginary_studies import imaginary_studies, stored_scores
 from helpers.training.results import load_results
-from helpers.training.statistics import bootstrap_interval, permutation_test
+from helpers.training.statistics import bootstrap_interval, permutation_test, power
 from lessons.evidence.shared import Evidence, Lab, alike, both, higher, means, p_is, seconds_of
 
 TAUGHT, LARGE = "TD3 as taught", "learning rate x 10"
@@ -55,31 +56,8 @@ def collapse() -> Evidence:
     )
 
 
-def finalists() -> Evidence:
-    found = load_results("05_walker")["finalists"]
-    steps, means, _ = walk()
-    bests = [
-        int(steps[steps <= end][means[steps <= end].argmax()])
-        for end in (1_000_000, 1_100_000, 1_300_000)
-    ]
-    return str(bests), [one["step"] for one in found] == bests and all(
-        one["episodes"] == 100 for one in found
-    )
-
-
 def final() -> float:
     return load_results("05_walker")["final"]["mean"]
-
-
-def picked() -> Evidence:
-    """What the three had when they were picked, and 100 other episodes of each give."""
-    walker = load_results("05_walker")
-    means = {row["step"]: row["mean"] for row in walker["curve"]}
-    then = [means[one["step"]] for one in walker["finalists"]]
-    lost = [mean - one["mean"] for mean, one in zip(then, walker["finalists"], strict=True)]
-    return f"{np.round(then)}, lost {np.round(lost)}", (
-        [round(mean) for mean in then] == [3863, 4004, 4039] and max(lost) < 40
-    )
 
 
 def seeds_of(name: str, group: str) -> NDArray[np.float64]:
@@ -92,10 +70,6 @@ def beside_tianshou(score: Callable[[NDArray], NDArray], p: float) -> Evidence:
     groups = seeds_of("05_walker_seeds", "td3"), seeds_of("05_tianshou", "Walker2d-v3")
     text, holds = alike(*map(score, groups))
     return text, holds and round(permutation_test(*map(score, groups)), 3) == p
-
-
-def best_of(returns: NDArray) -> NDArray:
-    return returns.max(axis=1)
 
 
 def last_of(returns: NDArray) -> NDArray:
@@ -112,62 +86,48 @@ def two_below_all() -> Evidence:
     )
 
 
-def start_as_pytorch() -> Evidence:
-    """The two end between Tianshou's lowest and highest, and above two of our three."""
-    found = last_of(seeds_of("05_walker_start", "pytorch"))
-    ours = np.sort(last_of(seeds_of("05_walker_seeds", "td3")))
-    theirs = last_of(seeds_of("05_tianshou", "Walker2d-v3"))
-    p = permutation_test(found, theirs)
-    return f"{found.round()}, p = {p:.3f}", bool(
-        max(theirs.min(), ours[1]) < found.min()
-        and found.max() < theirs.max()
-        and round(p, 2) == 0.39
-    )
-
-
-def ten_ways() -> Evidence:
-    """Of two trainings against three; no split is rarer than one in ten."""
-    of_each = seeds_of("05_walker_start", "pytorch"), seeds_of("05_walker_seeds", "td3")
-    sizes = [len(returns) for returns in of_each]
-    return str(sizes), math.comb(sum(sizes), sizes[0]) == 10
-
-
-def until_half(of: Callable[[NDArray], NDArray]) -> tuple[NDArray, NDArray]:
-    """Each seed's number of its evaluations until step 500,000: near 0, and as PyTorch."""
-    half = len(load_results("05_walker_half")["near_0"]["steps"])
-    files = (("05_walker_seeds", "td3", "near_0"), ("05_walker_start", "pytorch", "pytorch"))
-    found = [
-        of(np.concatenate([seeds_of(name, first)[:, :half], seeds_of("05_walker_half", more)]))
-        for name, first, more in files
-    ]
-    return found[0], found[1]
-
-
-def start_tested() -> Evidence:
-    """Five seeds against four, by the measure that was fixed before the last four were trained."""
-    groups = until_half(lambda returns: returns.mean(axis=1))
-    p = permutation_test(*groups)
-    last = load_results("05_walker_half")["near_0"]["steps"][-1]
-    return f"{groups[0].round()}, {groups[1].round()}, p = {p:.4f}", bool(
-        [len(each) for each in groups] == [5, 4] and last == 500_000 and round(p, 3) == 0.087
-    )
-
-
 @cache
 def coverage(seeds: int, studies: int = 4000) -> float:
     """In how many studies of normally distributed results the interval holds their mean, 0."""
     results = np.random.default_rng(0).standard_normal((seeds, studies))
-    low, high = bootstrap_interval(results)
-    return float(np.mean((low <= 0) & (high >= 0)))
+    ends = [bootstrap_interval(part) for part in np.array_split(results, 8, axis=1)]
+    return float(np.mean([(low <= 0) & (high >= 0) for low, high in ends]))
 
 
-def cheetah() -> Evidence:
-    ours = last_of(seeds_of("05_cheetah", "td3"))
-    theirs = last_of(seeds_of("05_tianshou", "HalfCheetah-v3"))
-    steps = load_results("05_cheetah")["td3"]["steps"], load_results("05_tianshou")
-    said = [round(float(each)) for each in (*ours, theirs.min(), theirs.max())]
-    return str(said), said == [8510, 6271, 8691] and (
-        steps[0][-10:] == steps[1]["HalfCheetah-v3"]["steps"]
+def no_power_with_three() -> Evidence:
+    """Six runs can be sorted into two groups of three in 20 ways, of which two are as extreme."""
+    p = permutation_test([0, 1, 2], [3, 4, 5])
+    return f"p = {p:.2g} at least", p == 0.1
+
+
+def power_in_the_table() -> Evidence:
+    studies = (f"{kind}_SparsePendulum-v0" for kind in ("ddpgfd", "bc", "ddpg"))
+    best, middle, worst = (scores(study) for study in studies)
+    large, moderate = power(best, middle, 5), power(middle, worst, 20)
+    return f"{large:.0%} with 5, {moderate:.0%} with 20", large > 0.9 and moderate < 0.9
+
+
+def broken_room() -> Evidence:
+    """What the bug of exercise 5.8 shows at full power."""
+    exercise = find("5.8")
+    room = next(each for each in exercise.mistakes if each.name == exercise.bug).function()
+    seen = [room.reset(seed=3)[0], *(room.step(np.array([3.0]))[0] for _ in range(3))]
+    said = [[12.51, 12.51, -1.45]] * 2 + [[12.23, 22.51, -1.45], [12.17, 30.46, -1.45]]
+    return str(np.round(seen, 2).tolist()), bool(np.allclose(seen, said, atol=0.0051))
+
+
+def room_beats_thermostat() -> Evidence:
+    """Of 20 seeds 19 are above the thermostat, which has -101."""
+    found = load_results("05_room")
+    scores = np.array([row["mean"] for row in found["results"]])
+    above = int((scores > found["thermostat"]).sum())
+    return f"{above} of {len(scores)}", (above, len(scores)) == (19, 20)
+
+
+def robot_score() -> Evidence:
+    last = load_results("05_walker")["final"]
+    return f"{last['mean']:.1f} ± {last['std']:.1f}", (
+        (round(last["mean"]), round(last["std"]), last["episodes"]) == (4000, 26, 100)
     )
 
 
@@ -205,59 +165,21 @@ def half_report_nothing() -> Evidence:
     return f"{share:.1%}", abs(share - 0.5) < 0.02
 
 
-def clonings_medians() -> Evidence:
-    low, high = np.percentile(imagined("bc_SparsePendulum-v0", "median", 3), [2.5, 97.5])
-    return f"{low:.1f} to {high:.1f}", round(low) == 11 and round(high) == 133
-
-
-def wrong_winners() -> Evidence:
-    pair = "ddpg_SparsePendulum-v0", "bc_SparsePendulum-v0"
-    wrong = {
-        report: [
-            float((imagined(pair[0], report, n) > imagined(pair[1], report, n, 1)).mean())
-            for n in range(1, 21)
-        ]
-        for report in ("best", "mean", "median", "interquartile mean")
-    }
-    best = wrong.pop("best")
-    later = max(max(shares[9:]) for shares in wrong.values())
-    text = f"best: {best[11]:.1%} with 12, {best[12]:.1%} with 13; others at most {later:.1%}"
-    return text, max(best[:12]) < 0.5 < min(best[12:]) and later < 0.03
-
-
-def no_difference_on_pendulum() -> Evidence:
-    text, holds = alike(scores("ddpg_Pendulum-v1"), scores("td3_Pendulum-v1"))
-    means = [round(scores(f"{kind}_Pendulum-v1").mean(), 1) for kind in ("ddpg", "td3")]
-    p = permutation_test(scores("ddpg_Pendulum-v1"), scores("td3_Pendulum-v1"))
-    return text, holds and means == [-121.6, -122.7] and round(p, 2) == 0.17
-
-
 def stops(what: str) -> NDArray[np.float64]:
     """One number a seed of the trainings that were stopped, finished, and given their best."""
     return np.array([row[what] for row in load_results("05_stopping")["results"]])
 
 
-def lost_on_the_hundred() -> Evidence:
-    early = np.sort(stops("chosen") - stops("fresh"))
-    last = np.sort(stops("last") - stops("last, fresh"))
-    holds = early[6] > 250 and round(early[0]) == 28 and round(early[5]) == 40
-    holds = holds and round(last[0]) == 36 and round(last[-1]) == 40
-    return f"{early.round(1)}; {last.round(1)}", bool(holds)
+# ---- settings ------------------------------------------------------------------------------------
 
 
-def all_lose() -> Evidence:
-    """In all ten seeds, with the weights at which training stopped and with the last ones."""
-    lost = [stops("chosen") - stops("fresh"), stops("last") - stops("last, fresh")]
-    return f"at least {np.min(lost):.1f}", bool(np.min(lost) > 0)
+EFFECTS = effects_table(load_lab("05"))
 
 
-def best_or_last() -> Evidence:
-    one, other = stops("best, fresh"), stops("last, fresh")
-    text, holds = alike(one, other)
-    return text, holds and round(permutation_test(one, other), 2) == 0.13
-
-
-# ---- knobs ---------------------------------------------------------------------------------------
+def five_not_shown() -> Evidence:
+    """Of seven changes; the table's last column says so."""
+    found = [str(row[-1]) for row in EFFECTS.rows[1:]]
+    return str(found), (len(found), found.count("not shown")) == (7, 5)
 
 
 def eight_others() -> Evidence:
@@ -273,21 +195,6 @@ def three_of_ten() -> Evidence:
     return f"{np.mean(draws):.3f}", round(float(np.mean(draws)), 2) == 0.47
 
 
-def sixteen() -> Evidence:
-    """Two p for each variant but the first."""
-    count = 2 * (len(variants("05")) - 1)
-    return str(count), count == 16
-
-
-def three_matter() -> Evidence:
-    """With all others but those that a second knob goes with, every seed is at the bar."""
-    names = [variant.name for variant in variants("05")]
-    there = {name: int((lab.final(name) >= lab.runs(name)["bar"]).sum()) for name in names}
-    with_norm = f"{LARGE}, layer norm"  # the second of its knobs is no further one
-    missed = {name for name, count in there.items() if count < 10} - {with_norm}
-    return str(there), missed == {"learning rate / 10", LARGE, "an update every 4 steps"}
-
-
 # ---- after cloning -----------------------------------------------------------------------------
 
 OWN_STEPS = "its own first steps"
@@ -298,24 +205,6 @@ def after_cloning(what: str) -> NDArray[np.float64]:
     """The copy's return, or the mean of the five evaluations while TD3 goes on, one a seed."""
     rows = load_results("05_after_cloning")["results"]
     return np.array([np.mean(row[what]) for row in rows])
-
-
-def at_the_end(variant: str) -> NDArray[np.float64]:
-    return np.array([row[variant][-1] for row in load_results("05_after_cloning")["results"]])
-
-
-def own_steps_do_not_help() -> Evidence:
-    text, holds = alike(after_cloning(OWN_STEPS), after_cloning("as TD3 is"))
-    p = permutation_test(after_cloning(OWN_STEPS), after_cloning("as TD3 is"))
-    return text, holds and round(p, 2) == 0.10 and at_the_end(OWN_STEPS).max() < 7
-
-
-def lost_and_regained() -> Evidence:
-    """Most seeds fall below half of their copy, and most of these end above that half."""
-    rows = load_results("05_after_cloning")["results"]
-    lost = [row for row in rows if min(row[IMITATES]) < row["copied"] / 2]
-    back = [row for row in lost if row[IMITATES][-1] > row["copied"] / 2]
-    return f"{len(lost)} of {len(rows)}, {len(back)} come back", min(len(lost), len(back)) > 4.5
 
 
 def normalized(what: str) -> NDArray[np.float64]:

@@ -1,43 +1,69 @@
-"""Lesson 01's agent: exercise 1.10, the `learn_from` of `A2C`.
-
-The agent is built on an environment that has nothing but spaces. Its networks are replaced by the
-case's, and its optimisers by plain gradient descent: with Adam a loss that is ten times too large
-would move the weights as far as the right one.
-"""
+"""Lesson 01's updates: exercises 1.12 `as_rows`, with a bug to find, and 1.13 `update`."""
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 import numpy as np
 import torch
 from gymnasium import spaces
 from torch import nn
 
-from helpers.agents.a2c import A2C
-from helpers.agents.policies import CategoricalPolicy, GaussianPolicy
-from helpers.algorithms.reinforce import make_critic
-from helpers.checks.compare import leaves, snapshot
+from helpers.algorithms.a2c import Rollout, Rows, Settings, as_rows, update
+from helpers.algorithms.policies import policy_for
+from helpers.algorithms.reinforce import make_actor, make_critic
 from helpers.checks.exercise import Case
 from helpers.exercises.observing import fill_parameters
-from helpers.exercises.properties import on_every_case
+from helpers.exercises.properties import no_mutation
 from helpers.exercises.text import exercise
-from helpers.exercises.toys import Descent, Spaces, drawn
+from helpers.exercises.toys import drawn
+from helpers.exercises.writing import ToyAgent, observe_update
 
 OBS_SIZE = 3
-RATES = {"policy": 0.3, "critic": 0.05}
-LOGGED = ("actor_loss", "critic_loss", "entropy")
+
+# --- 1.12 as_rows ---------------------------------------------------------------------------------
 
 
-def agent_with(function, policy: nn.Module, critic: nn.Module, discrete: bool, **settings):
-    """An agent of the class with these networks."""
-    space = spaces.Discrete(3) if discrete else spaces.Box(-1, 1, (2,))
-    agent = function(Spaces(OBS_SIZE, space), n_envs=2, n_steps=2, hidden=4, seed=0, **settings)
-    agent.policy, agent.critic = policy, critic
-    for name, rate in RATES.items():
-        optimizer = Descent(getattr(agent, name).parameters(), rate)
-        setattr(agent, f"{name}_optimizer", optimizer)
-    return agent
+class LinearCritic(nn.Module):
+    """V(s) is twice the first number that is seen, less the second."""
+
+    def forward(self, obs: torch.Tensor) -> torch.Tensor:
+        return 2 * obs[..., :1] - obs[..., 1:2]
+
+
+def observe_rows(function, rollout: Rollout, *others) -> dict:
+    """Of a rollout, the columns by name."""
+    rows = function(rollout, *others)
+    names = [f"number {i}" for i in range(len(rows))] if len(rows) != 4 else Rows._fields
+    return dict(zip(names, rows, strict=True))
+
+
+def row_cases(rng: np.random.Generator) -> list[Case]:
+    def case(steps: int, envs: int, note: str, scale: float = 0.5, **ends: tuple) -> Case:
+        obs = rng.integers(-9, 9, (steps + 1, envs, 2)).astype(np.float32)
+        flags = {name: np.zeros((steps, envs), bool) for name in ("terminated", "truncated")}
+        for name, place in ends.items():
+            flags[name][place] = True
+        actions, rewards = rng.integers(0, 2, (steps, envs)), rng.integers(1, 9, (steps, envs))
+        later = obs[1:] + 5.0 * (flags["terminated"] | flags["truncated"])[..., None]
+        rollout = Rollout(
+            obs[:-1], actions, 1.0 * rewards, later.astype(np.float32), *flags.values()
+        )
+        return Case((rollout, LinearCritic(), scale, 0.5, 0.8), note=note)
+
+    return [
+        case(1, 1, "one step"),
+        case(3, 1, "three steps of one environment"),
+        case(3, 2, "two environments, one terminated", terminated=(1, 0)),
+        case(4, 2, "two environments, one truncated", truncated=(2, 1)),
+        case(2, 2, "rewards as they are", scale=1.0),
+    ]
+
+
+AS_ROWS = exercise(
+    __file__, "1.12", as_rows, row_cases, observe_rows, properties=no_mutation(row_cases)
+)
+
+# --- What lesson 07 uses, too ---------------------------------------------------------------------
 
 
 def weights(network: nn.Module) -> np.ndarray:
@@ -50,84 +76,38 @@ def number(returned, name: str) -> float | None:
     return None if found is None else float(torch.as_tensor(found).detach())
 
 
-def learn(function, policy, critic, *batch, updates=1, **settings) -> tuple[A2C, Any]:
-    """The agent after so many calls, and what the last one returns."""
-    discrete = isinstance(policy, CategoricalPolicy)
-    agent = agent_with(function, policy, critic, discrete, **settings)
-    for _ in range(updates):
-        returned = agent.learn_from(*batch)
-    return agent, returned
+# --- 1.13 update ----------------------------------------------------------------------------------
 
 
-def observe_learning(function, policy, critic, *batch, **settings):
-    """The weights of both networks afterwards, and what is returned."""
-    agent, returned = learn(function, policy, critic, *batch, **settings)
-    return {
-        "actor's weights afterwards": weights(agent.policy),
-        "critic's weights afterwards": weights(agent.critic),
-        **{f"`{name}` in what is returned": number(returned, name) for name in LOGGED},
-    }
+def observe_weights(function, space: spaces.Space, rows: Rows, s: Settings, calls: int):
+    """After each call. The networks are small and the weights known."""
+    obs = rows.obs
+    policy, critic = policy_for(OBS_SIZE, space), make_critic(OBS_SIZE, 4)
+    policy.actor = make_actor(OBS_SIZE, 3 if isinstance(space, spaces.Discrete) else 2, 4)
+    fill_parameters(policy.actor, obs)
+    agent = ToyAgent(0.1, policy=policy, critic=fill_parameters(critic, obs, seed=1))
+    return observe_update(function, agent, [(rows, s)] * calls)
 
 
-def learning_cases(rng: np.random.Generator) -> list[Case]:
-    def case(rows: int, note: str, discrete: bool = True, scale: float = 1.0, **settings) -> Case:
-        """Of B transitions; advantages with a mean and a scale that are not 0 and 1."""
+def update_cases(rng: np.random.Generator) -> list[Case]:
+    def case(size: int, note: str, calls: int = 1, discrete: bool = True, **settings) -> Case:
+        """Advantages have a mean and a scale that are not 0 and 1."""
         tensor = partial(drawn, rng)
-        obs = tensor(rows, OBS_SIZE)
-        critic = fill_parameters(make_critic(OBS_SIZE, 4), obs, seed=1)
-        policy: nn.Module
-        if discrete:
-            policy = CategoricalPolicy(OBS_SIZE, spaces.Discrete(3), 4)
-            actions = torch.tensor(rng.integers(0, 3, rows))
-        else:
-            policy = GaussianPolicy(OBS_SIZE, spaces.Box(-1, 1, (2,)), 4)
-            actions = tensor(rows, 2)
-            nn.init.constant_(policy.log_std, -0.4)
-        fill_parameters(policy.actor, obs)
-        advantages = scale * (2 + 3 * tensor(rows))
-        batch = policy, critic, obs, actions, advantages, 5 + 2 * tensor(rows)
+        obs, space = tensor(size, OBS_SIZE), spaces.Discrete(3)
+        actions = torch.tensor(rng.integers(0, 3, size)) if discrete else tensor(size, 2)
+        rows = Rows(obs, actions, 2 + 3 * tensor(size), 5 + 2 * tensor(size))
         usual = {"entropy_coef": 0.2, "critic_steps": 1, "max_grad_norm": 100.0}
-        return Case(batch, usual | settings, note)
+        s = Settings(**usual | settings)
+        return Case((space if discrete else spaces.Box(-1, 1, (2,)), rows, s, calls), note=note)
 
-    gaussian = "a Gaussian policy with small advantages"
     return [
         case(4, "no entropy bonus", entropy_coef=0.0),
         case(4, "with an entropy bonus"),
         case(6, "three updates of the critic", critic_steps=3),
         case(6, "a gradient that has to be clipped", critic_steps=2, max_grad_norm=0.05),
-        case(5, "called twice", updates=2),
-        case(5, gaussian, False, 0.1, critic_steps=2, max_grad_norm=0.3),
+        case(5, "called twice", calls=2),
+        case(5, "a Gaussian policy", discrete=False, critic_steps=2, max_grad_norm=0.3),
     ]
 
 
-def one_case(rng: np.random.Generator) -> list[Case]:
-    """Enough for the properties, and quickly tried."""
-    return learning_cases(rng)[1:2]
-
-
-def leaves_its_batch_alone(function, case):
-    before = [each.clone() for each in case.args[2:]]
-    learn(function, *case.args, **case.kwargs)
-    return all(map(torch.equal, before, case.args[2:]))
-
-
-def returns_no_graph(function, case):
-    """A detached tensor will do for a curve."""
-    _, returned = learn(function, *case.args, **case.kwargs)
-    return not any(leaf.grad for leaf in leaves(snapshot(returned)))
-
-
-def leaves_the_log_alone(function, case):
-    """Steps are counted, and numbers are logged, by those who call it."""
-    agent, _ = learn(function, *case.args, **case.kwargs)
-    return agent.steps == 0 and not any(agent.history.values())
-
-
-A2C_LEARNING = exercise(
-    __file__, "1.10", A2C, learning_cases, observe_learning,
-    properties={
-        "changes its inputs": on_every_case(one_case, leaves_its_batch_alone),
-        "a graph in the log": on_every_case(one_case, returns_no_graph),
-        "counts or logs as well": on_every_case(one_case, leaves_the_log_alone),
-    },
-)  # fmt: skip
+UPDATE = exercise(__file__, "1.13", update, update_cases, observe_weights)

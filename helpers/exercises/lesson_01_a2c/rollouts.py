@@ -1,13 +1,8 @@
-"""Lesson 01's rollouts: exercises 1.3 `bootstrapped_returns`, 1.7 `learnable_rows`, 1.8 `gae`.
-
-Random rollouts look as gymnasium's vector environments make them: the row after an episode's end is
-filler, with reward 0 and no end of its own.
-"""
+"""Lesson 01's rollouts: exercises 1.3 `bootstrapped_returns` and 1.8 `gae`."""
 
 import numpy as np
 
-from helpers.agents.a2c import gae
-from helpers.agents.on_policy import learnable_rows
+from helpers.algorithms.a2c import gae
 from helpers.algorithms.reinforce import bootstrapped_returns
 from helpers.checks.exercise import Case
 from helpers.exercises.properties import keeps_decimals, no_mutation
@@ -34,85 +29,46 @@ BOOTSTRAPPED_RETURNS = exercise(
 )  # fmt: skip
 
 
-# --- Rollouts, as gymnasium's vector environments make them ---------------------------------------
-
-
-def ends(rng: np.random.Generator, steps: int, envs: int) -> tuple[np.ndarray, np.ndarray]:
-    """Random `terminated` and `truncated`, each (steps, envs); now and then both at once."""
-    terminated = rng.random((steps, envs)) < 0.2
-    truncated = rng.random((steps, envs)) < 0.2
-    for t in range(1, steps):
-        filler = terminated[t - 1] | truncated[t - 1]
-        terminated[t] &= ~filler
-        truncated[t] &= ~filler
-    return terminated, truncated
-
-
-# --- 1.7 learnable_rows ---------------------------------------------------------------------------
-
-
-def row_cases(rng: np.random.Generator) -> list[Case]:
-    def column(*entries: int) -> np.ndarray:
-        return np.array(entries, dtype=bool)[:, None]
-
-    def drawn(steps: int, envs: int) -> tuple:
-        """The step before the first, and `steps` more."""
-        terminated, truncated = ends(rng, steps + 1, envs)
-        done = terminated | truncated
-        return done[1:], done[0]
-
-    return [
-        Case((column(0), np.array([False])), note="one step, nothing ended"),
-        Case((column(1), np.array([False])), note="one step, which ends an episode"),
-        Case((column(0), np.array([True])), note="one step, after an episode's end"),
-        Case((column(0, 1, 0, 0), np.array([False])), note="an episode ends at step 1"),
-        Case((column(0, 0, 1), np.array([True])), note="an end before the rollout, one at its end"),
-        Case((column(1, 0, 0, 1, 0, 0), np.array([False])), note="two episodes end"),
-        Case(
-            (np.array([[1, 0, 0], [0, 0, 1], [0, 0, 0]], dtype=bool), np.array([0, 1, 0]) > 0),
-            note="three environments, three steps",
-        ),
-        Case(drawn(8, 4), note="four environments"),
-        Case(drawn(4, 16), note="more environments than steps"),
-    ]
-
-
-LEARNABLE_ROWS = exercise(
-    __file__, "1.7", learnable_rows, row_cases, properties=no_mutation(row_cases)
-)
-
-
 # --- 1.8 gae --------------------------------------------------------------------------------------
 
 
-def gae_cases(rng: np.random.Generator) -> list[Case]:
-    def one(rewards, values, terminated=None, truncated=None, gamma=0.5, lam=0.8) -> tuple:
-        """One environment; `terminated` and `truncated` are the step where it happens."""
-        flags = np.zeros((2, len(rewards), 1), dtype=bool)
-        for flag, step in zip(flags, (terminated, truncated), strict=True):
-            if step is not None:
-                flag[step] = True
-        columns = [np.array(numbers, dtype=float)[:, None] for numbers in (rewards, values)]
-        return *columns, *flags, gamma, lam
+def one(rewards, values, terminated=None, truncated=None, gamma=0.5, lam=0.8) -> tuple:
+    """One environment; `terminated` and `truncated` are the step where it happens.
 
+    `values` has one number more: the last is V of what the last step led to.
+    """
+    flags = np.zeros((2, len(rewards), 1), dtype=bool)
+    for flag, step in zip(flags, (terminated, truncated), strict=True):
+        if step is not None:
+            flag[step] = True
+    now, later = np.array(values[:-1], dtype=float), np.array(values[1:], dtype=float)
+    later[flags.any(axis=(0, 2))] += 3  # of the episode that ended, not of the next one
+    columns = [np.array(each, dtype=float)[:, None] for each in (rewards, now, later)]
+    return *columns, *flags, gamma, lam
+
+
+def gae_cases(rng: np.random.Generator) -> list[Case]:
     def drawn(steps: int, envs: int, gamma: float, lam: float) -> tuple:
-        terminated, truncated = ends(rng, steps, envs)
+        terminated, truncated = rng.random((2, steps, envs)) < 0.2
         rewards = rng.normal(size=(steps, envs)).astype(np.float32)
-        rewards[1:][(terminated | truncated)[:-1]] = 0  # filler
         values = rng.normal(size=(steps + 1, envs)).astype(np.float32)
-        return rewards, values, terminated, truncated, gamma, lam
+        last = rng.normal(size=(steps, envs)).astype(np.float32)
+        later = np.where(terminated | truncated, last, values[1:])
+        return rewards, values[:-1], later, terminated, truncated, gamma, lam
 
     flags = np.array([[True, False]])
-    two_ends = (np.ones((1, 2)), np.array([[2.0, 2.0], [4.0, 4.0]]), flags, ~flags, 0.5, 0.8)
+    two_ends = (
+        np.ones((1, 2)), np.full((1, 2), 2.0), np.full((1, 2), 4.0), flags, ~flags, 0.5, 0.8
+    )  # fmt: skip
     return [
         Case(one([1], [2, 4]), note="one step, nothing ended"),
         Case(one([1], [2, 4], terminated=0), note="one step, terminated"),
         Case(one([1], [2, 4], truncated=0), note="one step, truncated"),
         Case(one([1, 2, 3], [4, 6, 8, 10]), note="three steps, nothing ended"),
-        Case(one([1, 2, 0, 3], [4, 6, 8, 5, 7], terminated=1), note="terminated at step 1"),
-        Case(one([1, 2, 0, 3], [4, 6, 8, 5, 7], truncated=1), note="truncated at step 1"),
+        Case(one([1, 2, 5, 3], [4, 6, 8, 5, 7], terminated=1), note="terminated at step 1"),
+        Case(one([1, 2, 5, 3], [4, 6, 8, 5, 7], truncated=1), note="truncated at step 1"),
         Case(
-            one([1, 2, 0, 3], [4, 6, 8, 5, 7], terminated=1, truncated=1),
+            one([1, 2, 5, 3], [4, 6, 8, 5, 7], terminated=1, truncated=1),
             note="terminated and truncated, both at step 1",
         ),
         Case(two_ends, note="one step of two environments, one terminated, one truncated"),

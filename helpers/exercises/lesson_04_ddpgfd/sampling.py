@@ -1,13 +1,13 @@
-"""Lesson 04's formulas of prioritized replay: exercises 4.3 `sampling_probabilities`, 4.4
-`importance_weights` and 4.5 `linear_schedule`.
+"""Lesson 04's formulas of prioritized replay: exercises 4.3 `sampling_probabilities` and 4.4
+`importance_weights`.
 """
 
 import numpy as np
 
-from helpers.checks.exercise import Case, as_case
+from helpers.checks.exercise import Case
 from helpers.exercises.properties import no_mutation
 from helpers.exercises.text import exercise
-from helpers.memory.buffers import importance_weights, linear_schedule, sampling_probabilities
+from helpers.memory.buffers import importance_weights, sampling_probabilities
 
 # --- 4.3 sampling_probabilities -------------------------------------------------------------------
 
@@ -55,42 +55,3 @@ def weight_cases(rng: np.random.Generator) -> list[Case]:
 IMPORTANCE_WEIGHTS = exercise(
     __file__, "4.4", importance_weights, weight_cases, properties=no_mutation(weight_cases)
 )
-
-
-# --- 4.5 linear_schedule --------------------------------------------------------------------------
-
-
-def schedule_cases(rng: np.random.Generator) -> list[tuple | Case]:
-    """The first is step 0, where a schedule that counts its own calls begins again."""
-    return [
-        Case((0, 10, 0.4, 1.0), note="the beginning"),
-        Case((5, 10, 0.4, 1.0), note="half of the way"),
-        Case((10, 10, 0.4, 1.0), note="the end"),
-        Case((11, 10, 0.4, 1.0), note="one step after the end"),
-        Case((9, 10, 0.4, 1.0), note="one step before the end"),
-        (3, 7, 0.4, 1.0),
-        Case((100, 10, 0.4, 1.0), note="long after the end"),
-        Case((2, 8, 1.0, 0.2), note="a schedule that falls"),
-        Case((13, 8, 1.0, 0.2), note="a schedule that falls, after its end"),
-        Case((5, 20, 2.0, 6.0), note="numbers above 1"),
-        Case((1, 4, 0.0, 1.0), note="from 0"),
-        Case((2, 5, 0.5, 0.5), note="from a number to itself"),
-        Case((1, 4, -2.0, 3.0), note="from below 0"),
-    ]
-
-
-def always_the_same(function, rng):
-    """Asked again and again, in any order: the same answers."""
-    asked = [case.args for case in map(as_case, schedule_cases(rng))]
-    first = [function(*args) for args in asked]
-    back = [function(*args) for args in reversed(asked)][::-1]
-    often = [[function(*args) for _ in range(3)][-1] for args in asked]
-    return all(np.allclose(first, others, equal_nan=True) for others in (back, often))
-
-
-LINEAR_SCHEDULE = exercise(
-    __file__, "4.5", linear_schedule, schedule_cases,
-    properties={
-        "changes from call to call": always_the_same,
-    },
-)  # fmt: skip

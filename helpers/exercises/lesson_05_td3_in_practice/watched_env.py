@@ -10,10 +10,7 @@ import numpy as np
 from gymnasium import spaces
 
 ENV_ID, LONG_ID = "WatchedEpisodes-v0", "WatchedLongEpisodes-v0"
-HOME, ABROAD = "PaysByAction-v0", "PaysByActionLess-v0"
 MOST = 3000  # entries: more than any check needs, less than an endless loop writes
-MOST_STEPS = 1000  # of `PaysTheAction`: more than any check needs, less than 10,000 episodes
-SEEDS: set[int] = set()  # from which `PaysTheAction` started
 LOG: list[tuple[gym.Env, str, Any]] = []  # who, what ("reset", "step", "late", "close"), more
 
 
@@ -76,42 +73,9 @@ def note(env: gym.Env, what: str, more: Any) -> None:
         raise TooFarError("This would never end.")
 
 
-class PaysTheAction(gym.Env):
-    """Pays the first action, and by its start more or less of the second; all at the first step.
-
-    The second action also says how long the episode is, which is of no use to an agent.
-    """
-
-    observation_space = spaces.Box(-1.0, 1.0, (1,))
-    action_space = spaces.Box(-np.inf, np.inf, (2,), np.float64)
-
-    def __init__(self, less: float = 0.0) -> None:
-        self.less, self.start, self.left, self.disturbed = less, 0, 0, 0
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict]:
-        self.start, self.left = seed or 0, 0
-        SEEDS.add(self.start)
-        self.disturbed += 1
-        if self.disturbed > MOST_STEPS:
-            raise TooFarError("This would take too long.")
-        return np.zeros(1, np.float32), {}
-
-    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict]:
-        self.disturbed += 1
-        if self.left:
-            self.left -= 1
-            return np.zeros(1, np.float32), 0.0, self.left == 0, False, {}
-        level, spread = (float(number) for number in action)
-        self.left = int(4 * abs(spread)) % 5
-        reward = level + spread * (0.0, 2.0, -1.0)[self.start % 3] + self.start % 10 / 100
-        return np.zeros(1, np.float32), reward - self.less, self.left == 0, False, {}
-
-
 ENVS: list[tuple[str, Any, dict]] = [
     (ENV_ID, WatchedWalk, {}),
     (LONG_ID, WatchedWalk, {"stretch": 300}),
-    (HOME, PaysTheAction, {}),
-    (ABROAD, PaysTheAction, {"less": 100.0}),
 ]
 for name, made_by, arguments in ENVS:
     if name not in gym.registry:  # the module may be imported again

@@ -1,4 +1,4 @@
-"""Lesson 07's functions of a batch: exercises 7.1, 7.2, 7.4, 7.5 and 7.6.
+"""Lesson 07's functions of a batch: exercises 7.1, 7.2, 7.4 and 7.6.
 
 What is learned from is seen by its gradients too. Where no gradient may flow is a property, so that
 a wrong value has its name whether or not something is detached.
@@ -7,12 +7,12 @@ a wrong value has its name whether or not something is detached.
 import numpy as np
 
 from helpers.algorithms.policies import approximate_kl
-from helpers.algorithms.ppo import clipped_surrogate, normalized, ppo_value_loss, probability_ratio
+from helpers.algorithms.ppo import clipped_surrogate, ppo_value_loss, probability_ratio
 from helpers.checks.exercise import Case
 from helpers.exercises.observing import asked, gradient, with_gradients
 from helpers.exercises.properties import gives_tensors, no_mutation, on_every_case, spares
 from helpers.exercises.text import exercise
-from helpers.exercises.toys import floats, leaf
+from helpers.exercises.toys import leaf
 
 # --- 7.1 probability_ratio and 7.4 approximate_kl: of log-probabilities now and before ------------
 
@@ -97,27 +97,6 @@ CLIPPED_SURROGATE = exercise(
     properties=spares("advantages", surrogate_cases, asked, place=1)
     | gives_tensors(surrogate_cases, asked)
     | no_mutation(surrogate_cases),
-)  # fmt: skip
-
-
-# --- 7.5 normalized -------------------------------------------------------------------------------
-
-
-def advantage_cases(rng: np.random.Generator) -> list[Case]:
-    return [
-        Case((floats([1.0, 5.0]),), note="two advantages"),
-        Case((floats([-3.0, -1.0, -2.0, -7.0]),), note="all negative"),
-        Case((floats([2.5, 2.5, 2.5]),), note="all equal"),
-        Case((floats(50 * rng.normal(size=6) + 120),), note="large ones"),
-        Case((floats(0.1 * rng.normal(size=64)),), note="small ones"),
-        Case((floats(rng.exponential(size=32)),)),
-        Case((floats([*np.linspace(-1, 1, 15), 40.0]),), note="one far outlier"),
-    ]
-
-
-NORMALIZED = exercise(
-    __file__, "7.5", normalized, advantage_cases,
-    properties=gives_tensors(advantage_cases) | no_mutation(advantage_cases),
 )  # fmt: skip
 
 

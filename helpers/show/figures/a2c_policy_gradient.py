@@ -73,8 +73,7 @@ def _draw_payoffs(ax: Any, payoffs: NDArray, pi: NDArray) -> None:
     mean = float(pi @ payoffs)
     said = f"mean Σ π Q = {with_commas(mean, 2)}"
     ax.axhline(mean, color=INK, lw=1.3, ls=(0, (4, 3)), label=said)
-    reach = max(2.2, 1.1 * np.abs(payoffs).max())
-    ax.set_ylim(-reach, 1.25 * reach)
+    ax.set_ylim(-5.5, 7)
     ax.yaxis.set_major_locator(MaxNLocator(4, integer=True))
     label(ax, "payoff Q(a)", legend="upper right")
 

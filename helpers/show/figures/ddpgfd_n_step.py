@@ -1,4 +1,4 @@
-"""Lesson 04: how the news of a reward travels along a chain with n-step returns."""
+"""Lesson 04: how a reward is passed on along a chain with n-step returns."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -98,7 +98,7 @@ def _draw_values(ax: Axes, values: NDArray, truth: NDArray, colours: NDArray) ->
     ax.set_yticks([0, 0.5, 1])
     label(ax, y="value")
     middle = STATES + 0.5 + 0.5 * AHEAD
-    say(ax, middle, 0.75, "the next episode\nin the memory", 8.5, GREY)
+    say(ax, middle, 0.75, "the next episode\nin the buffer", 8.5, GREY)
 
 
 def _draw_windows(ax: Axes, last: NDArray, colours: NDArray) -> None:
@@ -122,7 +122,7 @@ def _draw_windows(ax: Axes, last: NDArray, colours: NDArray) -> None:
 
 def _news(n: int, sweeps: int, values: NDArray, truth: NDArray, run_on: bool) -> str:
     if sweeps == 0:
-        return "No sweep yet: the reward is in the memory, and no value knows of it."
+        return "No sweep yet: the reward is in the buffer, and no value knows of it."
     done = f"After {sweeps} sweep{'s' * (sweeps > 1)}"
     worst = int(np.argmax(values - truth))
     if values[worst] > truth[worst] + 1e-9:

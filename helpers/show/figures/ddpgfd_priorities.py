@@ -1,4 +1,4 @@
-"""Lesson 04: prioritized replay, how often a transition is drawn and what it then counts for."""
+"""Lesson 04: prioritized replay, how often a transition is sampled and what it then counts for."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ EPS = 0.01
 
 
 def plot_priorities(alpha: float = 0.6, beta: float = 0.4) -> Figure:
-    """What alpha does to how often a transition is drawn, and beta to what it then counts for.
+    """What alpha does to how often a transition is sampled, and beta to what it then counts for.
 
     Twenty transitions, a few with large TD errors and many with small ones; a priority is
     |TD error| + 0.01 (Schaul et al. 2016: "proportional"). Upper panel: P, the probability of being
@@ -39,8 +39,8 @@ def plot_priorities(alpha: float = 0.6, beta: float = 0.4) -> Figure:
     top = 105 * drawn_and_weighted(1.0, 0.0)[0].max()
     fig, axes = new_figure(nrows=3, height=4.7, layout=None)
     panels = (
-        ("how often a transition is drawn: P, in %", 100 * p, BLUE, top),
-        ("what it counts for when it is drawn: the weight w", weights, ORANGE, 1.35),
+        ("how often a transition is sampled: P, in %", 100 * p, BLUE, top),
+        ("what it counts for when it is sampled: the weight w", weights, ORANGE, 1.35),
         ("what it counts for on average: its share of all P w, in %", 100 * shares, GREEN, top),
     )
     for ax, bottom, panel in zip(axes, (3.28, 1.96, 0.64), panels, strict=True):
@@ -52,7 +52,7 @@ def plot_priorities(alpha: float = 0.6, beta: float = 0.4) -> Figure:
     axes[1].set_yticks([0, 0.5, 1])
     named = (*range(0, len(p) - 2, 2), len(p) - 1)
     name_columns(axes[2], {i: f"{TD_ERRORS[i]:g}" for i in named})
-    label(axes[2], x="|TD error| of twenty transitions in the memory")
+    label(axes[2], x="|TD error| of twenty transitions in the buffer")
     _note_extremes(axes, p, weights, shares)
     headline(fig, _priority_sentence(alpha, beta, p, shares))
     return fig
@@ -91,14 +91,14 @@ def _percent(share: float) -> str:
 def _priority_sentence(alpha: float, beta: float, p: NDArray, shares: NDArray) -> str:
     """The largest error beside the smallest."""
     if alpha == 0:
-        return "α = 0: all are drawn alike, and β has nothing to correct: every weight is 1."
+        return "α = 0: all are sampled alike, and β has nothing to correct: every weight is 1."
     often, much = (_times(values[0] / values[-1]) for values in (p, shares))
     if beta == 0:
         return f"β = 0, no correction: the largest error counts {much} as much as the smallest."
     if beta == 1:
-        return f"β = 1: the largest error is drawn {often} as often; on average all count alike."
+        return f"β = 1: the largest error is sampled {often} as often; on average all count alike."
     return (
-        f"The largest error is drawn {often} as often as the smallest, and counts {much} as much."
+        f"The largest error is sampled {often} as often as the smallest, and counts {much} as much."
     )
 
 
@@ -110,7 +110,7 @@ def priority_explorer() -> None:
     """`plot_priorities` with sliders for alpha and beta."""
     explore(
         plot_priorities,
-        alt="Twenty transitions by the size of their TD error: large errors are drawn more "
+        alt="Twenty transitions by the size of their TD error: large errors are sampled more "
         "often and count less each time; at beta 0.4 they still count more on average.",
         alpha=Slider(0.0, 1.0, 0.6, 0.05, "α (by priority)"),
         beta=Slider(0.0, 1.0, 0.4, 0.05, "β (correction)"),

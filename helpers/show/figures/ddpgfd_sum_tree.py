@@ -1,4 +1,4 @@
-"""Lesson 04: a draw down the sum tree."""
+"""Lesson 04: a walk down the sum tree."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -243,14 +243,14 @@ def _walk_sentence(draw: Draw) -> str:
         place = draw.places()[0]
         if draw.prefix_sum >= tree.total:
             counts = f"counts as a hair below the total, {_number(tree.total)}"
-            return f"{drawn} {counts}: place {place}, the last that can be drawn."
+            return f"{drawn} {counts}: place {place}, the last that can be found."
         end = tree.leaves[: place + 1].sum()
         interval = f"{_number(end - tree.leaves[place])} and {_number(end)}"
         return f"{drawn} lies between {interval}: place {place}, found by {questions}."
     if draw.step == 0:
         total = _number(tree.total)
         if draw.prefix_sum < tree.total:
-            return f"{drawn} of {total} was drawn. At which place? {questions} will tell."
+            return f"{drawn} of {total}: at which place? {questions} will tell."
         return (
             f"{drawn} counts as a hair below the total, {total}. {questions} will tell the place."
         )
@@ -271,9 +271,9 @@ def tree_walk_explorer() -> None:
     depth = SumTree(len(PRIORITIES), top=1).depth
     explore(
         draw,
-        alt="A sum tree of eight priorities with the total 24 at its root. The draw 13.25 goes "
+        alt="A sum tree of eight priorities with the total 24 at its root. The number 13.25 goes "
         "right, left and right, and ends at place 5, in whose interval it lies.",
-        prefix_sum=Slider(0.0, 30.0, 13.25, 0.25, "the number drawn"),
+        prefix_sum=Slider(0.0, 30.0, 13.25, 0.25, "the number"),
         step=Slider(0, depth, depth, 1, "questions answered"),
         priority=Slider(0.0, 12.0, PRIORITIES[CHANGED], 0.5, f"priority of place {CHANGED}"),
     )

@@ -30,15 +30,15 @@ def clipped_objective(ratio: NDArray, advantage: float, clip: float) -> NDArray[
     return np.minimum(ratio * advantage, np.clip(ratio, 1 - clip, 1 + clip) * advantage)
 
 
-def has_slope(ratio: float, advantage: float, clip: float) -> bool:
-    """Whether the clipped objective still moves with the ratio."""
+def has_gradient(ratio: float, advantage: float, clip: float) -> bool:
+    """Whether the gradient of the clipped objective is not 0."""
     return ratio < 1 + clip if advantage > 0 else ratio > 1 - clip
 
 
 def plot_clip(ratio: float = 1.5, advantage: float = 1.0, clip: float = 0.2) -> Figure:
     """The objective of one action over its ratio: left a good action, right one just as bad.
 
-    Thin are the two products of which the lower one counts, thick is that one.
+    Thin lines are the two products; the thick line is the smaller one, which counts.
 
     Args:
         ratio: how probable the action is now, divided by how probable it was: the dots.
@@ -48,8 +48,8 @@ def plot_clip(ratio: float = 1.5, advantage: float = 1.0, clip: float = 0.2) -> 
     """
     fig, panels = new_figure(2, height=3.3, layout=None)
     margins(fig, top=0.98, between=0.75)
-    slopes = [has_slope(ratio, sign * advantage, clip) for sign in (1, -1)]
-    headline(fig, _what_is_to_be_seen(*slopes))
+    gradients = [has_gradient(ratio, sign * advantage, clip) for sign in (1, -1)]
+    headline(fig, _what_is_to_be_seen(*gradients))
     for ax, sign, name in zip(panels, (1, -1), ("good", "bad"), strict=True):
         _draw(ax, ratio, sign * advantage, clip)
         label(ax, f"A {name} action, A = {signed(sign * advantage, 1)}", "ratio", size=9.5)
@@ -66,23 +66,23 @@ def _draw(ax: Axes, ratio: float, advantage: float, clip: float) -> None:
     ax.axvspan(1 - clip, 1 + clip, color=BLUE, alpha=0.08, lw=0)
     _name_what_is_outside(ax, advantage > 0, clip)
     objective = clipped_objective(RATIOS, advantage, clip)
-    ax.plot(RATIOS, objective, color=tint(BLUE, 0.55), lw=4.5, label="the lower one: it counts")
+    ax.plot(RATIOS, objective, color=tint(BLUE, 0.55), lw=4.5, label="the smaller one: it counts")
     ax.plot(RATIOS, RATIOS * advantage, color=INK, lw=1.4, ls=DASHES, label="ratio · A")
     inside = np.clip(RATIOS, 1 - clip, 1 + clip)
     ax.plot(RATIOS, inside * advantage, color=ORANGE, lw=1.4, ls=SHORT, label="clip(ratio) · A")
     height = clipped_objective(np.array(ratio), advantage, clip)
     ax.plot([ratio], [height], "o", color=VERMILLION, ms=8, label="this action now")
     ax.set(xlim=(0, 2), ylim=LIMITS if advantage > 0 else -LIMITS[::-1])
-    slope = signed(advantage if has_slope(ratio, advantage, clip) else 0, 1)
-    note(ax, 0.05, 0.92 if advantage > 0 else 0.08, f"slope here: {slope}")
+    gradient = signed(advantage if has_gradient(ratio, advantage, clip) else 0, 1)
+    note(ax, 0.05, 0.92 if advantage > 0 else 0.08, f"gradient: {gradient}")
 
 
 def _name_what_is_outside(ax: Axes, good: bool, clip: float) -> None:
-    """On one side of the range the objective is flat, on the other it leads back."""
-    flat, slope = ((1 + clip, 2), (0, 1 - clip)) if good else ((0, 1 - clip), (1 + clip, 2))
+    """On one side of the range the objective is flat, on the other its gradient leads back."""
+    flat, back = ((1 + clip, 2), (0, 1 - clip)) if good else ((0, 1 - clip), (1 + clip, 2))
     ax.axvspan(*flat, color=GREY, alpha=0.12, lw=0)
     below = -0.18 if good else 0.18  # where no line comes
-    for side, name in ((flat, "no slope"), (slope, "pushed back")):
+    for side, name in ((flat, "gradient 0"), (back, "pushed back")):
         say(ax, sum(side) / 2, below, name, 8.5)
 
 

@@ -25,12 +25,6 @@ STUDIES = {
     "DDPGfD, sparse Pendulum": "ddpgfd_SparsePendulum-v0",
     "TD3, Pendulum": "td3_Pendulum-v1",
 }
-PAIRS = {
-    "DDPG, cloning: sparse Pendulum": ("ddpg_SparsePendulum-v0", "bc_SparsePendulum-v0"),
-    "cloning, DDPGfD: sparse Pendulum": ("bc_SparsePendulum-v0", "ddpgfd_SparsePendulum-v0"),
-    "DDPG, TD3: MountainCar": ("ddpg_MountainCarContinuous-v0", "td3_MountainCarContinuous-v0"),
-    "DDPG, TD3: Pendulum": ("ddpg_Pendulum-v1", "td3_Pendulum-v1"),
-}
 
 
 def check_study(seeds: int, report: str) -> None:

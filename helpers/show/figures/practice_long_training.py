@@ -13,7 +13,6 @@ from helpers.show.plotting import (
     BLUE,
     COLOURS,
     DASHES,
-    FAINT,
     GREY,
     INK,
     label,
@@ -61,28 +60,6 @@ def plot_robot(
     label(ax, x="environment steps", y="return")
     legend_above(ax)
     headline(fig, _how_far(rows, best))
-    return fig
-
-
-def plot_trainings(
-    trainings: Mapping[str, Sequence[float]],
-    steps: Sequence[int],
-    others: tuple[str, Sequence[Sequence[float]], Sequence[int]],
-) -> Figure:
-    """The evaluations of several trainings, a colour each, over those of others, which are faint.
-
-    Args:
-        trainings: name -> means of its evaluations, which were at `steps`.
-        others: what they are, the means of the evaluations of each, and their steps.
-    """
-    name, curves, at = others
-    fig, ax = new_figure(height=3.6)
-    for means in curves:
-        ax.plot(at, means, color=FAINT, lw=0.8)
-    for each, means in trainings.items():
-        ax.plot(steps, means, lw=1.3, label=each)
-    ax.plot([], color=FAINT, label=name)
-    label(ax, "mean return of an evaluation's episodes", "environment steps", legend=True)
     return fig
 
 

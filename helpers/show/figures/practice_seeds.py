@@ -1,7 +1,6 @@
 """Lesson 05: how many seeds a claim needs, by imaginary studies with few of them."""
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Mapping
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,12 +9,11 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
-from helpers.show.figures.drawing import DARK, bar_line, headline, with_commas
+from helpers.show.figures.drawing import headline, with_commas
 from helpers.show.figures.explore import Choice, Slider, explore
 from helpers.show.figures.practice_imaginary_studies import (
     IMAGINED,
     MOST,
-    PAIRS,
     REPORTS,
     STUDIES,
     check_study,
@@ -36,16 +34,17 @@ from helpers.show.plotting import (
     margins,
     new_figure,
 )
-from helpers.training.statistics import LEVEL, permutation_test
 
-COMPARED = PAIRS["DDPG, cloning: sparse Pendulum"]
+FIRST = "ddpg_SparsePendulum-v0"
 REPORT_COLOURS = dict(zip(REPORTS, (VERMILLION, BLUE, GREEN, ORANGE), strict=True))
 BINS = 40
 MIDDLE = (2.5, 97.5)  # percentiles: between them lie 95 % of all
 STRIP = (1.2, 1.72)  # where the dots of the seeds are, above bars whose tallest is 1 high
 
 
-def plot_seeds(study: str = COMPARED[0], seeds: int = 3, report: str = "mean") -> Figure:
+def plot_seeds(
+    study: str = "ddpg_SparsePendulum-v0", seeds: int = 3, report: str = "mean"
+) -> Figure:
     """What a study with few seeds would have reported, by chance, of a result that is known well.
 
     1,000 imaginary studies each draw `seeds` of the stored results, with replacement: as if these
@@ -71,7 +70,7 @@ def plot_seeds(study: str = COMPARED[0], seeds: int = 3, report: str = "mean") -
     _draw_by_seeds(right, widths, seeds, report)
     top = max(width.max() for width in widths.values()) or 1.0
     right.set(ylim=(-0.02 * top, 1.06 * top))
-    label(right, x="seeds of a study", y="width of the middle 95 %")
+    label(right, x="seeds of a study", y="spread of the reports (95 %)")
     headline(fig, _claims(scores, bar, imagined[report][seeds - 1], seeds, report))
     return fig
 
@@ -94,7 +93,7 @@ def _draw_reports(ax: Axes, scores: NDArray, bar: float, reported: NDArray, repo
     ]
     ends = [edges[0], edges[-1]]
     if edges[0] - 0.2 * span < bar < edges[-1] + 0.2 * span:
-        marks.append(ax.axvline(bar, color=GREY, lw=1.2, ls=DASHES, label="bar"))
+        marks.append(ax.axvline(bar, color=GREY, lw=1.2, ls=DASHES, label="threshold"))
         ends.append(bar)
     legend_above(ax, marks)
     ax.set(
@@ -116,64 +115,6 @@ def _claims(scores: NDArray, bar: float, reported: NDArray, seeds: int, report: 
         f"{solved:,} of {IMAGINED:,} would call the task solved ({with_commas(bar)} or more); "
         f"{solving} of the {len(scores)} seeds do solve it."
     )
-
-
-def plot_winner(pair: Sequence[str] = COMPARED, seeds: int = 3, report: str = "mean") -> Figure:
-    """How often the worse one of two algorithms looks better, when each is trained with few seeds.
-
-    1,000 imaginary comparisons: for each algorithm `seeds` of its stored results are drawn, with
-    replacement (see `plot_seeds`), and what both report is compared. The worse one has the lower
-    mean over all stored results. Left: the better one's report minus the worse one's; what lies
-    below 0, in vermillion, are the wrong winners. Right: their share with each number of seeds, for
-    all four reports. Equal reports count as no wrong winner.
-
-    Args:
-        pair: names of two files in data/results, of the same environment.
-        seeds: of each algorithm in each comparison, from 1 to 20.
-        report: what is compared: "best", "mean", "median" or "interquartile mean".
-    """
-    check_study(seeds, report)
-    (worse, _, loser), (better, _, winner) = sorted(
-        map(stored_scores, pair), key=lambda study: study[0].mean()
-    )
-    one, other = (imaginary_studies(tuple(s), seed) for s, seed in ((worse, 0), (better, 1)))
-    ahead = {name: other[name] - one[name] for name in REPORTS}
-    fig, (left, right) = _seeds_figure()
-    reach = max(better.max() - worse.min(), worse.max() - better.min()) or 1.0
-    _draw_differences(left, ahead[report][seeds - 1], reach, loser, winner)
-    label(left, x=f"{report} of {winner} minus {report} of {loser}", y="imagined comparisons")
-    wrong = {name: 100 * (rows < 0).mean(axis=1) for name, rows in ahead.items()}
-    bar_line(right, 50)
-    right.text(MOST + 0.5, 44, "a coin", fontsize=8.5, color=GREY, ha="right", va="center")
-    _draw_by_seeds(right, wrong, seeds, report)
-    right.set(ylim=(-3, 103), yticks=[0, 25, 50, 75, 100])
-    label(right, x="seeds of each algorithm", y="wrong winner, % of comparisons")
-    lost, won = _apart(worse.mean(), better.mean())
-    shown = _differ(tuple(worse), tuple(better))
-    said = f"{loser} is the worse one:" if shown else f"no difference is shown: {loser}"
-    headline(
-        fig,
-        f"With {_count(seeds)} each, {loser}'s {report} is above {winner}'s in "
-        f"{int((ahead[report][seeds - 1] < 0).sum()):,} of {IMAGINED:,} comparisons.\n"
-        f"Over all {len(worse)} seeds {said} {lost} on average, {winner} {won}.",
-    )
-    return fig
-
-
-def _draw_differences(
-    ax: Axes, differences: NDArray, reach: float, loser: str, winner: str
-) -> None:
-    """What lies below 0, in vermillion, are comparisons in which the worse one looks better."""
-    edges = reach / (BINS // 2) * np.arange(-(BINS // 2), BINS // 2 + 1)  # 0 exactly among them
-    colours = np.where(np.arange(BINS) < BINS // 2, VERMILLION, BLUE)
-    _draw_shares(ax, differences, edges, colours)
-    ax.axvline(0, color=INK, lw=1.2, ls=DASHES)
-    for x, text, colour in ((0.02, loser, DARK[VERMILLION]), (0.98, winner, BLUE)):
-        ax.text(
-            x, 1.4, f"{text}\nlooks better", transform=ax.get_yaxis_transform(), fontsize=9.5,
-            color=colour, ha="left" if x < 0.5 else "right", va="center",
-        )  # fmt: skip
-    ax.set(xlim=(-1.04 * reach, 1.04 * reach), ylim=(-0.03, 1.6), yticks=[])
 
 
 def _seeds_figure() -> tuple[Figure, NDArray]:
@@ -225,21 +166,6 @@ def _decimals(scores: NDArray) -> int:
     return 0 if span >= 20 else 1 if span >= 2 else 2
 
 
-@lru_cache(maxsize=16)
-def _differ(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
-    """Whether their means differ by the course's rule; kept, as it takes a sixth of a second."""
-    return permutation_test(one, other) < LEVEL
-
-
-def _apart(one: float, other: float) -> tuple[str, str]:
-    """Both numbers with as few decimals as show a difference."""
-    for decimals in range(5):
-        texts = with_commas(one, decimals), with_commas(other, decimals)
-        if texts[0] != texts[1]:
-            break
-    return texts
-
-
 def seeds_explorer() -> None:
     """`plot_seeds` with a choice of study and report, and a slider for the number of seeds."""
     explore(
@@ -247,18 +173,6 @@ def seeds_explorer() -> None:
         alt="Twenty seeds of DDPG on the sparse pendulum, most of them at 0 and two above the bar. "
         "The middle 95 % of imagined studies with three of them report means from 0 to 89.",
         study=Choice(STUDIES, label="study"),
-        seeds=Slider(1, MOST, 3, 1, "seeds, n"),
-        report=Choice(list(REPORTS), "mean", "reported"),
-    )
-
-
-def winner_explorer() -> None:
-    """`plot_winner` with a choice of the pair and the report, and a slider for the seeds."""
-    explore(
-        plot_winner,
-        alt="DDPG and behaviour cloning on the sparse pendulum: with three seeds each, DDPG, the "
-        "worse one, has the higher mean in about a ninth of all comparisons.",
-        pair=Choice(PAIRS, label="compared"),
         seeds=Slider(1, MOST, 3, 1, "seeds, n"),
         report=Choice(list(REPORTS), "mean", "reported"),
     )

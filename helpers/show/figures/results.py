@@ -2,7 +2,7 @@
 
 import re
 import textwrap
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any
 
@@ -55,8 +55,7 @@ def plot_results(
     seeds = len(runs[variant]["returns"])
     label(curves, f"training return, {seeds} seeds", "environment steps", legend=True)
     label(finals, "evaluation at the end", "a dot is a seed")
-    limits = _with_all_seeds(curves.get_ylim(), [runs[name]["evaluations"] for name in shown])
-    finals.set(xlim=(-0.6, 1.6), ylim=curves.set_ylim(limits), xticks=[])
+    finals.set(xlim=(-0.6, 1.6), ylim=curves.set_ylim(_limits(runs, bar)), xticks=[])
     sentence = _lines(str(runs[variant].get("explanation", "")))
     fig.text(0.085, 0.16, sentence, fontsize=9.5, color=INK, va="top", linespacing=1.4)
     return fig
@@ -74,12 +73,13 @@ def _draw_finals(ax: Any, place: int, scores: NDArray, colour: str) -> None:
     ax.hlines(interquartile_mean(scores), place - 0.3, place + 0.3, color=colour, lw=2)
 
 
-def _with_all_seeds(
-    limits: tuple[float, float], evaluations: Sequence[ArrayLike]
-) -> tuple[float, float]:
-    """Limits wide enough for every seed too: those that failed lie outside of the curves' band."""
-    scores, room = np.concatenate(evaluations), 0.02 * (limits[1] - limits[0])
-    return min(limits[0], scores.min() - room), max(limits[1], scores.max() + room)
+def _limits(runs: Mapping[str, Mapping[str, Any]], bar: float | None) -> tuple[float, float]:
+    """The same for every variant: wide enough for all mean curves and all seeds at the end."""
+    found = [interquartile_mean(np.asarray(each["returns"], dtype=float)) for each in runs.values()]
+    found += [np.asarray(each["evaluations"]) for each in runs.values()]
+    found += [] if bar is None else [np.array([bar])]
+    low, high = (end(np.concatenate(found)) for end in (np.min, np.max))
+    return low - 0.06 * (high - low), high + 0.06 * (high - low)
 
 
 def _runs(results: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
@@ -170,7 +170,7 @@ def effects_table(
         for column, (what, measure) in enumerate(measures.items(), start=2):
             mine, base = np.asarray(measure(each)), np.asarray(measure(runs[first]))
             mean = mine.mean()
-            cells.append(with_commas(mean) if abs(mean) >= 1000 else f"{mean:.3g}")
+            cells.append(with_commas(mean) if abs(mean) >= 100 else f"{mean:.3g}")
             if name != first and permutation_test(mine, base) * tests < LEVEL:
                 marked.add((row, column))
                 effects.append(words[what][int(mine.mean() < base.mean())].format(what))

@@ -89,7 +89,7 @@ def _draw_hill(ax: Axes, noise: NDArray, offset: float, std: float, ripples: flo
     )
     ax.plot(*ends, color=BLUE, lw=1.2, alpha=0.8)
     ax.plot(action, value, "o", ms=4, mew=0, color=ORANGE)
-    ax.set(xlim=(-1.02, 1.02), ylim=(offset - 5.2, offset + 1.2))
+    ax.set(xlim=(-1.02, 1.02), ylim=(-15.2, 11.2))
     label(ax, "Q, sampled actions, gradients there", "action a", size=9.5)
 
 

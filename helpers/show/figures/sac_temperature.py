@@ -127,7 +127,7 @@ def _draw_policies(ax: Axes, best: NDArray, gaussian: NDArray) -> None:
     ax.fill_between(ACTIONS, 0, best, color=BLUE, alpha=0.25, lw=0)
     (all_of,) = ax.plot(ACTIONS, best, color=BLUE, lw=1.6, label="best of all policies")
     (one,) = ax.plot(ACTIONS, gaussian, color=PURPLE, lw=2.2, label="best squashed Gaussian")
-    ax.set(ylim=(0, 1.12 * max(best.max(), min(gaussian.max(), 2 * best.max()))))
+    ax.set(ylim=(0, 4.5))
     label(ax, x="action a")
     ax.set_ylabel("density of π(a|s)", fontsize=9.5, color=GREY)
     legend_above(ax, [all_of, one])

@@ -1,0 +1,52 @@
+"""Lesson 01: a rollout of several environments, the ends of episodes, and what is masked there."""
+
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from helpers.show.figures.drawing import place_panel, say, tint
+from helpers.show.plotting import BLUE, GREEN, GREY, INK, ORANGE, VERMILLION, new_figure
+
+STEPS = 8
+TERMINATED, TRUNCATED = {(0, 4)}, {(1, 2)}  # (environment, step)
+ENVS = 3
+
+
+def plot_rollout() -> Figure:
+    """T = 8 steps of N = 3 environments: a box is a step, an arrow a part of the backward sum."""
+    fig, ax = new_figure(width=8.2, height=3.2, layout=None)
+    place_panel(ax, 0, 0, 8.2, 3.2)
+    ax.set(xlim=(-1.9, 9.7), ylim=(3.95, -0.85))
+    ax.axis("off")
+    for env in range(ENVS):
+        say(ax, -1.0, env, f"environment {env}", 9.5, GREY)
+        colour = BLUE
+        for t in range(STEPS):
+            is_end = (env, t) in TERMINATED | TRUNCATED
+            kind = VERMILLION if (env, t) in TERMINATED else ORANGE
+            edge = kind if is_end else colour
+            box = Rectangle((t - 0.36, env - 0.3), 0.72, 0.6, lw=2.2 if is_end else 0.8)
+            box.set(facecolor=tint(colour, 0.18), edgecolor=edge)
+            ax.add_patch(box)
+            say(ax, t, env, f"δ{'₀₁₂₃₄₅₆₇'[t]}", 10.5)
+            if is_end:
+                colour = GREEN  # the next episode begins in the next column
+            elif t + 1 < STEPS:
+                arrow = {"arrowstyle": "-|>", "color": GREY, "lw": 1.2}
+                ax.annotate("", (t + 0.38, env), (t + 0.64, env), arrowprops=arrow)
+    for t in range(STEPS):
+        say(ax, t, -0.62, f"t = {t}", 9, GREY)
+    say(ax, STEPS - 0.15, 1, "V(s₈) stands for\nall that follows", 9, INK, ha="left")
+    for y, colour, text in (
+        (2.85, VERMILLION, "terminated: the future is worth 0, and the sum stops"),
+        (3.25, ORANGE, "truncated: V(final observation) counts in δ, and the sum stops"),
+        (
+            3.65,
+            GREY,
+            "arrow: the next advantage is added, times γλ; no arrow leads to another episode",
+        ),
+    ):
+        ax.add_patch(
+            Rectangle((-0.36, y - 0.12), 0.3, 0.24, facecolor="white", edgecolor=colour, lw=2)
+        )
+        say(ax, 0.1, y, text, 9.5, INK, ha="left")
+    return fig
