@@ -29,6 +29,7 @@ SHORTER = {
     "05-normalized": (".learn(2000)", ".learn(600)"),
     "05-probabilities": (".learn(20_000)", ".learn(2_000)"),
     "06-one-state": ("updates=2000", "updates=200"),
+    "06-now-you": ("steps=4000", "steps=1200"),
     "07-now-you": ("Settings(n_epochs=3)", "Settings(n_epochs=3, steps=2_000)"),
 }
 
