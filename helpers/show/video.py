@@ -1,7 +1,8 @@
 """Rollouts to look at: record an agent, show the video in a notebook, save it to a file.
 
 A video is shown twice in one output: as an H.264 `<video>` with controls for the live page, and as
-an animated PNG, which also plays where a page may not hold a `<video>` (GitHub, nbviewer).
+an animated PNG, which also plays where a page may not hold a `<video>` (GitHub, nbviewer). Where
+nothing moves, as in print, that shows a late frame: the first are alike before and after training.
 """
 
 import base64
@@ -12,7 +13,7 @@ from functools import cached_property
 from html import escape
 from math import ceil
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import gymnasium as gym
 import imageio.v3 as iio
@@ -32,7 +33,14 @@ BORDER = "border: 1px solid #D0D7DE; max-width: 100%"  # frames are white, and s
 STRIP = 28  # pixels above a rollout for its label
 NO_FFMPEG = "(For a player with controls: pip install imageio-ffmpeg, then restart the kernel.)"
 
-Playback = Literal["loop", "once", "reflect"]
+# What the buttons below a video do with it, `v`. Browsers play nothing backwards: it is wound back.
+BUTTONS = {
+    "once": "v.loop = false",
+    "loop": "v.loop = true",
+    "reflect": """v.loop = false; v.onended = () => { v.back = setInterval(() => {
+        v.currentTime -= 0.04; if (v.currentTime <= 0) { clearInterval(v.back); v.play(); }
+    }, 40); }""",
+}
 
 
 # --- Recording --------------------------------------------------------------------------------
@@ -146,7 +154,6 @@ class Video:
     Args:
         frames: `(T, H, W, 3)` uint8, or a `Recording`.
         fps: frames a second; needed for plain frames, a recording knows its own.
-        playback: "loop", "once", or "reflect" (forward, then backward, again and again).
         width: at most so many pixels on the page; the height is at most three quarters of it.
         caption: a line below.
         alt: what is to be seen, in words; by default the caption, or what a recording says.
@@ -156,7 +163,6 @@ class Video:
         self,
         frames: Recording | ArrayLike,
         fps: float | None = None,
-        playback: Playback = "loop",
         width: int = BOX[0],
         caption: str = "",
         alt: str = "",
@@ -166,14 +172,12 @@ class Video:
             self.alt = self.alt or frames.alt
             fps, frames = fps or frames.fps, frames.frames
         self.frames = np.asarray(frames)
-        self.fps, self.playback, self.caption = float(fps or MAX_FPS), playback, caption
+        self.fps, self.caption = float(fps or MAX_FPS), caption
         if self.frames.ndim != 4 or self.frames.shape[3] != 3 or self.frames.dtype != np.uint8:
             raise ValueError(
                 "Video needs frames of shape (T, height, width, 3) and type uint8, "
                 f"not {self.frames.shape} and {self.frames.dtype}."
             )
-        if playback not in ("loop", "once", "reflect"):
-            raise ValueError(f'playback is "loop", "once" or "reflect", not {playback!r}.')
         h, w = fit(self.frames[0], width, width * 3 // 4).shape[:2]
         self.size = (w, h)
 
@@ -216,29 +220,23 @@ class Video:
 
     def html(self) -> str:
         src = base64.b64encode(self.mp4 or b"").decode("ascii")
-        loop = "" if self.playback == "once" else " loop"
         # The source stands on the tag itself: JupyterLab's sanitizer drops a <source> inside.
         return _figure(
             f'<video src="data:video/mp4;base64,{src}" width="{self.size[0]}" style="{BORDER}" '
-            f'aria-label="{escape(self.alt)}" controls autoplay muted playsinline{loop}></video>',
+            f'aria-label="{escape(self.alt)}" controls autoplay muted playsinline loop></video>'
+            f"<div>{''.join(map(_button, BUTTONS))}</div>",
             self.caption,
         )
 
-    def _sequence(self, stride: int = 1) -> list[NDArray[np.uint8]]:
-        """Every `stride`-th frame in the order of play. These are views: nothing is copied."""
-        forward = list(self.frames)
-        backward = forward[-2:0:-1] if self.playback == "reflect" else []
-        return (forward + backward)[::stride]
-
     def to_mp4(self) -> bytes:
         h, w = (n // 2 * 2 for n in self.frames.shape[1:3])  # yuv420p wants even sizes
-        return _encode_h264([f[:h, :w] for f in self._sequence()], self.fps)
+        return _encode_h264([f[:h, :w] for f in self.frames], self.fps)
 
     def to_apng(self) -> bytes:
         """Thin and shrink until it fits: both a little, so that neither suffers much."""
         width, count = self.size[0], APNG_FRAMES
         for _ in range(6):
-            stride = ceil(len(self._sequence()) / count)
+            stride = ceil(len(self.frames) / count)
             png = self._animate("png", stride, width)
             if len(png) <= APNG_BYTES:
                 break
@@ -247,18 +245,20 @@ class Video:
         return png
 
     def to_gif(self) -> bytes:
-        return self._animate("gif", ceil(len(self._sequence()) / APNG_FRAMES), self.size[0])
+        return self._animate("gif", ceil(len(self.frames) / APNG_FRAMES), self.size[0])
 
     def _animate(self, kind: str, stride: int, width: int) -> bytes:
-        frames = [_framed(fit(f, width, 2 * width)) for f in self._sequence(stride)]
+        frames = [_framed(fit(f, width, 2 * width)) for f in self.frames[::stride]]
         palette = _shared_palette(frames)
         frames = [f.quantize(palette=palette, dither=Image.Dither.NONE) for f in frames]
         ends = np.arange(1, len(frames) + 1) * stride * 1000 / self.fps
         durations = np.diff(np.round(ends), prepend=0).astype(int).tolist()  # no drift
-        forever = {"loop": 0} if self.playback != "once" else {"loop": 1} if kind == "png" else {}
+        first, rest, options = frames[0], frames[1:], {}
+        if kind == "png":  # what is seen where nothing moves is no part of what moves
+            first, rest, options = frames[len(frames) * 2 // 3], frames, {"default_image": True}
         buffer = io.BytesIO()
-        frames[0].save(
-            buffer, kind, save_all=True, append_images=frames[1:], duration=durations, **forever
+        first.save(
+            buffer, kind, save_all=True, append_images=rest, duration=durations, loop=0, **options
         )
         return buffer.getvalue()
 
@@ -267,7 +267,6 @@ def side_by_side(
     recordings: Sequence[Recording],
     labels: Sequence[str] | None = None,
     columns: int = 3,
-    playback: Playback = "loop",
     caption: str = "",
 ) -> Video:
     """Several rollouts in one video, each under its label (by default: its return).
@@ -299,7 +298,7 @@ def side_by_side(
         part[len(tile) :, STRIP:] = 255 - (255 - tile[-1, STRIP:]) // 3  # over: pale
     names = sorted({r.env_id for r in recordings if r.env_id})
     alt = f"{', '.join(names) or 'Episodes'}, side by side: {', '.join(labels)}. {caption}".strip()
-    return Video(page, recordings[0].fps, playback, page.shape[2], caption, alt)
+    return Video(page, recordings[0].fps, page.shape[2], caption, alt)
 
 
 def _tile(frames: NDArray[np.uint8], text: str, box: tuple[int, int]) -> NDArray[np.uint8]:
@@ -331,8 +330,11 @@ def _encode_h264(frames: Sequence[NDArray[np.uint8]], fps: float) -> bytes:
     try:
         return iio.imwrite(
             "<bytes>", frames, extension=".mp4", plugin="FFMPEG", fps=fps, macro_block_size=2,
-            # The index in front: it starts at once.
-            output_params=["-preset", "veryfast", "-crf", "23", "-movflags", "+faststart"],
+            output_params=[
+                "-preset", "veryfast", "-crf", "23",
+                "-g", "10",  # many key frames: it can be wound back
+                "-movflags", "+faststart",  # the index in front: it starts at once
+            ],
         )  # fmt: skip
     except OSError as error:
         raise RuntimeError(f"ffmpeg could not write the video: {error}") from error
@@ -356,6 +358,12 @@ def _framed(frame: NDArray[np.uint8]) -> Image.Image:
     image = Image.fromarray(frame)
     ImageDraw.Draw(image).rectangle((0, 0, image.width - 1, image.height - 1), outline="#D0D7DE")
     return image
+
+
+def _button(name: str) -> str:
+    begin = "const v = this.closest('figure').firstElementChild; clearInterval(v.back)"
+    code = f"{begin}; v.onended = null; {BUTTONS[name]}; v.currentTime = 0; v.play()"
+    return f'<button onclick="{escape(code)}">{name}</button> '
 
 
 def _figure(inner: str, caption: str) -> str:
