@@ -11,11 +11,7 @@ from helpers.agents.limits import NOT_NEGATIVE
 from helpers.agents.settings import setting
 from helpers.agents.td3 import TD3
 from helpers.algorithms.ddpg import polyak_update
-from helpers.algorithms.td3 import (
-    clipped_double_q_target,
-    smoothed_target_action,
-    twin_critic_loss,
-)
+from helpers.algorithms.td3 import clipped_double_q_target, smoothed_target_action, twin_critic_loss
 from helpers.algorithms.td3_bc import td3_bc_actor_loss
 from helpers.memory.buffers import Batch
 

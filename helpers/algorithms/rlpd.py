@@ -13,8 +13,9 @@ line 7:
      7          sample half of a batch from R and half from D
      8          update critics, actor and temperature as SAC does
 
-The authors have ten critics, of which each target takes the lower of two (or one) chosen at random,
-and the actor learns once after all updates of a step. Here are two critics, and all learn alike.
+The authors have ten critics. A target takes the lower of two that are chosen at random, and the
+actor learns from the mean of all, once after the updates of a step. Here are two critics, and actor
+and temperature learn as often as they do.
 """
 
 import copy
@@ -87,7 +88,7 @@ def symmetric_sample(own: ReplayBuffer, old: ReplayBuffer, batch_size: int) -> B
     """A batch whose first half is the agent's own transitions, and the second half old data.
 
     However many there are of each: old data are never diluted. An odd row is the agent's own.
-    Source: Ball et al. 2023, section 4.1.
+    Source: Ball et al. 2023 ("symmetric sampling").
     """
     # 1. Half of the batch from each.
     half = batch_size // 2

@@ -61,14 +61,14 @@ SPARSE_PENDULUM = Settings()
 def td3_bc_actor_loss(
     actor: nn.Module, critic: nn.Module, obs: torch.Tensor, action: torch.Tensor, bc_alpha: float
 ) -> torch.Tensor:
-    """-lambda mean Q1(s, mu(s)) + mean (mu(s) - a)^2, a scalar; lambda = alpha / mean |Q1(s, mu(s))|.
+    """-lambda mean Q1(s, mu(s)) + mean (mu(s) - a)^2 with lambda = alpha / mean |Q1|: a scalar.
 
-    `obs` (B, obs_size) and the data's `action` (B, action_dim) in [-1, 1].
+    `obs` (B, obs_size) and the data's `action` (B, action_dim) in [-1, 1]. The gradient is that of
+    a fixed lambda. Source: Fujimoto & Gu 2021; `TD3_BC.py` of their code.
     """
     # 1. The actor's own actions, and what the first critic says of them.
     q = critic.q1(obs, actor(obs))
-    # 2. Divided by its mean size, Q counts as much with large rewards as with small ones. The
-    # divisor is a number: no gradient flows through it.
+    # 2. Divided by its mean size, Q counts as much with large rewards as with small ones.
     weight = bc_alpha / q.abs().mean().detach()
     # 3. Uphill on Q, and near what was done.
     return -weight * q.mean() + bc_loss(actor, obs, action)

@@ -27,7 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE",
         help="settings other than the lesson's: --set tau=0.01 noise='OUNoise(0.3)'",
     )  # fmt: skip
-    parser.add_argument("--demos", metavar="FILE.npz", help=f"to learn from, with {', '.join(TAUGHT)}")
+    parser.add_argument(
+        "--demos", metavar="FILE.npz", help=f"to learn from, with {', '.join(TAUGHT)}"
+    )
 
 
 def ask(options: argparse.Namespace) -> Setting:
