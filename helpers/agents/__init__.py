@@ -1,4 +1,4 @@
-"""The course's agents. `from helpers.agents import A2C, DDPG, TD3, DDPGfD, PPO, SAC, TD3BC, RLPD`."""
+"""The course's agents: `from helpers.agents import TD3`."""
 
 from helpers.agents.a2c import A2C
 from helpers.agents.a2c_by_the_book import A2CByTheBook

@@ -8,7 +8,7 @@ line 7 has a second term:
      2  put the data set into the replay buffer R
      3  for every update:
      4      sample a random batch of transitions from R
-     5      y <- r + gamma min(Q1', Q2')(s', a~) with TD3's smoothed a~, or r alone if s' is terminal
+     5      y <- r + gamma min(Q1', Q2')(s', a~), a~ as in TD3; r alone if s' is terminal
      6      minimise the mean of (y - Qi(s, a))^2 over both critics
             at every d-th update:
      7          minimise -lambda mean Q1(s, mu(s)) + mean (mu(s) - a)^2 over the actor
