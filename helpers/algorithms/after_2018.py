@@ -1,7 +1,5 @@
 """Small functions of what came after 2018, which no file here trains with; lesson 08 shows them."""
 
-import math
-
 import numpy as np
 import torch
 from torch import nn
@@ -20,7 +18,7 @@ def value_bound(network: NormedQNetwork) -> float:
     last, norm = network.output, network.norm2
     # 1. Numbers with mean 0 and variance 1: the sum of their squares is n, and their length is the
     # root of that.
-    length = math.sqrt(len(norm.weight))
+    length = len(norm.weight) ** 0.5
     # 2. The scale makes them longer by its largest entry at most, the shift by its own length.
     length = norm.weight.abs().max() * length + norm.bias.norm()
     # 3. The ReLU makes nothing longer, and w times x is at most |w| |x|.

@@ -31,7 +31,6 @@ from torch.optim import Adam
 from helpers.algorithms import sac, shared
 from helpers.algorithms.cloning import DEMOS
 from helpers.algorithms.ddpg import QNetwork
-from helpers.algorithms.sac import update
 from helpers.algorithms.td3 import TwinQNetwork
 from helpers.algorithms.td3_bc import read_data
 from helpers.memory.buffers import Batch, ReplayBuffer
@@ -42,9 +41,8 @@ class Settings:
     env_id: str = "helpers.envs.make:SparsePendulum-v0"
     demos: Path = DEMOS / "clumsy_pendulum.npz"
     steps: int = 4_000
-    learning_starts: int = 100  # for the first 100 steps `warm_up_noise` acts alone
+    learning_starts: int = 100  # so many steps are uniformly random
     gradient_steps: int = 2  # so many updates come with every step
-    warm_up_noise: shared.Noise = shared.UniformNoise()
     gamma: float = 0.99
     tau: float = 0.02
     temperature: float = 0.1  # alpha, where its learning starts
@@ -117,24 +115,23 @@ def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
     old = read_data(s.demos, env, s.reward_scale, rng)  # 2
     own = ReplayBuffer(s.buffer_size, obs_shape, action_shape, rng)
     obs, total = env.reset(seed=seed)[0], 0.0
-    warm_up_noise = copy.deepcopy(s.warm_up_noise)
     for step in watch(range(1, s.steps + 1), agent, agent.history):  # 3
         if step > s.learning_starts:
             action = agent.act(obs, rng)  # 4
         else:
-            action = np.clip(warm_up_noise.sample(action_shape, rng), -1, 1).astype(np.float32)
+            action = rng.uniform(-1, 1, action_shape).astype(np.float32)
         next_obs, reward, terminated, truncated, _ = env.step(action)
         own.add(obs, action, s.reward_scale * reward, next_obs, terminated, truncated)  # 5
         obs, total = next_obs, total + reward
         if step >= s.learning_starts:
             for _ in range(s.gradient_steps):  # 6
-                losses = update(agent, symmetric_sample(own, old, s.batch_size), s, rng)  # 7, 8
+                batch = symmetric_sample(own, old, s.batch_size)  # 7
+                losses = sac.update(agent, batch, s, rng)  # type: ignore[arg-type]  # 8
             if step % 50 == 0:
                 shared.log(agent.history, step, losses)
         if terminated or truncated:
             shared.log(agent.history, step, {"return": total})
             obs, total = env.reset()[0], 0.0
-            warm_up_noise = copy.deepcopy(s.warm_up_noise)
     return agent
 
 

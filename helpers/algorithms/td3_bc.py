@@ -31,6 +31,7 @@ from helpers.algorithms.cloning import DEMOS, bc_loss
 from helpers.algorithms.ddpg import polyak_update
 from helpers.algorithms.td3 import (
     Agent,
+    TwinQNetwork,
     clipped_double_q_target,
     smoothed_target_action,
     twin_critic_loss,
@@ -59,7 +60,11 @@ SPARSE_PENDULUM = Settings()
 
 
 def td3_bc_actor_loss(
-    actor: nn.Module, critic: nn.Module, obs: torch.Tensor, action: torch.Tensor, bc_alpha: float
+    actor: nn.Module,
+    critic: TwinQNetwork,
+    obs: torch.Tensor,
+    action: torch.Tensor,
+    bc_alpha: float,
 ) -> torch.Tensor:
     """-lambda mean Q1(s, mu(s)) + mean (mu(s) - a)^2 with lambda = alpha / mean |Q1|: a scalar.
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import torch
-from torch import nn
 
 from helpers.algorithms.after_2018 import value_bound
 from helpers.algorithms.rlpd import NormedQNetwork
@@ -21,13 +20,12 @@ from helpers.exercises.toys import drawn, floats
 
 # --- 8.3 NormedQNetwork ---------------------------------------------------------------------------
 
-ORDER, SIZES = "layers in the order in which they run", "sizes of the linear layers"
+SIZES = "sizes of the linear layers"
 
 
 def observe_network(function, obs, action, hidden):
     network = function(obs.shape[-1], action.shape[-1], hidden)
     layers = layers_in_use(network, obs, action)
-    kinds = ran(network, obs, action)
     fill_parameters(network, obs, action, first=layers)
     if layers:
         sort_columns(network, layers[0], obs, action)
@@ -36,26 +34,10 @@ def observe_network(function, obs, action, hidden):
         return None
     return {
         SIZES: ", ".join(map(size_of, layers)) or "none that torch knows of",
-        ORDER: ", ".join(kinds),
         "output": steady(output, network(obs, action)),
         "output far away": network(100 * obs, 100 * action),
         "gradient to the action": gradient(output, action),
     }
-
-
-def ran(network: nn.Module, *inputs: torch.Tensor) -> list[str]:
-    """The kinds of the layers with weights, each time that one runs."""
-    found: list[str] = []
-    hooks = [
-        module.register_forward_pre_hook(lambda module, _: found.append(type(module).__name__))
-        for module in network.modules()
-        if any(True for _ in module.parameters(recurse=False))
-    ]
-    with torch.no_grad():
-        network(*inputs)
-    for hook in hooks:
-        hook.remove()
-    return found
 
 
 NORMED_Q_NETWORK = exercise(
@@ -67,11 +49,13 @@ NORMED_Q_NETWORK = exercise(
 
 
 def bound_cases(rng: np.random.Generator) -> list[Case]:
-    def network(hidden: int, scale: float = 0.0, shift: float = 0.0) -> NormedQNetwork:
+    def network(
+        hidden: int, scale: float = 0.0, shift: float = 0.0, sign: int = 1
+    ) -> NormedQNetwork:
         made = NormedQNetwork(2, 1, hidden)
         fill_parameters(made, drawn(rng, 3, 2), drawn(rng, 3, 1), seed=int(rng.integers(1000)))
         for norm in (made.norm1, made.norm2):
-            norm.weight.data = floats(1 + scale * rng.normal(size=hidden))
+            norm.weight.data = floats(sign * (1 + scale * rng.normal(size=hidden)))
             norm.bias.data = floats(shift * rng.normal(size=hidden))
         return made
 
@@ -79,7 +63,7 @@ def bound_cases(rng: np.random.Generator) -> list[Case]:
         Case((network(4),), note="scale 1 and shift 0, as it starts"),
         Case((network(64),), note="64 units"),
         Case((network(9, scale=0.5),), note="a scale that was learned"),
-        Case((network(9, scale=2.0),), note="a scale with numbers below 0"),
+        Case((network(9, scale=0.5, sign=-1),), note="a scale below 0"),
         Case((network(16, shift=1.5),), note="a shift that was learned"),
         Case((network(25, scale=0.8, shift=0.7),), note="both"),
     ]

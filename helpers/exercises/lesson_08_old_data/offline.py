@@ -3,13 +3,21 @@
 from dataclasses import replace
 
 import numpy as np
+from torch import nn
 
 from helpers.algorithms.td3_bc import SPARSE_PENDULUM, td3_bc_actor_loss, update
 from helpers.checks.exercise import Case
 from helpers.exercises.observing import call_twice, with_gradients
 from helpers.exercises.properties import freezes_nothing, leaves_gradients_alone, no_mutation
 from helpers.exercises.text import exercise
-from helpers.exercises.toys import SmallActor, SmallTwin, batch_of, floats, random_actor, random_twin
+from helpers.exercises.toys import (
+    SmallActor,
+    SmallTwin,
+    batch_of,
+    floats,
+    random_actor,
+    random_twin,
+)
 from helpers.exercises.writing import Steady, ToyAgent, observe_update
 
 # --- 8.1 td3_bc_actor_loss ------------------------------------------------------------------------
@@ -49,33 +57,35 @@ TD3_BC_ACTOR_LOSS = exercise(
 # --- 8.2 update -----------------------------------------------------------------------------------
 
 
+def observe_writing(function, networks, calls):
+    """Agent and generator are made here: neither can be copied with the case."""
+    return observe_update(
+        function, ToyAgent(0.05, **networks), [(*each, Steady()) for each in calls]
+    )
+
+
 def update_cases(rng: np.random.Generator) -> list[Case]:
     flags = "", "terminated", "truncated", "both", "", "terminated"
     s = replace(SPARSE_PENDULUM, gamma=0.9, tau=0.2, noise_clip=0.05, target_noise=0.3)
 
-    def agent(obs_size: int, action_dim: int) -> ToyAgent:
-        networks = {
-            name: make(rng, obs_size, action_dim)
-            for name, make in {
-                "actor": random_actor, "critic": random_twin,
-                "target_actor": random_actor, "target_critic": random_twin,
-            }.items()
-        }  # fmt: skip
-        return ToyAgent(0.05, **networks)
+    def networks(obs_size: int, action_dim: int) -> dict[str, nn.Module]:
+        makes = {"actor": random_actor, "critic": random_twin}
+        makes |= {f"target_{name}": make for name, make in makes.items()}
+        return {name: make(rng, obs_size, action_dim) for name, make in makes.items()}
 
     def calls(obs_size: int, action_dim: int, numbers: range, **changes: float) -> list[tuple]:
         own = replace(s, **changes)
-        return [(batch_of(rng, obs_size, action_dim, *flags), own, n, Steady()) for n in numbers]
+        return [(batch_of(rng, obs_size, action_dim, *flags), own, n) for n in numbers]
 
     return [
-        Case((agent(2, 1), calls(2, 1, range(1, 2))), note="update 1: the actor waits"),
-        Case((agent(2, 1), calls(2, 1, range(2, 3))), note="update 2: the actor's turn"),
-        Case((agent(3, 2), calls(3, 2, range(1, 6))), note="five updates"),
+        Case((networks(2, 1), calls(2, 1, range(1, 2))), note="update 1: the actor waits"),
+        Case((networks(2, 1), calls(2, 1, range(2, 3))), note="update 2: the actor's turn"),
+        Case((networks(3, 2), calls(3, 2, range(1, 6))), note="five updates"),
         Case(
-            (agent(3, 2), calls(3, 2, range(1, 5), policy_delay=3, bc_alpha=0.5, gamma=0.8)),
+            (networks(3, 2), calls(3, 2, range(1, 5), policy_delay=3, bc_alpha=0.5, gamma=0.8)),
             note="a longer delay",
         ),
     ]
 
 
-UPDATE = exercise(__file__, "8.2", update, update_cases, observe_update)
+UPDATE = exercise(__file__, "8.2", update, update_cases, observe_writing)
