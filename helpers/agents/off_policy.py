@@ -1,7 +1,7 @@
 """What DDPG and its successors share: act with noise, keep all transitions, learn from them."""
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -29,7 +29,7 @@ class OffPolicyAgent(ActorCriticAgent):
     """
 
     counted = ("updates",)
-    memories = ("buffer", "noise", "warm_up_noise")
+    memories: ClassVar[tuple[str, ...]] = ("buffer", "noise", "warm_up_noise")
 
     learning_starts: int = setting(1000, COUNT)
     train_freq: int = setting(1, COUNT)

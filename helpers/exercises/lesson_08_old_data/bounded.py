@@ -1,7 +1,6 @@
 """Lesson 08's critic with LayerNorm: exercises 8.3 `NormedQNetwork` and 8.4 `value_bound`."""
 
 import numpy as np
-import torch
 
 from helpers.algorithms.after_2018 import value_bound
 from helpers.algorithms.rlpd import NormedQNetwork

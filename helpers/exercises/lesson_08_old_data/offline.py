@@ -1,6 +1,7 @@
 """Lesson 08's offline algorithm: exercises 8.1 `td3_bc_actor_loss` and 8.2 `update`."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from torch import nn
@@ -73,7 +74,7 @@ def update_cases(rng: np.random.Generator) -> list[Case]:
         makes |= {f"target_{name}": make for name, make in makes.items()}
         return {name: make(rng, obs_size, action_dim) for name, make in makes.items()}
 
-    def calls(obs_size: int, action_dim: int, numbers: range, **changes: float) -> list[tuple]:
+    def calls(obs_size: int, action_dim: int, numbers: range, **changes: Any) -> list[tuple]:
         own = replace(s, **changes)
         return [(batch_of(rng, obs_size, action_dim, *flags), own, n) for n in numbers]
 
