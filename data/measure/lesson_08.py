@@ -38,11 +38,11 @@ def data_sets() -> None:
 
     agent = get_setting("ddpg", "Pendulum-v1").make(SEED).learn(STEPS, keep)
     maker = f"lesson 02's DDPG, seed {SEED}"
-    parts = [np.array(part) for part in zip(*replay, strict=True)]
+    parts = {name: np.array([getattr(each, name) for each in replay]) for name in ARRAYS}
     beginner = Demos.from_episodes(
         "Pendulum-v1",
         f"{maker}: all that it did in its first {STEPS:,} steps",
-        [dict(zip(ARRAYS, parts, strict=True))],
+        [parts],
     )
     rng = np.random.default_rng(SEED)
 
