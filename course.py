@@ -114,8 +114,9 @@ COMMANDS = {
         list,
     ),
     "site": Command(
-        "site [FOLDER]",
-        "Make the web page from notebooks/, in FOLDER or in runs/site; nothing is run again.",
+        "site [FOLDER] [--still]",
+        "Make the web page from notebooks/, in FOLDER or in runs/site; nothing is trained again.\n"
+        "--still leaves the explorers pictures, which saves some minutes.",
         "tools.site",
         False,
         folder_from_here,

@@ -7,6 +7,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from io import BytesIO
 from typing import Any
 
 import ipywidgets
@@ -14,6 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from PIL import Image
 
 from helpers.show.figures.a2c_gae import gae_explorer, plot_gae_weights
 from helpers.show.figures.a2c_policy_gradient import plot_policy_gradient, softmax_explorer
@@ -26,7 +28,7 @@ from helpers.show.figures.ddpgfd_n_step import n_step_explorer, plot_n_step
 from helpers.show.figures.ddpgfd_priorities import plot_priorities, priority_explorer
 from helpers.show.figures.ddpgfd_sum_tree import PRIORITIES, plot_tree_walk, tree_walk_explorer
 from helpers.show.figures.discount import discount_explorer, plot_discount
-from helpers.show.figures.explore import Choice, Scale, Slider, explore
+from helpers.show.figures.explore import LINE, Choice, Scale, Slider, explore
 from helpers.show.figures.ppo_clip import clip_explorer, plot_clip
 from helpers.show.figures.ppo_ratios import plot_ratios, ratio_explorer
 from helpers.show.figures.practice_early_stop import early_stop_explorer, plot_early_stop
@@ -179,8 +181,8 @@ def views(monkeypatch) -> list:
 
 
 def parts(box) -> tuple[list, ipywidgets.Image, ipywidgets.HTML]:
-    row, image, problem = box.children
-    return list(row.children), image, problem
+    *controls, image, problem = box.children
+    return controls, image, problem
 
 
 def ends(widget: ipywidgets.Widget) -> Sequence[Any]:
@@ -206,7 +208,10 @@ def test_it_is_a_bundle_and_moves_to_every_end(explorer, page, views):
     assert len(bundle["text/plain"]) > 40
     assert bundle["text/plain"].endswith(".")
     controls, image, problem = parts(views[0])
-    assert base64.b64decode(bundle["image/png"]) == image.value
+    stored, live = (
+        Image.open(BytesIO(png)) for png in (base64.b64decode(bundle["image/png"]), image.value)
+    )
+    assert (stored.width, stored.height) == (live.width, live.height + LINE)
     for widget in controls:
         pictures = {image.value}
         for value in ends(widget):

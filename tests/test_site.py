@@ -19,17 +19,19 @@ from urllib.parse import unquote, urlparse
 import pytest
 from missing import out_of_reach
 
-from tools.site import MATHJAX
-from tools.site_pages import notebooks
+from helpers.show.figures.explore import Choice, Slider
+from helpers.show.plotting import new_figure
+from tools.frames import frames
+from tools.site_pages import OUTPUTS, notebooks, sliders
 
 pytest_plugins = ("tests.browser",)
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("site")]
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENTS = ["index", "try_it", "CONTRIBUTING", "INSTRUCTORS", "NAMES"]
+DOCUMENTS = ["index", "README", "try_it", "CONTRIBUTING", "INSTRUCTORS", "NAMES"]
 PAGES = [*DOCUMENTS, "notebooks/01_a2c", "notebooks/04_ddpgfd", "notebooks/exercises/02_ddpg"]
 SCREENS = {"desktop": (1280, 900), "phone": (390, 844)}
-PACKED = "mathjax@" + MATHJAX.split("mathjax@")[1].split("/")[0], "axe-core@4.14.1"
+AXE = "axe-core@4.14.1"  # looks for barriers
 
 # Code that is wider than its box, although no line of it has more than 100 characters.
 CLIPPED = """() => [...document.querySelectorAll("article pre")]
@@ -41,7 +43,7 @@ CLIPPED = """() => [...document.querySelectorAll("article pre")]
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site as it is published: the command's own output, in an environment of its own."""
     folder = tmp_path_factory.mktemp("site") / "public"
-    command = [sys.executable, "course.py", "site", folder, "--repository", "owner/name"]
+    command = [sys.executable, "course.py", "site", folder, "--repository", "owner/name", "--still"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if done.returncode and "out of reach" in done.stderr:
         out_of_reach("the package index")
@@ -111,18 +113,22 @@ def test_a_notebook_can_be_opened_in_colab_and_downloaded_as_it_is(site: Path, p
 
 
 @pytest.fixture(scope="module")
-def packages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tarfile.TarFile]:
-    """MathJax, which the page has from a CDN, and axe-core, which looks for barriers."""
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """axe-core's code."""
     npm = shutil.which("npm")
     if npm is None:
         out_of_reach("npm, for the tests of the site")
     folder = tmp_path_factory.mktemp("npm")
-    command = [npm, "pack", *PACKED, "--fetch-retries=1"]
+    command = [npm, "pack", AXE, "--fetch-retries=1"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     if done.returncode and re.search(r"E(NOTFOUND|AI_AGAIN|CONN\w+|TIMEDOUT)|network", done.stderr):
         out_of_reach("npm's registry")
     assert done.returncode == 0, done.stderr
-    return {path.name.rpartition("-")[0]: tarfile.open(path) for path in folder.glob("*.tgz")}
+    [path] = folder.glob("*.tgz")
+    with tarfile.open(path) as package:
+        file = package.extractfile("package/axe.min.js")
+        assert file is not None
+        return file.read().decode()
 
 
 @pytest.fixture(scope="module")
@@ -139,30 +145,23 @@ def address(site: Path) -> Iterator[str]:
 
 
 @pytest.fixture(params=[("desktop", "dark"), ("phone", "light")], ids="-".join)
-def page(request: Any, browser: Any, packages: dict[str, tarfile.TarFile]) -> Iterator[Any]:
-    """A page on both screens, in both themes; the CDN is npm's package."""
+def page(request: Any, browser: Any) -> Iterator[Any]:
+    """A page on both screens, in both themes, which reaches nothing but the site."""
     screen, theme = request.param
     width, height = SCREENS[screen]
     context = browser.new_context(
         viewport={"width": width, "height": height}, color_scheme=theme, reduced_motion="reduce"
     )
     found = context.new_page()
-    found.route("https://cdn.jsdelivr.net/**", lambda route: _from_npm(route, packages["mathjax"]))
+    elsewhere = re.compile("^https?://(?!127.0.0.1)")
+    found.route(elsewhere, lambda route: route.abort())
     yield found
     context.close()
 
 
-def _from_npm(route: Any, package: tarfile.TarFile) -> None:
-    name = route.request.url.split("/npm/mathjax@")[1].split("/", 1)[1].split("?")[0]
-    file = package.extractfile(f"package/{name}")
-    assert file is not None
-    kind = "text/javascript" if name.endswith(".js") else "font/woff"
-    route.fulfill(body=file.read(), content_type=kind)
-
-
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_shows_everything_and_keeps_nobody_out(
-    page: Any, address: str, packages: dict[str, tarfile.TarFile], name: str
+    page: Any, address: str, axe: str, name: str
 ) -> None:
     page.goto(f"{address}/{name}.html")
     if name not in DOCUMENTS:
@@ -180,18 +179,38 @@ def test_a_page_shows_everything_and_keeps_nobody_out(
     assert wide <= 0, "the page is wider than the screen"
     if page.viewport_size["width"] > 1000:
         assert page.evaluate(CLIPPED) == [], "lines of at most 100 characters need scrolling"
-    assert barriers(page, packages["axe-core"]) == []
+    assert barriers(page, axe) == []
 
 
-def barriers(page: Any, axe: tarfile.TarFile) -> list[str]:
+def barriers(page: Any, axe: str) -> list[str]:
     """What axe-core finds against WCAG 2 A and AA: contrast, texts of pictures, names, roles."""
-    file = axe.extractfile("package/axe.min.js")
-    assert file is not None
-    page.evaluate(file.read().decode())
+    page.evaluate(axe)
     return page.evaluate(
         "async () => (await axe.run(document, {runOnly: ['wcag2a', 'wcag2aa']})).violations"
         ".flatMap(v => v.nodes.map(n => v.id + ': ' + n.html.slice(0, 200)))"
     )
+
+
+def test_an_explorer_moves_without_a_kernel(page: Any, tmp_path: Path) -> None:
+    controls = {"noise": Slider(0.0, 1.0, 0.5, 0.5, "σ"), "n": Choice({"few": 2, "many": 9})}
+    known = frames(
+        lambda noise, n: new_figure(width=2 + noise, height=n / 4)[0], controls, tmp_path, "x"
+    )
+    script = (ROOT / "tools" / "site_style" / "explorers.js").read_text("utf-8")
+    place = tmp_path / "page.html"
+    text = f"<img src='x-2.webp' alt='x'>{sliders(known, '')}<script>{script}</script>"
+    place.write_text(text.replace(f"{OUTPUTS}/frames/", ""), "utf-8")
+    page.goto(place.as_uri())
+    size = "() => [...document.images].map(e => [e.naturalWidth, e.naturalHeight])[0]"
+    page.wait_for_function(f"{size}[0] > 0".replace(size, f"({size})()"))
+    assert page.evaluate(size) == [250, 50]
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(f"({size})()[0] == 300")
+    assert page.evaluate(size) == [300, 225]
+    assert page.locator("output").all_inner_texts() == ["1", "many"]
 
 
 def test_hints_are_folded_and_open_with_the_keyboard(page: Any, address: str) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import base64
+import re
 from pathlib import Path
 
 import pytest
-from nbformat.v4 import new_markdown_cell, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from tools import site
-from tools.site_pages import OUTPUTS, as_html, contents, relink, under_title
+from tools.site_landing import landing
+from tools.site_pages import OUTPUTS, as_html, contents, relink, show_what_is_given, under_title
 
 ROOT = Path(__file__).resolve().parent.parent
 LESSON = ROOT / "notebooks" / "exercises" / "01_a2c.ipynb"
@@ -20,7 +22,7 @@ LESSON = ROOT / "notebooks" / "exercises" / "01_a2c.ipynb"
     [
         ("[next](02_ddpg.ipynb#x)", "o/n", "[next](02_ddpg.ipynb#x)"),
         ("![robot](../../data/pictures/td3_walker.png)", "", "as it was"),
-        ("[the course](../../README.md#spaces)", "", "[the course](../../index.md#spaces)"),
+        ("[the course](../../README.md#spaces)", "", "as it was"),
         ("[how](../../CONTRIBUTING.md)", "", "as it was"),
         (
             "[files](../../data/results/)",
@@ -64,11 +66,30 @@ def test_buttons_stand_under_the_title(repository: str) -> None:
 
 
 def test_the_navigation_has_both_editions_of_every_lesson() -> None:
-    text = contents(ROOT, ["README.md", "CHANGELOG.md"])
+    text = contents(ROOT, ["CHANGELOG.md", "README.md"])
     for path in ROOT.glob("notebooks/**/*.ipynb"):
         assert f"\n{path.relative_to(ROOT).as_posix()}\n" in text
-    assert "CHANGELOG.md" in text
-    assert "README.md" not in text
+    assert "README.md\nCHANGELOG.md" in text
+
+
+def test_the_first_page_leads_to_every_lesson() -> None:
+    text = landing(ROOT, "A title", "<img src='map.png'>", "owner/name")
+    for path in ROOT.glob("notebooks/*.ipynb"):
+        assert f'href="notebooks/{path.stem}.html"' in text
+    said = re.findall(r"</b> (.*)</a>", text)
+    assert all(len(sentence) > 40 and "*" not in sentence for sentence in said)
+    assert "https://owner.github.io/name/" in text
+    assert "map.png" in text
+
+
+def test_exercises_show_what_given_cells_print() -> None:
+    given, answer = new_code_cell("x", id="a"), new_code_cell("...", id="b")
+    ran = [
+        new_code_cell("x", id="a", outputs=[new_output("stream", text="1")]),
+        new_code_cell("solved", id="b", outputs=[new_output("stream", text="2")]),
+    ]
+    show_what_is_given(new_notebook(cells=[given, answer]), new_notebook(cells=ran))
+    assert [cell.outputs for cell in (given, answer)] == [ran[0].outputs, []]
 
 
 def test_a_folder_with_something_else_in_it_is_left_alone(

@@ -1,14 +1,15 @@
 """Make the course's web page: a static site from the built notebooks, which are not run again.
 
-    python -m tools.site [FOLDER] [--repository OWNER/NAME]
+    python -m tools.site [FOLDER] [--repository OWNER/NAME] [--still]
 
-The pages are those that GitHub shows as well: the documents in the course's folder (README.md is
-the first page) and both editions of every lesson. Sphinx with MyST-NB and its book theme turns them
-into a site; here they are only laid out for it. CONTRIBUTING.md says why these tools.
+The pages are those that GitHub shows as well: the documents in the course's folder and both
+editions of every lesson. The first page and the page "Try it" are the site's own. Sphinx with
+MyST-NB and its book theme makes a site of them. CONTRIBUTING.md says why these tools.
 """
 
 import argparse
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -20,7 +21,6 @@ from tools.site_pages import OUTPUTS, TITLE, lay_out, notebooks
 from tools.site_try_it import DRIVER
 
 ROOT = Path(__file__).resolve().parent.parent
-MATHJAX = "https://cdn.jsdelivr.net/npm/mathjax@3.2.2/es5/tex-mml-chtml.js"
 
 
 def main(argv: list[str] | None = None, root: Path = ROOT) -> int:
@@ -33,6 +33,8 @@ def main(argv: list[str] | None = None, root: Path = ROOT) -> int:
     shutil.rmtree(folder, ignore_errors=True)
     with tempfile.TemporaryDirectory() as place:
         source = Path(place, "source")
+        if not args.still:
+            draw_frames(root, folder / OUTPUTS / "frames")
         lay_out(root, source, folder / OUTPUTS, args.repository)
         faults = run_sphinx(source, folder, settings(root, args.repository))
     for path in notebooks(root):  # what "Download" gives is the notebook, not the page made of it
@@ -50,7 +52,19 @@ def _parser(root: Path) -> argparse.ArgumentParser:
         default=project(root)[0],
         help="where the course is published on GitHub (default: what pyproject.toml says)",
     )
+    parser.add_argument(
+        "--still", action="store_true", help="leave explorers pictures: some minutes less"
+    )
     return parser
+
+
+def draw_frames(root: Path, folder: Path) -> None:
+    """The explorers' pictures, by the course's own environment, if there is one."""
+    python = next((p for p in root.glob(".venv/*/python*") if p.stem == "python"), None)
+    if python is None:
+        print("The explorers stay pictures: `python course.py` makes what draws them.")
+    else:
+        subprocess.run([python, "-m", "tools.frames", folder], cwd=root, check=True)
 
 
 # --- Sphinx -----------------------------------------------------------------------------------
@@ -77,17 +91,18 @@ def settings(root: Path, repository: str) -> dict[str, Any]:
         "project": TITLE,
         "author": "",  # else the pages are "By Author name not set"
         "version": project(root)[1],
-        "extensions": ["myst_nb", "sphinx.ext.githubpages"],
+        "extensions": ["myst_nb", "sphinx.ext.githubpages", "sphinx-mathjax-offline"],
         "nb_execution_mode": "off",
         "myst_enable_extensions": ["dollarmath", "amsmath"],
         "myst_heading_anchors": 3,
         "suppress_warnings": ["myst.header"],  # a card of an exercise may stand below the title
-        "mathjax_path": MATHJAX,
         "html_theme": "sphinx_book_theme",
         "html_theme_options": theme,
         "html_title": TITLE,
+        "html_favicon": str(root / "tools" / "site_style" / "favicon.svg"),
         "html_static_path": [str(root / "tools" / "site_style"), str(root / DRIVER)],
         "html_css_files": ["course.css"],
+        "html_js_files": ["explorers.js"],
         "html_copy_source": True,
         "html_sourcelink_suffix": "",
         "html_show_sphinx": False,

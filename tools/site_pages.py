@@ -2,16 +2,19 @@
 
 import base64
 import hashlib
+import json
 import os
 import re
 import shutil
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
+from tools.site_landing import landing
 from tools.site_try_it import try_it
 
 TITLE = "Actor-critic reinforcement learning"
@@ -34,30 +37,49 @@ def lay_out(root: Path, source: Path, static: Path, repository: str) -> None:
     """Write what Sphinx reads into `source`, and the notebooks' pictures into the folder `static`.
 
     `repository` ("owner/name", or "") is where links lead to what is no page, such as a folder.
+    Explorers move whose pictures `tools.frames` has put into `static / "frames"`.
     """
+    listed = static / "frames" / "frames.json"
+    frames = json.loads(listed.read_text("utf-8")) if listed.exists() else {}
     shutil.copytree(root / "data" / "pictures", source / "data" / "pictures")
     documents = sorted(path.name for path in root.glob("[A-Z]*.md"))
     for name in documents:
         text = relink((root / name).read_text("utf-8"), root / name, root, repository)
-        if name == "README.md":
-            title, _, rest = text.partition("\n")
-            button = BUTTON.format("try_it.html", "", "Try it: TD3 learns in your browser")
-            text = f"{title}\n\n<p>{button}</p>\n{rest}{contents(root, documents)}"
-        (source / name.replace("README", "index")).write_text(text, "utf-8")
+        (source / name).write_text(text, "utf-8")
     (source / "try_it.md").write_text(try_it(root), "utf-8")
-    static.mkdir(parents=True)
+    static.mkdir(parents=True, exist_ok=True)
+    lesson = nbformat.read(root / "notebooks" / "00_start_here.ipynb", as_version=4)
+    drawn = next(cell for cell in lesson.cells if cell.id == "00-course-map").outputs[0]
+    course_map = as_html(drawn, static, "").data["text/html"]
+    first = landing(root, TITLE, course_map, repository) + contents(root, documents)
+    (source / "index.md").write_text(first, "utf-8")
     for path in notebooks(root):
         place = path.relative_to(root)
         notebook = nbformat.read(path, as_version=4)
+        if path.parent.name == "exercises":
+            notebook.cells[0].source = notebook.cells[0].source.replace("\n", " (exercises)\n", 1)
+            show_what_is_given(
+                notebook, nbformat.read(path.parent.parent / path.name, as_version=4)
+            )
         for cell in notebook.cells:
             if cell.cell_type == "markdown":
                 cell.source = relink(cell.source, path, root, repository)
             else:
                 up = "../" * (len(place.parts) - 1)
                 cell.outputs = [as_html(output, static, up) for output in cell.outputs]
+                if cell.id in frames and cell.outputs:
+                    cell.outputs[-1].data["text/html"] += sliders(frames[cell.id], up)
         under_title(notebook.cells[0], place, repository)
         (source / place).parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(notebook, source / place)
+
+
+def show_what_is_given(exercises: NotebookNode, lesson: NotebookNode) -> None:
+    """Cells that stand in both editions get the outputs that they have in the lesson."""
+    ran = {cell.id: cell for cell in lesson.cells if cell.cell_type == "code"}
+    for cell in exercises.cells:
+        if cell.id in ran and cell.source == ran[cell.id].source:
+            cell.outputs = ran[cell.id].outputs
 
 
 def contents(root: Path, documents: list[str]) -> str:
@@ -65,7 +87,7 @@ def contents(root: Path, documents: list[str]) -> str:
     parts = {name: sorted((root / place).glob("*.ipynb")) for name, place in EDITIONS.items()}
     pages = {name: [p.relative_to(root).as_posix() for p in found] for name, found in parts.items()}
     pages = {"In your browser": ["try_it.md"], **pages}
-    pages["About"] = [name for name in documents if name != "README.md"]
+    pages["About"] = sorted(documents, key=lambda name: name != "README.md")
     tree = "\n```{{toctree}}\n:hidden:\n:caption: {}\n:titlesonly:\n\n{}\n```\n"
     return "\n" + "".join(tree.format(name, "\n".join(found)) for name, found in pages.items())
 
@@ -75,11 +97,9 @@ def relink(text: str, path: Path, root: Path, repository: str) -> str:
     parts = CODE.split(text)
 
     def lead(link: re.Match[str]) -> str:
-        picture, words, target, anchor = link.groups()
+        picture, words, target, _ = link.groups()
         place = Path(os.path.normpath(path.parent / target)).relative_to(root)
         page = place.suffix == ".ipynb" or (place.suffix == ".md" and len(place.parts) == 1)
-        if place == Path("README.md"):
-            return f"[{words}]({target.replace('README', 'index')}{anchor or ''})"
         if page or picture:
             return link[0]
         if not repository:
@@ -101,6 +121,18 @@ def as_html(output: NotebookNode, static: Path, up: str) -> NotebookNode:
     width = f' width="{about["width"]}"' if "width" in about else ""
     html = f'<img src="{up}{OUTPUTS}/{name}" alt="{escape(about["alt"])}"{width} loading="lazy">'
     return new_output("display_data", {"text/html": html})
+
+
+def sliders(frames: dict[str, Any], up: str) -> str:
+    """What moves the picture before it: explorers.js finds the picture for the sliders' places."""
+    files = [f"{up}{OUTPUTS}/frames/{name}" for name in frames["files"]]
+    rows = "".join(
+        f'<label>{escape(c["label"])} <input type="range" min="0" max="{len(c["values"]) - 1}" '
+        f'value="{c["default"]}" data-values="{escape(json.dumps(c["values"]))}"> '
+        f"<output>{escape(c['values'][c['default']])}</output></label>"
+        for c in frames["controls"]
+    )
+    return f'<div class="course-sliders" data-files="{escape(json.dumps(files))}">{rows}</div>'
 
 
 def under_title(cell: NotebookNode, place: Path, repository: str) -> None:

@@ -9,12 +9,17 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from io import BytesIO
 from typing import Any
 
+from matplotlib import get_data_path
 from matplotlib.figure import Figure
+from PIL import Image, ImageDraw, ImageFont
 
 from helpers.show.notebook import in_kernel, picture_widget, png_bundle, publish, view
-from helpers.show.plotting import DPI, VERMILLION, describe, to_png
+from helpers.show.plotting import DPI, INK, VERMILLION, describe, to_png
+
+LINE = 30  # image pixels below a stored picture for the line that says what moves
 
 
 @dataclass(frozen=True)
@@ -105,7 +110,7 @@ def explore(draw: Callable[..., Figure], alt: str = "", **controls: Slider | Cho
         return
     png, width = to_png(figure), round(figure.get_figwidth() * DPI)
     said = alt or describe(figure)
-    data, metadata = png_bundle(png, said, width)
+    data, metadata = png_bundle(_with_line(png, _invitation(controls)), said, width)
     with contextlib.suppress(ImportError):  # without ipywidgets the picture is all there is
         image = picture_widget()(value=png, format="png", tooltip=said)
         image.layout.width, image.layout.max_width = f"{width}px", "100%"
@@ -113,17 +118,32 @@ def explore(draw: Callable[..., Figure], alt: str = "", **controls: Slider | Cho
     publish(data, metadata)
 
 
+def _invitation(controls: Mapping[str, Slider | Choice]) -> str:
+    return "▶ Run this cell to move: " + ", ".join(c.label or name for name, c in controls.items())
+
+
+def _with_line(png: bytes, text: str) -> bytes:
+    """The picture with a line of text below: what a page without a kernel shows."""
+    picture = Image.open(BytesIO(png)).convert("RGB")
+    page = Image.new("RGB", (picture.width, picture.height + LINE), "white")
+    page.paste(picture)
+    font = ImageFont.truetype(f"{get_data_path()}/fonts/ttf/DejaVuSans.ttf", 16)
+    ImageDraw.Draw(page).text((12, picture.height + 4), text, fill=INK, font=font)
+    file = BytesIO()
+    page.quantize(128, dither=Image.Dither.NONE).save(file, "PNG", optimize=True)
+    return file.getvalue()
+
+
 def _controlled(draw: Callable[..., Figure], controls: Mapping, image: Any, width: int) -> Any:
-    """Controls in one or two columns above an image that follows them."""
+    """Controls, one a line and as wide as the image below, which follows them."""
     import ipywidgets
 
-    each = width // 2 - 12 if len(controls) > 1 else width * 2 // 3
     wide = 18 + 7.5 * max(len(c.label or name) for name, c in controls.items())
     inputs = {
         name: control.widget(
             name,
             style={"description_width": f"{wide:.0f}px"},
-            layout=ipywidgets.Layout(width=f"{each}px"),
+            layout=ipywidgets.Layout(width=f"{width}px", max_width="100%"),
         )
         for name, control in controls.items()
     }
@@ -144,5 +164,4 @@ def _controlled(draw: Callable[..., Figure], controls: Mapping, image: Any, widt
 
     for control in inputs.values():
         control.observe(redraw, names="value")
-    row = ipywidgets.Layout(flex_flow="row wrap", width=f"{width}px", max_width="100%")
-    return ipywidgets.VBox([ipywidgets.Box(list(inputs.values()), layout=row), image, problem])
+    return ipywidgets.VBox([*inputs.values(), image, problem])
