@@ -222,12 +222,12 @@ def _around(cell: NotebookNode, key: str, exercise: Any, number: str) -> list[No
     if exercise.bug:
         cell.source = without_steps(exercise.broken).strip()
     else:
-        # From lesson 03 on the steps stand in a hint of their own.
-        guided = number < "03"
-        cell.source = blank(solution, key, steps=guided)
+        # From lesson 03 on the steps stand in a hint of their own, where there are any.
+        steps = blank(solution, key)
+        cell.source = blank(solution, key, steps=number < "03")
         lines = shuffled(solution, key)
         folds = (
-            ({} if guided else {"Hint 0: the steps": _python(blank(solution, key))})
+            ({} if steps == cell.source else {"Hint 0: the steps": _python(steps)})
             | folds
             | ({"The solution's lines, in another order": _python(lines)} if lines else {})
         )
