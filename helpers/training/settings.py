@@ -299,16 +299,6 @@ SETTINGS: dict[tuple[str, str], Setting] = {
             params={"tau": 0.02},
             demos="clumsy_pendulum",
         ),
-        Setting(
-            algorithm="rlpd",
-            env_id="SparsePendulum-v0",
-            lesson="08_old_data",
-            steps=3_000,
-            bar=120,
-            seconds=60,
-            params={"learning_starts": 100, "gradient_steps": 2, "tau": 0.02, "temperature": 0.1},
-            demos="clumsy_pendulum",
-        ),
     ]
 }
 
@@ -352,6 +342,16 @@ LONG: dict[tuple[str, str], Setting] = {
         bar=9100,  # gymnasium's own threshold
         seconds=120,
         params={"noise": GaussianNoise(0.1)},
+    ),
+    ("rlpd", "SparsePendulum-v0"): Setting(
+        algorithm="rlpd",
+        env_id="SparsePendulum-v0",
+        lesson="08_old_data",
+        steps=3_000,
+        bar=120,
+        seconds=60,
+        params={"learning_starts": 100, "gradient_steps": 2, "tau": 0.02, "temperature": 0.1},
+        demos="clumsy_pendulum",
     ),
     ("td3", "PixelPendulum-v0"): Setting(
         algorithm="td3",
