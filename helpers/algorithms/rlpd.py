@@ -40,7 +40,7 @@ from helpers.memory.buffers import Batch, ReplayBuffer
 class Settings:
     env_id: str = "helpers.envs.make:SparsePendulum-v0"
     demos: Path = DEMOS / "clumsy_pendulum.npz"
-    steps: int = 3_000
+    steps: int = 6_000
     learning_starts: int = 100  # so many steps are uniformly random
     gradient_steps: int = 2  # so many updates come with every step
     gamma: float = 0.99

@@ -36,6 +36,11 @@ def fewer_than_half(*variants: str) -> Evidence:
     return str(found), all(2 * there < seeds for there, seeds in found.values())
 
 
+def more_than_half(*variants: str) -> Evidence:
+    found = {each: at_bar(each) for each in variants}
+    return str(found), all(2 * there > seeds for there, seeds in found.values())
+
+
 def none(*variants: str) -> Evidence:
     found = {each: at_bar(each) for each in variants}
     return str(found), all(there == 0 for there, _ in found.values())
