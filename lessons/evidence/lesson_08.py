@@ -1,22 +1,17 @@
 """What the claims of lesson 08 compute: the labs, the studies, and critics far from their data."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from helpers.demos.files import load_demos
 from helpers.training.results import load_results
 from helpers.training.settings import DEMOS
-from lessons.evidence.shared import Evidence, Lab, higher, means
+from lessons.evidence.shared import Evidence, Lab
 
 OFFLINE = "td3bc_SparsePendulum-v0"
 TAUGHT, CLONING, TD3, NORMED = "TD3+BC as taught", "alpha 0", "no BC term", "no BC term, LayerNorm"
 MEDIUM, BEGINNER = "Pendulum: a medium policy", "Pendulum: a beginner's replay"
 CLUMSY = load_demos(DEMOS / "clumsy_pendulum.npz").returns
 lab = Lab("08_break_it", TAUGHT)
-
-
-def returns_of(name: str) -> NDArray[np.float64]:
-    return load_demos(DEMOS / f"{name}.npz").returns
 
 
 def at_bar(variant: str) -> tuple[int, int]:
@@ -66,7 +61,3 @@ def values_stay(most: float) -> Evidence:
     """What critics say of a start, in rewards of the sparse pendulum; standing for ever is 100."""
     found = [np.abs(lab.value(each)).max() * 100 for each in (TD3, NORMED, TAUGHT)]
     return f"at most {max(found):.1f}", max(found) < most
-
-
-def better_than_its_data(variant: str, data: str) -> Evidence:
-    return higher(lab.final(variant), returns_of(data))
