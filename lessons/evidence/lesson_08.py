@@ -3,6 +3,8 @@
 import numpy as np
 
 from helpers.demos.files import load_demos
+from helpers.show.figures.results import effects_table
+from helpers.show.table import Table
 from helpers.training.results import load_results
 from helpers.training.settings import DEMOS
 from lessons.evidence.shared import Evidence, Lab
@@ -12,6 +14,12 @@ TAUGHT, CLONING, TD3, NORMED = "TD3+BC as taught", "alpha 0", "no BC term", "no 
 MEDIUM, BEGINNER = "Pendulum: a medium policy", "Pendulum: a beginner's replay"
 CLUMSY = load_demos(DEMOS / "clumsy_pendulum.npz").returns
 lab = Lab("08_break_it", TAUGHT)
+
+
+def table() -> Table:
+    """As the lesson shows it: without Pendulum's data sets."""
+    runs = load_results("08_break_it")
+    return effects_table({k: each for k, each in runs.items() if not k.startswith("Pendulum")})
 
 
 def at_bar(variant: str) -> tuple[int, int]:
