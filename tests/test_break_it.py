@@ -17,7 +17,7 @@ from helpers.labs.variants import LABS, Variant, load_lab, variants
 from helpers.training import overestimation
 
 NEEDS = {"03b": [pytest.mark.skipif(find_spec("mujoco") is None, reason="MuJoCo is missing")]}
-SEEDS = {"03b": [100, 101, 102], "06b": list(range(120, 130))}
+SEEDS = {"03b": [100, 101, 102], "06b": list(range(120, 130)), "08": [10, 11, 12, 13, 14]}
 VARIANTS = [
     pytest.param(lesson, variant, id=f"{lesson} {variant.name}", marks=NEEDS.get(lesson, []))
     for lesson in LABS
