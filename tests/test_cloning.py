@@ -18,9 +18,9 @@ from helpers.agents import (
     SAC,
     TD3,
     TD3BC,
-    ReinforceWithBaseline,
     BehaviourCloning,
     DDPGfD,
+    ReinforceWithBaseline,
 )
 from helpers.agents.cloning import PretrainingResult, as_shown, loss_on, pretrain, split_episodes
 from helpers.algorithms.cloning import bc_loss, early_stopping, minibatches

@@ -18,9 +18,9 @@ from helpers.agents import (
     SAC,
     TD3,
     TD3BC,
-    ReinforceWithBaseline,
     BehaviourCloning,
     DDPGfD,
+    ReinforceWithBaseline,
 )
 from helpers.agents.base import Agent
 
