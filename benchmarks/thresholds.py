@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from helpers.algorithms import a2c, ddpg, ddpgfd, ppo, reinforce, sac, td3
+from helpers.algorithms import a2c, ddpg, ddpgfd, ppo, reinforce, rlpd, sac, td3, td3_bc
 from helpers.evaluation import evaluate
 from helpers.training.results import RESULTS
 from helpers.training.settings import get_setting
@@ -37,6 +37,8 @@ FILES: dict[tuple[str, str], tuple[ModuleType, Any]] = {
     ("sac", "MountainCarContinuous-v0"): (sac, sac.MOUNTAIN_CAR),
     ("ddpgfd", "SparsePendulum-v0"): (ddpgfd, ddpgfd.SPARSE_PENDULUM),
     ("ddpgfd", "Pendulum-v1"): (ddpgfd, ddpgfd.PENDULUM),
+    ("td3bc", "SparsePendulum-v0"): (td3_bc, td3_bc.SPARSE_PENDULUM),
+    ("rlpd", "SparsePendulum-v0"): (rlpd, rlpd.SPARSE_PENDULUM),
 }
 EVALUATION = {"episodes": 20, "seed": 10_000}  # the same starts for all; no training begins there
 

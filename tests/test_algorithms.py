@@ -17,15 +17,21 @@ from gymnasium.spaces import Box
 from benchmarks import thresholds
 from helpers import agents
 from helpers.agents import noise as library_noise
-from helpers.algorithms import ddpg, ddpgfd, sac, shared, td3
+from helpers.algorithms import ddpg, ddpgfd, rlpd, sac, shared, td3, td3_bc
 from helpers.demos.files import load_demos
 from helpers.evaluation import evaluate
 from helpers.memory.buffers import Batch, PrioritizedBatch
 from helpers.training.settings import get_setting
 
-FILES = {"ddpg": ddpg, "td3": td3, "ddpgfd": ddpgfd, "sac": sac}  # as they are taught
-CLASSES = {"ddpg": agents.DDPG, "td3": agents.TD3, "ddpgfd": agents.DDPGfD, "sac": agents.SAC}
+FILES = {  # as they are taught
+    "ddpg": ddpg, "td3": td3, "ddpgfd": ddpgfd, "sac": sac, "td3bc": td3_bc, "rlpd": rlpd,
+}  # fmt: skip
+CLASSES = {
+    "ddpg": agents.DDPG, "td3": agents.TD3, "ddpgfd": agents.DDPGfD, "sac": agents.SAC,
+    "td3bc": agents.TD3BC, "rlpd": agents.RLPD,
+}  # fmt: skip
 ALL = pytest.mark.parametrize("name", FILES)
+ACTING = pytest.mark.parametrize("name", [name for name in FILES if name != "td3bc"])
 GAMMA, SCALE, AIM = 0.8, 0.5, np.array([0.5, -0.25])
 # Room -> where it leads, reward, terminated, truncated; in room 1 the reward is for the action.
 ROOMS = {
@@ -85,8 +91,11 @@ def settings(name, tmp_path):
         "gamma": GAMMA, "tau": 0.05, "reward_scale": SCALE, "noise": shared.GaussianNoise(0.3),
         "actor_learning_rate": 3e-3, "critic_learning_rate": 3e-3, "temperature": 1e-3,
         "temperature_learning_rate": 0.0, "demos": tmp_path / "demos.npz", "pretraining": 100,
-        "gradient_steps": 1, "n_steps": 3,
+        "gradient_steps": 1, "n_steps": 3, "bc_alpha": 20.0,
     }  # fmt: skip
+    if name == "td3bc":  # from data of chance alone, which have to be many
+        np.savez(tmp_path / "demos.npz", **demonstrated(300))
+        wanted["steps"] = 2500
     has = {field.name for field in dataclasses.fields(FILES[name].Settings)}
     return FILES[name].Settings(**{key: each for key, each in wanted.items() if key in has})
 
@@ -103,8 +112,9 @@ def test_it_learns_what_the_rooms_are_worth(name, settings):
     np.testing.assert_allclose(actions[-1], AIM, atol=0.2)
     np.testing.assert_allclose(agent.predict(10 * rooms), 3 * actions, rtol=1e-5)
     assert evaluate(agent, settings.env_id, episodes=5).mean == pytest.approx(1, abs=0.1)
-    assert {"return", "critic_loss", "actor_loss"} <= agent.history.keys()
-    assert all(0 < step <= settings.steps for step, _ in agent.history["return"])
+    kept = {"critic_loss", "actor_loss"} | ({"return"} if name != "td3bc" else set())
+    assert kept <= agent.history.keys()
+    assert all(0 < step <= settings.steps for name in kept for step, _ in agent.history[name])
 
 
 @ALL
@@ -130,7 +140,7 @@ def test_watched_it_takes_the_steps_that_it_is_handed(name, settings):
     assert not FILES[name].train(settings, watch=two).history.keys() - {"return"}
 
 
-@ALL
+@ACTING
 def test_it_explores(name, settings):
     """An actor that does not learn does nearly the same everywhere: what differs is noise."""
     assert (np.std(actions_without_learning(name, settings)[-50:], axis=0) > 0.3).all()
@@ -146,7 +156,7 @@ class Ramp:
         return np.full(shape, self.value)
 
 
-@ALL
+@pytest.mark.parametrize("name", ["ddpg", "td3", "ddpgfd", "sac"])
 def test_noise_begins_anew_with_an_episode(name, settings):
     """None of the rooms' episodes has more than two steps."""
     ramps = {each: Ramp() for each in ("noise", "warm_up_noise") if hasattr(settings, each)}
@@ -159,6 +169,26 @@ def actions_without_learning(name, settings):
     Rooms.taken.clear()
     FILES[name].train(dataclasses.replace(settings, steps=250, **rates))
     return np.array(Rooms.taken)
+
+
+def test_from_a_data_set_alone_no_step_is_taken(tmp_path):
+    np.savez(tmp_path / "demos.npz", **demonstrated())
+    Rooms.taken.clear()
+    s = td3_bc.Settings("AlgorithmsRooms-v0", tmp_path / "demos.npz", steps=20)
+    agent = td3_bc.train(s)
+    assert not Rooms.taken
+    assert agent.actor_optimizer.state_dict()["state"][0]["step"] == 10  # every second update
+
+
+def test_half_of_a_batch_is_old(tmp_path):
+    own, old = (rlpd.ReplayBuffer(50, (1,), (1,), rng=seed) for seed in (0, 1))
+    for number in range(40):
+        own.add([number], [0], 1.0, [0], False, False)
+    old.add([-1], [0], -1.0, [0], False, False)
+    for size, olds in ((64, 32), (7, 3), (1, 0)):
+        batch = rlpd.symmetric_sample(own, old, size)
+        assert len(batch.reward) == size
+        assert int((batch.reward < 0).sum()) == olds
 
 
 @pytest.mark.parametrize("name", ["ddpgfd"])
@@ -206,15 +236,18 @@ def call_update(name, agent, batch, s, number, rng):
     """The file's update. Gives the new priorities too, where there are some."""
     told = {}
     memory = SimpleNamespace(update_priorities=lambda _, new: told.update(new=new))
-    extra = {"ddpg": (), "td3": (number, rng), "sac": (rng,), "ddpgfd": (memory,)}[name]
-    return FILES[name].update(agent, batch, s, *extra), told.get("new")
+    own = {"ddpg": (), "sac": (rng,), "rlpd": (rng,), "ddpgfd": (memory,)}.get(name, (number, rng))
+    update = sac.update if name == "rlpd" else FILES[name].update
+    return update(agent, batch, s, *own), told.get("new")
 
 
 @ALL
 def test_an_update_is_the_librarys(name):
     torch.manual_seed(0)
-    own = {"td3": {"policy_delay": 3}, "sac": {"temperature": 0.3}}.get(name, {})
-    s = dataclasses.replace(thresholds.FILES[name, "Pendulum-v1"][1], gamma=0.9, tau=0.1, **own)
+    delayed, warm = {"policy_delay": 3}, {"temperature": 0.3}
+    own = {"td3": delayed, "td3bc": delayed, "sac": warm, "rlpd": warm}.get(name, {})
+    world = "SparsePendulum-v0" if name in ("td3bc", "rlpd") else "Pendulum-v1"
+    s = dataclasses.replace(thresholds.FILES[name, world][1], gamma=0.9, tau=0.1, **own)
     agent = FILES[name].Agent(Spaces(), s)
     if name == "ddpgfd":
         for optimizer in (agent.actor_optimizer, agent.critic_optimizer):
@@ -242,7 +275,7 @@ def test_an_update_is_the_librarys(name):
             torch.testing.assert_close(loss, expected[key].detach(), rtol=1e-5, atol=1e-6)
         if name == "ddpgfd":
             torch.testing.assert_close(new, kept["new"], rtol=1e-5, atol=1e-6)
-        assert ("actor_loss" in losses) == (name != "td3" or number % 3 == 0)
+        assert ("actor_loss" in losses) == ("policy_delay" not in own or number % 3 == 0)
         after = library.get_parameters()
         for network in networks:
             states = getattr(agent, network).state_dict()
@@ -287,13 +320,17 @@ def test_settings_are_the_lessons(key):
 
 
 def test_a_file_needs_only_what_was_taught_before_it():
-    known = {"helpers.memory.buffers", "helpers.algorithms"}
-    for name, file in FILES.items():
+    known = {
+        "helpers.memory.buffers", "helpers.memory.replay", "helpers.algorithms",
+        "helpers.algorithms.cloning",
+    }  # fmt: skip
+    for file in FILES.values():
+        name = file.__name__
         tree = ast.parse(inspect.getsource(file))
         imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
         ours = {node.module for node in imports if node.module.startswith("helpers")}
         assert ours <= known, name
-        known.add(f"helpers.algorithms.{name}")
+        known.add(name)
 
 
 # ---- the tool that studies them ------------------------------------------------------------------

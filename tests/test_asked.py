@@ -9,6 +9,7 @@ from sometimes import always_on
 
 import helpers.agents
 from helpers.training import study, train
+from helpers.training.asked import TAUGHT
 from helpers.training.settings import ALGORITHMS
 
 DEMOS = "data/demos/sparse_pendulum.npz"
@@ -21,13 +22,15 @@ TINY = {
     "sac": ("KnockedPendulum-v0", "hidden=(4, 3)", "learn_temperature=False"),
     "ddpgfd": ("SparsePendulum-v0", "hidden=4", "pretraining=5", "batch_size=4"),
     "bc": ("SparsePendulum-v0", "hidden=4", "batch_size=4"),
+    "td3bc": ("SparsePendulum-v0", "hidden=4", "batch_size=4"),
+    "rlpd": ("SparsePendulum-v0", "hidden=(4, 3)", "learning_starts=5", "batch_size=4"),
 }
 EVERY = pytest.mark.parametrize("algorithm", ALGORITHMS)
 
 
 def line(algorithm, *more):
     env, *settings = TINY[algorithm]
-    demos = ["--demos", DEMOS] if algorithm in ("ddpgfd", "bc") else []
+    demos = ["--demos", DEMOS] if algorithm in TAUGHT else []
     return [algorithm, env, "--steps", "60", "--set", *settings, *demos, *map(str, more)]
 
 
@@ -67,7 +70,7 @@ def test_every_agent_is_trained_and_goes_on(algorithm, tmp_path, capsys):
     assert "Going on at step" in capsys.readouterr().out
     curve = json.loads((tmp_path / "run" / "evaluations.json").read_text())
     assert curve["steps"] >= 90
-    assert ("--demos" in curve["command"]) == (algorithm in ("ddpgfd", "bc"))
+    assert ("--demos" in curve["command"]) == (algorithm in TAUGHT)
 
 
 @pytest.mark.parametrize("main", [study.main, train.main], ids=["study", "train"])

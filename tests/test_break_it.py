@@ -15,7 +15,11 @@ from helpers.labs.break_it import POINTS
 from helpers.labs.variants import LABS, Variant, load_lab, variants
 from helpers.training import overestimation
 
-SEEDS = {"03b": list(range(10, 20)), "06b": list(range(120, 130))}
+SEEDS = {
+    "03b": list(range(10, 20)),
+    "06b": list(range(120, 130)),
+    "08": [10, 11, 12, 13, 14],
+}
 VARIANTS = [
     pytest.param(lesson, variant, id=f"{lesson} {variant.name}")
     for lesson in LABS

@@ -10,7 +10,18 @@ import torch
 from sentences import one_sentence
 from torch import nn
 
-from helpers.agents import A2C, DDPG, PPO, SAC, TD3, BehaviourCloning, DDPGfD, ReinforceWithBaseline
+from helpers.agents import (
+    A2C,
+    DDPG,
+    PPO,
+    RLPD,
+    SAC,
+    TD3,
+    TD3BC,
+    BehaviourCloning,
+    DDPGfD,
+    ReinforceWithBaseline,
+)
 from helpers.agents.cloning import PretrainingResult, as_shown, loss_on, pretrain, split_episodes
 from helpers.algorithms.cloning import bc_loss, early_stopping, minibatches
 from helpers.demos.files import Demos, load_demos
@@ -143,12 +154,13 @@ def test_it_learns_from_the_courses_own_files():
     assert np.abs(agent.predict(demos.obs) - demos.action).mean() < 0.5 * before
 
 
-def test_without_demonstrations_it_says_what_to_do():
+@pytest.mark.parametrize("kind", [BehaviourCloning, TD3BC])
+def test_without_demonstrations_it_says_what_to_do(kind):
     with one_sentence(ValueError, "remember"):
-        BehaviourCloning(PENDULUM, seed=0).learn(1)
+        kind(PENDULUM, seed=0).learn(1)
 
 
-@pytest.mark.parametrize("kind", [BehaviourCloning, DDPGfD])
+@pytest.mark.parametrize("kind", [BehaviourCloning, DDPGfD, TD3BC, RLPD])
 def test_more_than_the_memory_holds_is_refused_and_not_overwritten(kind, demos):
     agent = kind(PENDULUM, seed=0, buffer_size=399, learning_starts=10)
     with one_sentence(ValueError, "400 steps", "399", f"give {kind.__name__} a buffer_size"):

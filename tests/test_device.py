@@ -41,8 +41,8 @@ def choices(**settings):
 KINDS = {
     name: AGENTS[name]
     for name in (
-        "ddpg", "td3-ou", "td3-pixels", "sac", "sac-fixed", "sac-pixels", "ddpgfd", "a2c",
-        "gaussian", "ppo", "ppo-gaussian", "book",
+        "ddpg", "td3-ou", "td3-pixels", "sac", "sac-fixed", "sac-pixels", "ddpgfd", "td3bc",
+        "rlpd", "a2c", "gaussian", "ppo", "ppo-gaussian", "book",
     )
 } | {
     "choices": choices,

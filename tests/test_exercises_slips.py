@@ -11,11 +11,6 @@ ORTHOGONAL = "nn.init.orthogonal_(layer.weight, math.sqrt(2))"
 NOT_PASSED_ON = "Begin with `super().reset(seed=seed)`"
 LOSS, BACKWARD = "-(log_probs * weights).mean()", "loss.backward(retain_graph=True); return loss"
 ERROR = "((values - targets) ** 2).mean()"
-FIRST = """\
-        if self.value is None:
-            self.value = np.zeros(shape)
-            return self.value
-"""
 # The exercise, its edits (what stands there and what comes in its place), and part of the verdict.
 SLIPS = [
     ("0.1", [("np.zeros(len(rewards))", "np.zeros_like(rewards)"), ("reversed(range(len(rewards)))",
@@ -44,19 +39,15 @@ SLIPS = [
      "no batch larger than the memory"),
     ("2.5", [(DRAW, DRAW.replace("self.size", "min(max(self.size, batch_size), self.capacity)"))],
      "no batch larger than the memory"),
-    ("2.5", [(f"{DRAW})", f"{DRAW}); indices[0] = (self.position - 1) % self.capacity")],
+    ("2.5", [(DRAW, f"{DRAW}; indices[0] = (self.position - 1) % self.capacity")],
      "some much more often than others"),
     ("2.5", [("(obs, action, reward,", "(obs, action, int(reward),")], "none of these"),
-    ("2.5", [("if self.size == 0:", "raise NotImplementedError('exercise 2.5')\n        if 0:")],
+    ("2.5", [("# 1. Random", "raise NotImplementedError('exercise 2.5')  # 1. Random")],
      "`sample` still raises"),
     ("2.5", [(DRAW, "self.rng.randint(9)")], "rng.integers"),
     ("2.5", [("array[self.position] = part", "array.append(part)")], "An array keeps its length"),
     ("2.6", [("@torch.no_grad()\n", ""), ("(1 - batch.terminated) * ", "")], "no mask"),
     ("2.6", [("(1 - batch.terminated)", "~batch.terminated")], "subtract 0.0 and 1.0 from 1"),
-    ("2.9", [("math.sqrt", "np.sqrt"), ("standard_normal(shape)", "standard_normal()")],
-     "shape ignored"),
-    ("2.9", [("self.value = 0.0", "self.value = None", "reset"),
-             ("        pull = ", f"{FIRST}        pull = ")], "no push after a reset"),
     ("3.3", [("(1 - batch.terminated)", "~batch.terminated")],
      "these are numbers: subtract 0.0 and 1.0 from 1."),
     ("3.6", [("action = actor(obs)", "action = actor")],

@@ -124,25 +124,25 @@ def test_the_pendulum_hangs_and_turns_as_gymnasium_draws_it():
 
 
 def test_the_noise_drawn_is_the_noise_of_the_agents():
-    fig = plot_ou(theta=0.3, sigma=0.25, dt=0.5, seed=4)
-    noise, rng = OUNoise(0.25, 0.3, 0.5), np.random.default_rng(4)
+    fig = plot_ou(theta=0.3, sigma=0.25, seed=4)
+    noise, rng = OUNoise(0.25, 0.3), np.random.default_rng(4)
     path = [noise.sample((), rng) for _ in range(200)]
     left, right = fig.axes
     np.testing.assert_allclose(curve(left, BLUE)[:, 1], path)
     beside = noise.std * rng.standard_normal(200)  # as wide, without memory
     np.testing.assert_allclose(curve(left, ORANGE)[:, 1], beside)
-    unit = carried(0.3, 0.25, 0.5)[1][-1]
+    unit = carried(0.3, 0.25)[1][-1]
     np.testing.assert_allclose(curve(right, BLUE)[:, 1], pushed(np.array(path)) / unit)
     texts = [t.get_text() for t in left.texts]
     assert plot_ou(sigma=2.0).axes[0].get_ylim()[1] > 2 * OUNoise(2.0).std  # wide: a wide axis
-    assert texts == [f"both have std {noise.std:.2f}", "memory 1 / (θ_OU dt) = 6.7 steps"]
+    assert texts == [f"both have std {noise.std:.2f}", "1 / θ_OU = 3.3 steps"]
 
 
 def test_the_bands_are_the_spread_of_many_masses():
     rng, noise = np.random.default_rng(0), OUNoise(0.2, 0.15)
     forces = np.array([noise.sample((4000,), rng) for _ in range(200)])
     white = noise.std * rng.standard_normal((200, 4000))
-    for force, band in zip((forces, white), carried(0.15, 0.2, 1.0), strict=True):
+    for force, band in zip((forces, white), carried(0.15, 0.2), strict=True):
         speed, place = 0.0, np.zeros((200, 4000))
         for t in range(200):
             speed = 0.9 * speed + force[t]

@@ -458,5 +458,5 @@ def test_the_lessons_own_trainings_have_bounds_that_say_something(key):
         pytest.skip("It keeps observations as they are.")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        agent.learn(1 if key[0] in ("ddpgfd", "bc") else agent.learning_starts)
+        agent.learn(1 if key[0] in ("ddpgfd", "bc", "td3bc") else agent.learning_starts)
     assert agent.updates

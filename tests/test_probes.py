@@ -12,7 +12,7 @@ from gymnasium.utils.env_checker import check_env
 from sentences import one_sentence
 from sometimes import always_on
 
-from helpers.agents import A2C, DDPG, PPO, SAC, TD3, BehaviourCloning, DDPGfD, td3
+from helpers.agents import A2C, DDPG, PPO, RLPD, SAC, TD3, TD3BC, BehaviourCloning, DDPGfD, td3
 from helpers.training.probes import (
     PROBES,
     ProbeResult,
@@ -87,6 +87,11 @@ def test_a_right_agent_passes_all(kind):
 def test_other_agents_pass_the_last_probe_too(kind):
     """All before it they pass below, with a mistake that only the last one finds."""
     assert probe_once(PROBES[4], quick(kind)).passed
+
+
+@pytest.mark.parametrize("kind", [TD3BC, RLPD])
+def test_agents_with_old_data_of_chance_pass(kind):
+    assert probe(quick(kind)).passed
 
 
 def test_values_are_asked_for_in_the_units_of_rewards():

@@ -120,14 +120,3 @@ def test_private_names_stay_in_their_file(path):
 def test_functions_are_short(path):
     functions = nodes(path, ast.FunctionDef)
     assert not {f.name: n for f in functions if (n := f.end_lineno - f.lineno + 1) > 40}
-
-
-def test_what_lesson_02_prints_of_an_off_policy_agent_is_short():
-    for name, kind, most in (
-        ("off_policy", "OffPolicyAgent", 120),
-        ("actor_critic", "ActorCriticAgent", 80),
-    ):
-        [found] = [
-            node for node in nodes(HELPERS / f"agents/{name}.py", ast.ClassDef) if node.name == kind
-        ]
-        assert found.end_lineno - found.lineno + 1 < most

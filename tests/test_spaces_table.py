@@ -10,7 +10,8 @@ from gymnasium import spaces
 from sentences import assert_one_sentence
 
 import helpers.agents
-from helpers.agents import A2C, PPO, BehaviourCloning, ReinforceWithBaseline
+from helpers.agents import A2C, PPO, ReinforceWithBaseline
+from helpers.agents.cloning import OfflineAgent
 from helpers.demos.files import Demos
 from tools.spaces_table import AGENTS, EXAMPLES, as_markdown, both_spaces, supported_spaces
 
@@ -68,7 +69,7 @@ def test_a_supported_space_trains_and_another_says_what_to_do(row, kind):
             kind(env, seed=0, **settings)
         return
     agent = kind(env, seed=0, **settings)
-    if kind is BehaviourCloning:
+    if issubclass(kind, OfflineAgent):
         agent.remember(some_demos(obs_space, action_space))
     before = weights(agent)
     agent.learn(30)  # the environment itself refuses wrong actions

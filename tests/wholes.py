@@ -9,7 +9,7 @@ import torch
 from gymnasium.envs.classic_control.pendulum import PendulumEnv
 from gymnasium.envs.registration import WrapperSpec
 
-from helpers.agents import A2C, DDPG, PPO, SAC, TD3, ReinforceWithBaseline, checkpoint
+from helpers.agents import A2C, DDPG, PPO, RLPD, SAC, TD3, TD3BC, ReinforceWithBaseline, checkpoint
 from helpers.agents.ddpgfd import DDPGfD
 from helpers.agents.noise import OUNoise
 from helpers.agents.off_policy import OffPolicyAgent
@@ -44,10 +44,11 @@ falling = {"learning_rate": LinearSchedule(1e-2, 1e-3, 100)}
 ou = {"noise": OUNoise(), "warm_up_noise": OUNoise(sigma=0.5), "train_freq": 2}
 
 
-def with_demos(**settings):
-    """DDPGfD, whose memory holds 1,000 demonstrations and little more."""
-    settings = tiny | {"buffer_size": 1010, "pretraining": 5, "n_steps": 3} | settings
-    agent = DDPGfD("SparsePendulum-v0", seed=0, **settings)
+def with_demos(kind=DDPGfD, **settings):
+    """An agent whose memory holds 1,000 demonstrations and little more."""
+    own = {"pretraining": 5, "n_steps": 3} if kind is DDPGfD else {}
+    settings = tiny | {"buffer_size": 1010} | own | settings
+    agent = kind("SparsePendulum-v0", seed=0, **settings)
     return agent.remember(load_demos(DEMOS, agent.env_source))
 
 
@@ -73,6 +74,8 @@ AGENTS = {
     ),
     "ddpgfd": with_demos,
     "ddpgfd-ou": partial(with_demos, **ou),
+    "td3bc": partial(with_demos, TD3BC),
+    "rlpd": partial(with_demos, RLPD),
     "a2c": partial(A2C, "CartPole-v1", seed=0, n_envs=3, n_steps=7, hidden=4),
     "gaussian": partial(A2C, "Short-v0", seed=0, n_envs=3, n_steps=5, hidden=4),
     "ppo": partial(PPO, "CartPole-v1", seed=0, n_envs=3, n_steps=7, hidden=4, **epochs),

@@ -34,6 +34,9 @@ person with arrow keys.
 | --- | --- | --- | --- | --- |
 {rows}
 
+Lesson 08 has three data sets more, 20 episodes each, made by `python -m data.measure.lesson_08
+data_sets`: `beginner_pendulum.npz`, `medium_pendulum.npz` and `random_sparse_pendulum.npz`.
+
 Read them with `helpers.demos.files.load_demos`. Each file is a compressed `.npz`; its array `about`
 is a text in JSON that says what it is, by whom and with which returns.
 """

@@ -18,6 +18,7 @@ LEARNED = [
     ("ddpgfd_pendulum", "ddpgfd", "SparsePendulum-v0", 3, 120),
     ("sac_pendulum", "sac", "Pendulum-v1", 3, 120),
     ("ppo_pendulum", "ppo", "Pendulum-v1", 3, 120),
+    ("td3bc_pendulum", "td3bc", "SparsePendulum-v0", 3, 120),
 ]
 
 

@@ -10,19 +10,23 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
-from helpers.agents import A2C, DDPG, PPO, SAC, TD3, BehaviourCloning, DDPGfD, ReinforceWithBaseline
+from helpers.agents import (
+    A2C,
+    DDPG,
+    PPO,
+    RLPD,
+    SAC,
+    TD3,
+    TD3BC,
+    BehaviourCloning,
+    DDPGfD,
+    ReinforceWithBaseline,
+)
 from helpers.agents.base import Agent
 
 AGENTS: tuple[type[Agent], ...] = (
-    A2C,
-    ReinforceWithBaseline,
-    PPO,
-    DDPG,
-    TD3,
-    DDPGfD,
-    SAC,
-    BehaviourCloning,
-)
+    A2C, ReinforceWithBaseline, PPO, DDPG, TD3, DDPGfD, SAC, BehaviourCloning, TD3BC, RLPD,
+)  # fmt: skip
 BOUNDED = spaces.Box(np.float32([-1, 10]), np.float32([3, 20]))
 # An example of every kind. Kinds that neither may be, such as Graph, are left out.
 OTHERS: dict[str, spaces.Space] = {

@@ -27,15 +27,11 @@ from helpers.demos.files import ARRAYS, Demos, check_spaces
 from helpers.memory.buffers import Batch
 
 
-class BehaviourCloning(OffPolicyAgent):
-    """An actor that imitates the demonstrations given to `remember`, and learns from nothing else.
+class OfflineAgent(OffPolicyAgent):
+    """An agent that learns from what was given to `remember`, and from nothing else.
 
-    It takes no step in the environment: `steps` counts updates. Rewards and the critic play no
-    part.
+    It takes no step in the environment: `steps` counts updates.
     """
-
-    critic_class = QNetwork  # is there, as in every off-policy agent, and learns nothing
-    takes_images = False  # the actor sees with what a critic has learned to see
 
     def remember(self, demos: Demos) -> Self:
         """Put demonstrations into the memory. Returns the agent."""
@@ -47,9 +43,19 @@ class BehaviourCloning(OffPolicyAgent):
     def train_step(self) -> None:
         """One update."""
         if not len(self.buffer):
-            raise ValueError("There is nothing to imitate: call remember(demos) first.")
+            raise ValueError("There is nothing to learn from: call remember(demos) first.")
         self.steps += 1
         self.learn_from_memory()
+
+
+class BehaviourCloning(OfflineAgent):
+    """An actor that imitates the demonstrations given to `remember`.
+
+    Rewards and the critic play no part.
+    """
+
+    critic_class = QNetwork  # is there, as in every off-policy agent, and learns nothing
+    takes_images = False  # the actor sees with what a critic has learned to see
 
     def update(self, batch: Batch) -> dict[str, torch.Tensor]:
         """One step of the actor towards what was done."""

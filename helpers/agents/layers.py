@@ -15,6 +15,8 @@ from torch import nn
 
 from helpers.agents.networks import (
     DeterministicActor,
+    NormedQNetwork,
+    NormedTwinQNetwork,
     QNetwork,
     SquashedGaussianActor,
     TwinQNetwork,
@@ -250,12 +252,22 @@ class DeepTwinQNetwork(nn.Module):
         return self.first(obs, action)
 
 
+class DeepNormedTwinQNetwork(DeepTwinQNetwork):
+    """The same, normalised in any case; see `NormedTwinQNetwork`."""
+
+    def __init__(
+        self, obs_size: int, action_dim: int, hidden: Sequence[int], layer_norm: bool = True
+    ) -> None:
+        super().__init__(obs_size, action_dim, hidden, layer_norm=True)
+
+
 # What stands in for the lessons' networks when more layers, or normalised ones, are asked for.
 DEEPER: dict[type[nn.Module], Any] = {
     DeterministicActor: DeepActor,
     SquashedGaussianActor: DeepSquashedGaussianActor,
     QNetwork: DeepQNetwork,
     TwinQNetwork: DeepTwinQNetwork,
+    NormedTwinQNetwork: DeepNormedTwinQNetwork,
 }
 
 
@@ -372,5 +384,6 @@ class ImageActor(nn.Module):
 
 
 NETWORKS = (
-    *DEEPER, *DEEPER.values(), Encoder, NatureEncoder, ImageActor, ImageCritic, OfRows,
+    *DEEPER, *DEEPER.values(), NormedQNetwork, Encoder, NatureEncoder, ImageActor, ImageCritic,
+    OfRows,
 )  # fmt: skip

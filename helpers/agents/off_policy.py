@@ -1,7 +1,7 @@
 """What DDPG and its successors share: act with noise, keep all transitions, learn from them."""
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -29,7 +29,7 @@ class OffPolicyAgent(ActorCriticAgent):
     """
 
     counted = ("updates",)
-    memories = ("buffer", "noise", "warm_up_noise")
+    memories: ClassVar[tuple[str, ...]] = ("buffer", "noise", "warm_up_noise")
 
     learning_starts: int = setting(1000, COUNT)
     train_freq: int = setting(1, COUNT)
@@ -71,10 +71,14 @@ class OffPolicyAgent(ActorCriticAgent):
         """One update with a batch of stored transitions."""
         self.updates += 1
         self.follow_schedules()
-        losses = self.learned(self.update, self.normal_batch(self.buffer.sample(self.batch_size)))
+        losses = self.learned(self.update, self.normal_batch(self.sample_batch()))
         self.losses |= losses
         if self.updates % self.log_every == 0:
             self.log(**{name: float(loss) for name, loss in losses.items()})
+
+    def sample_batch(self) -> Any:
+        """What the next update learns from."""
+        return self.buffer.sample(self.batch_size)
 
     def collect(self) -> None:
         """Take one step and store it."""
@@ -168,13 +172,15 @@ def as_step(
     return *scaled, float(reward) * agent.reward_scale, units.scaled_obs(next_obs), *ends
 
 
-def as_stored(agent: OffPolicyAgent, demos: Demos) -> tuple[np.ndarray, ...]:
+def as_stored(agent: OffPolicyAgent, demos: Demos, memory: Any = None) -> tuple[np.ndarray, ...]:
     """The six parts of the demonstrated transitions, one a row, as `agent` keeps its own.
 
-    Raises `ValueError` unless they can have been made in the agent's spaces, and fit its memory.
+    Raises `ValueError` unless they can have been made in the agent's spaces, and fit `memory`, by
+    default its replay buffer.
     """
-    rows, room = as_rows(agent, demos), getattr(agent.buffer, "capacity", math.inf)
-    if (steps := len(agent.buffer) + len(demos)) > room:
+    memory = agent.buffer if memory is None else memory
+    rows, room = as_rows(agent, demos), getattr(memory, "capacity", math.inf)
+    if (steps := len(memory) + len(demos)) > room:
         raise ValueError(
             f"{steps:,} steps do not fit into a memory of {room:,}: give {type(agent).__name__} a "
             f"buffer_size above {steps:,}."

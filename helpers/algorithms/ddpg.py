@@ -12,16 +12,14 @@ In the code `# 11` marks line 11 of it:
 """
 
 import copy
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import nn
-from torch.optim import Adam
 
 from helpers.algorithms import shared
-from helpers.memory.buffers import Batch, ReplayBuffer
+from helpers.memory.replay import Batch, ReplayBuffer
 
 
 @dataclass(frozen=True)
@@ -35,7 +33,7 @@ class Settings:
     tau: float = 0.005
     batch_size: int = 128
     buffer_size: int = 100_000
-    reward_scale: float = 0.1  # the memory holds rewards times this
+    reward_scale: float = 0.1  # the buffer holds rewards times this
     actor_learning_rate: float = 3e-4
     critic_learning_rate: float = 1e-3
 
@@ -53,12 +51,11 @@ class DeterministicActor(nn.Module):
 
     def __init__(self, obs_size: int, action_dim: int, hidden: int = 64) -> None:
         super().__init__()
-        # 1. After `super().__init__()`: two hidden layers of `hidden` units each, and an output for
-        # each action dimension.
+        # 1. Two hidden layers of `hidden` units each, and an output for each action dimension.
         self.hidden1 = nn.Linear(obs_size, hidden)
         self.hidden2 = nn.Linear(hidden, hidden)
         self.output = nn.Linear(hidden, action_dim)
-        # 2. A small start for the last layer: the tanh starts where it is steep.
+        # 2. Small initial weights in the last layer: the tanh starts where it is steep.
         start_small(self.output)
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
@@ -74,8 +71,7 @@ class QNetwork(nn.Module):
 
     def __init__(self, obs_size: int, action_dim: int, hidden: int = 64) -> None:
         super().__init__()
-        # 1. As in the actor, but observation *and* action go in, and one number comes out. Here
-        # too the last layer starts small.
+        # 1. As in the actor, but observation *and* action go in, and one number comes out.
         self.hidden1 = nn.Linear(obs_size + action_dim, hidden)
         self.hidden2 = nn.Linear(hidden, hidden)
         self.output = nn.Linear(hidden, 1)
@@ -92,7 +88,7 @@ class QNetwork(nn.Module):
 
 
 def start_small(layer: nn.Linear, bound: float = 3e-3) -> None:
-    """Draw weights and biases uniformly from [-bound, bound] (Lillicrap et al. 2016, section 7)."""
+    """Weights and biases uniform in [-bound, bound] (Lillicrap et al. 2016, section 7)."""
     nn.init.uniform_(layer.weight, -bound, bound)
     nn.init.uniform_(layer.bias, -bound, bound)
 
@@ -103,12 +99,12 @@ def td_target(
 ) -> torch.Tensor:
     """What Q(s, a) should be, (B,): y = r + gamma (1 - terminated) Q'(s', mu'(s')). No gradient.
 
-    Q' and mu' are the target networks. Source: Lillicrap et al. 2016, Algorithm 1, which says
-    nothing of ends.
+    Q' and mu' are the target networks. Source: Lillicrap et al. 2016, Algorithm 1, which leaves
+    out the factor for a termination.
     """
     # 1. The action that the target actor would take next.
     next_action = target_actor(batch.next_obs)
-    # 2. What the target critic thinks of it.
+    # 2. Its value by the target critic.
     next_q = target_critic(batch.next_obs, next_action)
     # 3. The reward plus the discounted future, which is worth nothing after a termination.
     return batch.reward + gamma * (1 - batch.terminated) * next_q
@@ -116,39 +112,38 @@ def td_target(
 
 def critic_loss(critic: nn.Module, batch: Batch, target: torch.Tensor) -> torch.Tensor:
     """Mean squared error between Q(s, a) of the actions taken and their targets (B,). A scalar."""
-    # 1. What the critic says about the actions in the batch.
+    # 1. The critic's values of the actions in the batch.
     q = critic(batch.obs, batch.action)
     # 2. The mean over the batch of the squared differences.
     return nn.functional.mse_loss(q, target)
 
 
 def actor_loss(actor: nn.Module, critic: nn.Module, obs: torch.Tensor) -> torch.Tensor:
-    """Minus the mean of Q(s, mu(s)): going down it changes actions towards higher Q. A scalar.
+    """Minus the mean of Q(s, mu(s)), a scalar: a step down its gradient raises Q.
 
-    The chain rule of the deterministic policy gradient is what autograd does with it.
+    Autograd makes the deterministic policy gradient of it, by the chain rule.
     """
-    # 1. The actor's own actions, with gradient: not the ones in the batch.
+    # 1. The actor's own actions, with gradient: not those in the batch.
     action = actor(obs)
-    # 2. What the critic thinks of them; minus, since optimisers go down.
+    # 2. Minus the mean of their values, since optimisers minimise.
     return -critic(obs, action).mean()
 
 
 @torch.no_grad()
-def polyak_update(
-    targets: Iterable[torch.Tensor], online: Iterable[torch.Tensor], tau: float
-) -> None:
+def polyak_update(targets, online, tau: float) -> None:
     """Move every target parameter a fraction `tau` of the way to its online one, in place.
 
-    w' <- tau w + (1 - tau) w' for each weight. Source: Lillicrap et al. 2016, Algorithm 1.
+    w' <- tau w + (1 - tau) w' for each weight; `targets` and `online` are two networks'
+    `parameters()`. Source: Lillicrap et al. 2016, Algorithm 1.
     """
-    # 1. Go through both together.
+    # 1. Go through both in pairs.
     for target, source in zip(targets, online, strict=True):
         # 2. A fraction tau of the way from the target to the online parameter.
         target.lerp_(source, tau)
 
 
 class Agent:
-    """What learns: an actor and a critic, a slow copy and an optimiser for each."""
+    """An actor and a critic, with a target network and an optimiser for each."""
 
     predict = shared.predict  # in the environment's own units, as `evaluate(agent, env_id)` asks
 
@@ -158,8 +153,9 @@ class Agent:
         sizes = env.observation_space.shape[0], env.action_space.shape[0]
         self.actor, self.critic = DeterministicActor(*sizes), QNetwork(*sizes)  # 1
         self.target_actor, self.target_critic = copy.deepcopy((self.actor, self.critic))  # 2
-        self.actor_optimizer = Adam(self.actor.parameters(), s.actor_learning_rate, fused=True)
-        self.critic_optimizer = Adam(self.critic.parameters(), s.critic_learning_rate, fused=True)
+        adam = torch.optim.Adam
+        self.actor_optimizer = adam(self.actor.parameters(), s.actor_learning_rate, fused=True)
+        self.critic_optimizer = adam(self.critic.parameters(), s.critic_learning_rate, fused=True)
 
     @torch.no_grad()
     def act(self, obs: np.ndarray) -> np.ndarray:
@@ -168,7 +164,7 @@ class Agent:
 
 
 def update(agent: Agent, batch: Batch, s: Settings) -> dict[str, torch.Tensor]:
-    """An update of the critic, one of the actor, then a small move of both target networks."""
+    """Lines 11 to 14 of Algorithm 1. Returns the "critic_loss" and the "actor_loss", detached."""
     y = td_target(batch, agent.target_actor, agent.target_critic, s.gamma)  # 11
     q_loss = critic_loss(agent.critic, batch, y)  # 12
     agent.critic_optimizer.zero_grad()
@@ -176,7 +172,7 @@ def update(agent: Agent, batch: Batch, s: Settings) -> dict[str, torch.Tensor]:
     agent.critic_optimizer.step()
     policy_loss = actor_loss(agent.actor, agent.critic, batch.obs)  # 13
     agent.actor_optimizer.zero_grad()
-    policy_loss.backward()  # reaches the critic too: its zero_grad clears that
+    policy_loss.backward()  # leaves gradients in the critic too, which its zero_grad clears
     agent.actor_optimizer.step()
     polyak_update(agent.target_critic.parameters(), agent.critic.parameters(), s.tau)  # 14
     polyak_update(agent.target_actor.parameters(), agent.actor.parameters(), s.tau)
@@ -184,12 +180,12 @@ def update(agent: Agent, batch: Batch, s: Settings) -> dict[str, torch.Tensor]:
 
 
 def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
-    """A trained agent. `watch` hands on every step. Seeds torch's generator, for the weights."""
+    """A trained agent. `watch` passes each step on, and may draw, record or stop meanwhile."""
     torch.manual_seed(seed)
     rng, env = np.random.default_rng(seed), shared.scaled_env(s.env_id)
     obs_shape, action_shape = env.observation_space.shape, env.action_space.shape
     agent = Agent(env, s)  # 1, 2
-    memory = ReplayBuffer(s.buffer_size, obs_shape, action_shape, rng)  # 3
+    buffer = ReplayBuffer(s.buffer_size, obs_shape, action_shape, rng)  # 3
     obs, total = env.reset(seed=seed)[0], 0.0  # 4, 5
     noise, warm_up_noise = copy.deepcopy((s.noise, s.warm_up_noise))
     for step in watch(range(1, s.steps + 1), agent, agent.history):  # 6
@@ -199,10 +195,10 @@ def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
             action = warm_up_noise.sample(action_shape, rng)
         action = np.clip(action, -1, 1).astype(np.float32)
         next_obs, reward, terminated, truncated, _ = env.step(action)  # 8
-        memory.add(obs, action, s.reward_scale * reward, next_obs, terminated, truncated)  # 9
+        buffer.add(obs, action, s.reward_scale * reward, next_obs, terminated, truncated)  # 9
         obs, total = next_obs, total + reward
         if step >= s.learning_starts:
-            losses = update(agent, memory.sample(s.batch_size), s)  # 10 to 14
+            losses = update(agent, buffer.sample(s.batch_size), s)  # 10 to 14
             if step % 50 == 0:
                 shared.log(agent.history, step, losses)
         if terminated or truncated:

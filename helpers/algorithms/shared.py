@@ -38,11 +38,11 @@ class GaussianNoise:
 
 @dataclass
 class OUNoise:
-    """An Ornstein-Uhlenbeck process: noise with a memory of about 1 / theta steps.
+    """An Ornstein-Uhlenbeck process: noise that is correlated over about 1 / theta steps.
 
-    dx = -theta x dt + sigma dW, looked at every dt = 1: pulled back to 0 by `theta`, pushed about
-    by `sigma`. DDPG's exploration noise (Lillicrap et al. 2016, section 3). An episode begins with
-    a copy of its own, whose `value` is 0.
+    dx = -theta x dt + sigma dW with dt = 1: pulled back to 0 by `theta`, pushed at random by
+    `sigma`. DDPG's exploration noise (Lillicrap et al. 2016, section 3). Each episode uses a copy
+    of its own, whose `value` is 0 at first.
     """
 
     sigma: float = 0.2
@@ -51,8 +51,9 @@ class OUNoise:
 
     def sample(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         # 1. The pull back to 0, in proportion to the distance, and a Gaussian push for every entry.
-        pull, push = -self.theta * self.value, self.sigma * rng.standard_normal(shape)
-        # 2. Remember where the process is now: the next step goes on from there.
+        pull = -self.theta * self.value
+        push = self.sigma * rng.standard_normal(shape)
+        # 2. Store the new value: the next step goes on from there.
         self.value = self.value + pull + push
         return self.value
 

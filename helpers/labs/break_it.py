@@ -17,6 +17,7 @@ import torch
 from joblib import Parallel, delayed
 
 from helpers.agents.base import Agent
+from helpers.agents.cloning import OfflineAgent
 from helpers.agents.off_policy import OffPolicyAgent
 from helpers.envs.make import make_env
 from helpers.evaluation import evaluate
@@ -71,18 +72,33 @@ class Watch:
             self.obtained.append(round(obtained, 2))
 
 
+class Outside:
+    """A callback for an agent that has no episodes of its own: two greedy ones, POINTS times."""
+
+    def __init__(self, total_steps: int) -> None:
+        self.every = total_steps // POINTS
+        self.returns: list[float] = []
+
+    def __call__(self, agent: Agent) -> None:
+        if agent.steps % self.every == 0 and len(self.returns) < POINTS:
+            self.returns.append(evaluate(agent, episodes=2).mean)
+
+
 def run(variant: Variant, seed: int) -> tuple[str, int, dict[str, Any]]:
     """Train one variant with one seed: its name, the seed, and what is worth keeping."""
-    watch = Watch(variant.setting.steps) if variant.watched else None
+    watch: Watch | Outside | None = Watch(variant.setting.steps) if variant.watched else None
+    if issubclass(variant.setting.kind, OfflineAgent):
+        watch = Outside(variant.setting.steps)
     agent = variant.train(seed, watch)
     with variant.applied():
         score = evaluate(agent).mean
+    returns = watch.returns if isinstance(watch, Outside) else curve(agent, variant.setting.steps)
     kept = {
-        "returns": [round(point, 1) for point in curve(agent, variant.setting.steps)],
+        "returns": [round(point, 1) for point in returns],
         "evaluations": round(score, 1),
         "values": round(value_at_start(agent), 3),
     }
-    if watch:
+    if isinstance(watch, Watch):
         kept |= {"estimated": watch.estimated, "obtained": watch.obtained}
     return variant.name, seed, kept
 

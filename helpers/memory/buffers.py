@@ -8,25 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from helpers.memory import replay
+from helpers.memory.replay import Batch
 from helpers.memory.segment_tree import SumTree, check_places, check_priorities
 from helpers.names import explained
 
 
-class Batch(NamedTuple):
-    """Transitions, one a row, as float32 tensors: observations (B, *obs shape), actions (B, *action
-    shape), all else (B,). `terminated` and `truncated` are 1.0 or 0.0. Pictures are uint8.
-    """
-
-    obs: torch.Tensor
-    action: torch.Tensor
-    reward: torch.Tensor
-    next_obs: torch.Tensor
-    terminated: torch.Tensor
-    truncated: torch.Tensor
-
-
-class Memory:
-    """Room for `capacity` transitions, in arrays that are made once.
+class ReplayBuffer(replay.ReplayBuffer):
+    """Lesson 02's, which refuses what does not fit, and draws by torch.
 
     Observations and actions may have any shape. `rng` is a generator or a seed.
     """
@@ -42,21 +31,16 @@ class Memory:
             raise ValueError(
                 f"A buffer holds at least one transition, not {capacity}: raise capacity."
             )
-        self.capacity, self.rng = capacity, np.random.default_rng(rng)
-        shapes = (obs_shape, action_shape, (), obs_shape, (), ())
+        super().__init__(capacity, obs_shape, action_shape, rng)
         # numpy's zeros take no memory until something is written there.
-        self.arrays = Batch(*(np.zeros((capacity, *shape), np.float32) for shape in shapes))
-        # The same memory seen by numpy, which writes a single row several times faster than torch.
+        self.arrays: Any = Batch(*self.arrays)
+        # The same memory, of which torch takes rows and numpy writes them.
         self.tensors = Batch(*map(torch.from_numpy, self.arrays))
-        self.position = self.size = 0
 
     def __setstate__(self, state: dict) -> None:
         """In a copy as well, both views must see one memory."""
         self.__dict__.update(state)
         self.arrays = Batch(*(tensor.numpy() for tensor in self.tensors))
-
-    def __len__(self) -> int:
-        return self.size
 
     def check(self, step: tuple) -> None:
         """Raise `ValueError` if a part has another shape than its place: numpy may stretch it."""
@@ -66,38 +50,14 @@ class Memory:
                     f"This buffer stores {name} of shape {array.shape[1:]}, got {np.shape(part)}."
                 )
 
-
-class ReplayBuffer(Memory):
-    """The last `capacity` transitions; a new one overwrites the oldest."""
-
-    def add(
-        self,
-        obs: np.ndarray,
-        action: np.ndarray,
-        reward: float,
-        next_obs: np.ndarray,
-        terminated: bool,
-        truncated: bool,
-    ) -> None:
-        """Store one transition, in the place of the oldest one if the buffer is full."""
-        # 1. Put the six parts into one tuple, in the order of a Batch; pass it to `self.check`.
-        step = (obs, action, reward, next_obs, terminated, truncated)
-        self.check(step)
-        # 2. Write each part into its array, at the present position.
-        for array, part in zip(self.arrays, step, strict=True):
-            array[self.position] = part
-        # 3. Move on, back to 0 after the last place.
-        self.position = (self.position + 1) % self.capacity
-        # 4. One transition more is stored, up to the capacity.
-        self.size = min(self.size + 1, self.capacity)
+    def add(self, obs, action, reward, next_obs, terminated, truncated) -> None:
+        self.check(step := (obs, action, reward, next_obs, terminated, truncated))
+        super().add(*step)
 
     def sample(self, batch_size: int) -> Batch:
-        """`batch_size` stored transitions, drawn with equal chance; one may come up twice."""
-        # 1. Draw indices among the places that are filled. (If there are none, raise an error.)
         if self.size == 0:
             raise ValueError("The buffer is empty: add transitions before you sample from it.")
         indices = torch.from_numpy(self.rng.integers(0, self.size, batch_size))
-        # 2. Take these rows of every array: copies, which later transitions do not overwrite.
         return Batch(*(tensor.index_select(0, indices) for tensor in self.tensors))
 
 
@@ -201,8 +161,6 @@ class PrioritizedReplayBuffer(ReplayBuffer):
     Sources: Schaul et al. 2016, whose alpha and beta are the defaults; Vecerik et al. 2017, who
     use alpha = 0.3 and beta = 1.
     """
-
-    arrays: Any  # a Batch of numpy's arrays, in place of tensors
 
     def __init__(
         self,
@@ -407,7 +365,7 @@ class PrioritizedReplayBuffer(ReplayBuffer):
             )
 
 
-def next_place(buffer: Memory) -> int:
+def next_place(buffer: ReplayBuffer) -> int:
     """Where the next transition goes, also where Ctrl-C stopped the last one; demos stay."""
     full = buffer.size == buffer.capacity
     return max(buffer.position, getattr(buffer, "demos", 0)) if full else buffer.size
@@ -422,8 +380,8 @@ def by_value(thing: Any) -> tuple[Callable, tuple[bytes]]:
     return pickle.loads, (pickle.dumps(thing),)
 
 
-# A wrong keyword is answered with the right one. (Not a decorator: lesson 02 shows `Memory`.)
-for _memory in (Memory, PrioritizedReplayBuffer):
+# A wrong keyword is answered with the right one. (Not a decorator: lesson 04 shows the code.)
+for _memory in (ReplayBuffer, PrioritizedReplayBuffer):
     setattr(_memory, "__init__", explained(_memory.__init__))  # noqa: B010
 for _memory in (ReplayBuffer, PrioritizedReplayBuffer):
     ForkingPickler.register(_memory, by_value)

@@ -14,7 +14,7 @@ from helpers.agents.schedules import KINDS as SCHEDULES
 from helpers.envs.make import one_line
 from helpers.training.settings import ALGORITHMS, LONG, ROBOTS, SETTINGS, Setting, get_setting
 
-TAUGHT = ("ddpgfd", "bc")  # by demonstrations
+TAUGHT = ("ddpgfd", "bc", "td3bc", "rlpd")  # by demonstrations
 OBJECTS = NOISES | SCHEDULES  # what a setting can be beside plain values
 
 
@@ -27,7 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE",
         help="settings other than the lesson's: --set tau=0.01 noise='OUNoise(0.3)'",
     )  # fmt: skip
-    parser.add_argument("--demos", metavar="FILE.npz", help="to learn from, with ddpgfd and bc")
+    parser.add_argument(
+        "--demos", metavar="FILE.npz", help=f"to learn from, with {', '.join(TAUGHT)}"
+    )
 
 
 def ask(options: argparse.Namespace) -> Setting:

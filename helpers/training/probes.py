@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from gymnasium import spaces
 
-from helpers.agents import A2C, DDPG, PPO, SAC, TD3, DDPGfD
+from helpers.agents import A2C, DDPG, PPO, SAC, TD3, TD3BC, DDPGfD
 from helpers.agents.base import Agent
 from helpers.agents.noise import GaussianNoise
 from helpers.agents.schedules import LinearSchedule
@@ -221,7 +221,8 @@ class Quick:
 
     def __call__(self, env_id: str, seed: int) -> Agent:
         agent = self.kind(env_id, **{"seed": seed} | self.settings)
-        return agent.remember(random_demos(env_id, seed)) if isinstance(agent, DDPGfD) else agent
+        remember = getattr(agent, "remember", None)
+        return remember(random_demos(env_id, seed)) if remember else agent
 
 
 OFF_POLICY: dict[str, Any] = {
@@ -230,6 +231,8 @@ OFF_POLICY: dict[str, Any] = {
 }  # fmt: skip
 QUICK = (
     Quick(DDPGfD, OFF_POLICY | {"pretraining": 100}, STEPS),
+    # From data of chance: Q has to count for much more than what was done there.
+    Quick(TD3BC, OFF_POLICY | {"bc_alpha": 100.0}, STEPS),
     Quick(TD3, OFF_POLICY, STEPS),
     # A low temperature: what entropy is worth is no part of the answers.
     Quick(

@@ -30,6 +30,8 @@ ALGORITHMS = {
     "sac": "SAC",
     "ddpgfd": "DDPGfD",
     "bc": "BehaviourCloning",
+    "td3bc": "TD3BC",
+    "rlpd": "RLPD",
 }  # -> the name of the agent's class
 
 
@@ -287,6 +289,16 @@ SETTINGS: dict[tuple[str, str], Setting] = {
             },
             demos="pendulum",
         ),
+        Setting(
+            algorithm="td3bc",
+            env_id="SparsePendulum-v0",
+            lesson="08_old_data",
+            steps=3_000,  # updates: it takes no step
+            bar=120,
+            seconds=15,
+            params={"tau": 0.02},
+            demos="clumsy_pendulum",
+        ),
     ]
 }
 
@@ -336,6 +348,16 @@ LONG: dict[tuple[str, str], Setting] = {
         )
         for algorithm, tau in (("td3", 0.02), ("ddpg", 0.01))
     },
+    ("rlpd", "SparsePendulum-v0"): Setting(
+        algorithm="rlpd",
+        env_id="SparsePendulum-v0",
+        lesson="08_old_data",
+        steps=6_000,
+        bar=120,
+        seconds=60,
+        params={"learning_starts": 100, "gradient_steps": 2, "tau": 0.02, "temperature": 0.1},
+        demos="clumsy_pendulum",
+    ),
     ("td3", "PixelPendulum-v0"): Setting(
         algorithm="td3",
         env_id="PixelPendulum-v0",

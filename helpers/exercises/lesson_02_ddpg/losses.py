@@ -30,7 +30,7 @@ from helpers.exercises.toys import (
     random_actor,
     random_critic,
 )
-from helpers.memory.buffers import Batch
+from helpers.memory.replay import Batch
 
 # --- 2.4 actor_loss -------------------------------------------------------------------------------
 

@@ -1,85 +1,93 @@
-"""Lesson 02's agent: exercise 2.10, the `update` of `DDPG`.
+"""Lesson 02's updates: 2.10, DDPG's whole `update`, and 2.11, its two steps with a bug to find.
 
-It is tried as `updates` says, in the course's `OffPolicyAgent`: the one that stands in the notebook
-is given, and consists of other given parts.
+They are tried as `writing` says: all weights after several calls are compared.
 """
 
-import inspect
-from itertools import takewhile
+from types import SimpleNamespace
 
 import numpy as np
 import torch
+from torch import nn
 
-from helpers.agents.ddpg import DDPG
+from helpers.algorithms.ddpg import update
 from helpers.checks.exercise import Case
 from helpers.exercises.text import exercise
-from helpers.exercises.toys import SmallActor, SmallCritic, batch_of, floats
-from helpers.exercises.updates import bare, built, networks_by_hand, observe_updates, with_networks
-from helpers.memory.buffers import Batch
+from helpers.exercises.toys import SmallActor, SmallCritic, batch_of, random_actor, random_critic
+from helpers.exercises.writing import ToyAgent, observe_update
+from helpers.memory.replay import Batch
 
 
-def observe_agent(
-    function, critic, actor, target_critic, target_actor, batch, updates, gamma, tau, rate
-):
-    """All weights and returned losses after each update.
-
-    Without networks the agent keeps its own, and only which of them move is observed.
-    """
-    function, settings = grafted(function), {"gamma": gamma, "tau": tau}
-    if critic is None:
-        agent = built(function, batch.obs.shape[1], batch.action.shape[1], **settings)
-    else:
-        networks = critic, actor, target_critic, target_actor
-        agent = with_networks(bare(function, DDPG), networks, rate, **settings)
-    return observe_updates(agent, batch, [True] * updates, own=critic is None)
+def toy_agent(rng: np.random.Generator, obs_size: int, action_dim: int) -> ToyAgent:
+    sizes = rng, obs_size, action_dim
+    return ToyAgent(
+        0.05, actor=random_actor(*sizes), critic=random_critic(*sizes),
+        target_actor=random_actor(*sizes), target_critic=random_critic(*sizes),
+    )  # fmt: skip
 
 
-def grafted(function):
-    """The class of an answer, with the course's own base class beneath it.
+def settings(gamma: float, tau: float) -> SimpleNamespace:
+    """What an update needs of DDPG's, and the scale of rewards, which it must not use."""
+    return SimpleNamespace(gamma=gamma, tau=tau, reward_scale=0.3)
 
-    An autograder loads the course anew for each check: what the notebook's agent is made of may
-    then come from several loads, and an agent refuses the noise of another.
-    """
-    if not inspect.isclass(function):
-        return function
-    base = DDPG.__bases__[0]
-    own = [*takewhile(lambda kind: kind.__name__ != base.__name__, function.__mro__)]
-    parts = {name: part for kind in reversed(own) for name, part in vars(kind).items()}
-    for name in ("__dict__", "__weakref__", "__signature__", "settings"):  # a class's own
-        parts.pop(name, None)
-    networks = {name: parts.pop(name) for name in ("actor_class", "critic_class") if name in parts}
-    kind = type(function.__name__, (base,), parts)
-    for name, network in networks.items():  # a function may make them, which a body may not name
-        setattr(kind, name, network)
-    return kind
+
+# --- 2.10 update ----------------------------------------------------------------------------------
 
 
 def by_hand() -> tuple:
-    """The target is 2.6, the critic says 2.75."""
-    now, later = (floats([[1.0]]), floats([[0.5]])), (floats([1.0]), floats([[2.0]]))
-    batch = Batch(*now, *later, torch.zeros(1), torch.zeros(1))
-    return *networks_by_hand(), batch, 1, 0.8, 0.25, 0.1
+    """The target is 2.6; the critic says 2.75."""
+    agent = ToyAgent(
+        0.1, actor=SmallActor([[0.5]]), critic=SmallCritic([2.0, 2.0]),
+        target_actor=SmallActor([[0.0]]), target_critic=SmallCritic([1.0, 0.0]),
+    )  # fmt: skip
+    parts = [[1.0]], [[0.5]], [1.0], [[2.0]], [0.0], [0.0]
+    return agent, [(Batch(*map(torch.tensor, parts)), settings(0.8, 0.25))]
 
 
 def update_cases(rng: np.random.Generator) -> list[Case]:
-    def random(obs_size: int, action_dim: int, *numbers: float, own: bool = False) -> tuple:
-        def actor() -> SmallActor:
-            return SmallActor(rng.normal(size=(obs_size, action_dim)) / 2)
-
-        def critic() -> SmallCritic:
-            return SmallCritic(rng.normal(size=obs_size + action_dim) / 2)
-
-        networks = [None] * 4 if own else [critic(), actor(), critic(), actor()]
-        flags = ["", "terminated", "", "truncated", ""]
-        return *networks, batch_of(rng, obs_size, action_dim, *flags), *numbers
+    def random(obs_size: int, action_dim: int, calls: int, gamma: float) -> tuple:
+        flags = "", "terminated", "", "truncated", ""
+        batches = [batch_of(rng, obs_size, action_dim, *flags) for _ in range(calls)]
+        return toy_agent(rng, obs_size, action_dim), [(b, settings(gamma, 0.2)) for b in batches]
 
     return [
-        Case(by_hand(), note="one step, one update"),
-        Case(random(2, 1, 1, 0.9, 0.2, 0.05), note="five steps, one update"),
-        Case(random(3, 2, 3, 0.9, 0.2, 0.05), note="three updates, two action dimensions"),
-        Case(random(1, 3, 2, 1.0, 0.2, 0.05), note="two updates, gamma 1"),
-        Case(random(3, 2, 2, 0.9, 0.2, 0.05, own=True), note="the agent's own networks"),
+        Case(by_hand(), note="one transition, one update"),
+        Case(random(2, 1, 1, 0.9), note="five transitions, one update"),
+        Case(random(3, 2, 3, 0.9), note="three updates, two action dimensions"),
+        Case(random(1, 3, 2, 1.0), note="two updates, gamma 1"),
     ]
 
 
-DDPG_UPDATE = exercise(__file__, "2.10", DDPG, update_cases, observe_agent)
+DDPG_UPDATE = exercise(__file__, "2.10", update, update_cases, observe_update)
+
+
+# --- 2.11 two_steps -------------------------------------------------------------------------------
+
+
+def two_steps(agent, batch, y):
+    """One step of the critic towards the targets y (B,), then one of the actor up the critic."""
+    # 1. The critic.
+    loss = nn.functional.mse_loss(agent.critic(batch.obs, batch.action), y)
+    agent.critic_optimizer.zero_grad()
+    loss.backward()
+    agent.critic_optimizer.step()
+    # 2. The actor.
+    loss = -agent.critic(batch.obs, agent.actor(batch.obs)).mean()
+    agent.actor_optimizer.zero_grad()
+    loss.backward()
+    agent.actor_optimizer.step()
+
+
+def step_cases(rng: np.random.Generator) -> list[Case]:
+    def random(obs_size: int, action_dim: int, calls: int) -> tuple:
+        batches = [batch_of(rng, obs_size, action_dim, *["", "", ""]) for _ in range(calls)]
+        targets = [torch.tensor(rng.normal(size=3), dtype=torch.float32) for _ in batches]
+        return toy_agent(rng, obs_size, action_dim), list(zip(batches, targets, strict=True))
+
+    return [
+        Case(random(1, 1, 1), note="one call"),
+        Case(random(2, 1, 2), note="two calls"),
+        Case(random(3, 2, 3), note="three calls, two action dimensions"),
+    ]
+
+
+TWO_STEPS = exercise(__file__, "2.11", two_steps, step_cases, observe_update)

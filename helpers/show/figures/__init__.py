@@ -15,7 +15,11 @@ from helpers.show.figures.ddpgfd_n_step import n_step_explorer
 from helpers.show.figures.ddpgfd_priorities import priority_explorer
 from helpers.show.figures.ddpgfd_sum_tree import tree_walk_explorer
 from helpers.show.figures.ddpgfd_swings import plot_swings
-from helpers.show.figures.diagrams import plot_actor_critic, plot_agent_environment
+from helpers.show.figures.diagrams import (
+    plot_actor_critic,
+    plot_agent_environment,
+    plot_gradient_path,
+)
 from helpers.show.figures.discount import discount_explorer
 from helpers.show.figures.explore import Slider, explore
 from helpers.show.figures.ppo_clip import clip_explorer

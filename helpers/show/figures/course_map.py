@@ -3,7 +3,7 @@
 Years are those of the papers: Barto, Sutton & Anderson 1983; Williams 1992; Mnih et al. 2013 and
 2015 (DQN), Silver et al. 2014 (DPG), Lillicrap et al. 2015 (DDPG), Mnih et al. 2016 (A3C),
 OpenAI's Baselines 2017 (A2C), Schulman et al. 2017 (PPO), Vecerik et al. 2017 (DDPGfD), Fujimoto et
-al. 2018 (TD3), Haarnoja et al. 2018 (SAC).
+al. 2018 (TD3), Haarnoja et al. 2018 (SAC), Fujimoto & Gu 2021 (TD3+BC).
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ ENTRIES = (
     Entry("PPO", (2017,), "a batch used often,\nthe ratio clipped", "07", (3, 2), BLUE),
     Entry("TD3", (2018,), "two critics,\nthe lower counts", "03, 05", (4, 1), GREEN),
     Entry("SAC", (2018,), "random on purpose:\nmaximum entropy", "06", (4, 2), GREEN),
+    Entry("TD3+BC", (2021,), "old data alone,\nactions near them", "08", (4, 0), GREEN),
 )
 LED_TO = (
     ("REINFORCE", "A3C, A2C"),
@@ -57,6 +58,7 @@ LED_TO = (
     ("DDPG", "DDPGfD"),
     ("DDPG", "TD3"),
     ("TD3", "SAC"),
+    ("TD3", "TD3+BC"),
 )
 
 

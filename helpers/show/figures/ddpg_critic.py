@@ -51,15 +51,13 @@ def plot_q(
 
     Args:
         agent: trained or not; it needs `actor(obs)` and `critic(obs, action)` on tensors
-            (B, 3) and (B, 1), as `helpers.agents.DDPG` has. If its networks take observations in
-            other units than the environment's, its `flat(obs)` changes them.
+            (B, 3) and (B, 1), as those of `helpers.algorithms.ddpg` and `helpers.agents` have.
         angle: in degrees.
         speed: angular velocity in rad/s, -8 to 8.
         step: the step size.
         zoom: of the left panel's vertical axis.
         shows: "policy" (the actor's torque in all states) or "value", Q(s, mu(s)).
     """
-    _check_q(agent, speed, shows)
     angle = (angle + 180) % 360 - 180 if abs(angle) > 180 else angle
     policy, value, spread = _everywhere(agent)
     here = critic_at(agent, angle, speed)
@@ -72,15 +70,6 @@ def plot_q(
     axes[2].plot(angle, speed, "o", ms=8, mew=2, mec=INK, color="white", clip_on=False)
     headline(fig, _opinion(here, spread))
     return fig
-
-
-def _check_q(agent: Any, speed: float, shows: str) -> None:
-    if getattr(agent, "obs_size", 3) != 3 or getattr(agent, "action_size", 1) != 1:
-        raise ValueError("plot_q draws Pendulum-v1 only: three observations and one action.")
-    if not -SPEED <= speed <= SPEED:
-        raise ValueError(f"speed must lie between -8 and 8 rad/s, not {speed}.")
-    if shows not in MAPS.values():
-        raise ValueError(f'shows is "policy" or "value", not {shows!r}.')
 
 
 def critic_at(agent: Any, angle: float, speed: float) -> dict[str, Any]:
@@ -107,7 +96,11 @@ def _observations(agent: Any, angles: NDArray, speeds: NDArray) -> torch.Tensor:
     """States (B,) and (B,) as Pendulum-v1 shows them and the agent's networks take them, (B, 3)."""
     radians = np.radians(angles)
     obs = np.stack([np.cos(radians), np.sin(radians), speeds], axis=-1).astype(np.float32)
-    return agent.flat(obs) if hasattr(agent, "flat") else torch.from_numpy(obs)
+    if hasattr(agent, "flat"):
+        return agent.flat(obs)
+    if hasattr(agent, "env"):  # as `shared.scaled_env` shows them
+        obs = agent.env.env.observation(obs).astype(np.float32)
+    return torch.from_numpy(obs)
 
 
 @torch.no_grad()

@@ -1,7 +1,5 @@
 """Lesson 02: Ornstein-Uhlenbeck noise beside independent noise, and what both push."""
 
-import math
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -9,7 +7,7 @@ from numpy.typing import NDArray
 
 from helpers.agents.noise import GaussianNoise, OUNoise
 from helpers.show.figures.drawing import TOP, headline, note
-from helpers.show.figures.explore import Scale, Slider, explore
+from helpers.show.figures.explore import Slider, explore
 from helpers.show.plotting import (
     BLUE,
     FAINT,
@@ -26,7 +24,7 @@ STEPS = 200  # an episode of Pendulum-v1
 FRICTION = 0.1  # of the speed, lost in a step
 
 
-def plot_ou(theta: float = 0.15, sigma: float = 0.2, dt: float = 1.0, seed: int = 1) -> Figure:
+def plot_ou(theta: float = 0.15, sigma: float = 0.2, seed: int = 1) -> Figure:
     """Ornstein-Uhlenbeck noise beside independent noise of the same width, and what both push.
 
     Left: 200 steps of `OUNoise` after a reset, and of `GaussianNoise` with the same standard
@@ -35,24 +33,19 @@ def plot_ou(theta: float = 0.15, sigma: float = 0.2, dt: float = 1.0, seed: int 
     independent pushes typically carry the mass in 200 steps.
 
     Args:
-        theta: how strongly the process is pulled back to 0.
+        theta: how strongly the process is pulled back to 0, above 0 and below 2.
         sigma: how strongly it is pushed about.
-        dt: the time between two looks; the memory is about 1 / (theta dt) steps.
         seed: another one gives other paths, and the same bands.
     """
-    if not 0 < theta * dt < 2:
-        raise ValueError(f"theta * dt must lie between 0 and 2, not {theta * dt:g}: else it grows.")
-    if sigma <= 0:
-        raise ValueError(f"sigma must be above 0, not {sigma}.")
-    rng, ou = np.random.default_rng(seed), OUNoise(sigma, theta, dt)
+    rng, ou = np.random.default_rng(seed), OUNoise(sigma, theta)
     correlated = np.concatenate([ou.sample((1,), rng) for _ in range(STEPS)])
     independent = GaussianNoise(ou.std).sample((STEPS,), rng)
-    bands = carried(theta, sigma, dt)
+    bands = carried(theta, sigma)
     fig, (left, right) = new_figure(2, height=3.3, layout=None, width_ratios=[1.35, 1])
     margins(fig, top=TOP)
     _draw_noise(left, correlated, independent, ou)
     _draw_pushed(right, pushed(correlated), pushed(independent), *bands)
-    headline(fig, _memory(theta * dt, bands))
+    headline(fig, _memory(theta, bands))
     return fig
 
 
@@ -65,17 +58,17 @@ def pushed(force: NDArray) -> NDArray[np.float64]:
     return np.cumsum(speeds)
 
 
-def carried(theta: float, sigma: float, dt: float) -> tuple[NDArray, NDArray]:
+def carried(theta: float, sigma: float) -> tuple[NDArray, NDArray]:
     """The standard deviation of the mass's place after each step: pushed by OU, by Gaussian noise.
 
     The place is a sum over all pushes so far, each times what it has done since; independent
     pushes add up in squares.
     """
     response = pushed(np.eye(1, STEPS)[0])  # to a single push at the first step
-    memory = (1 - theta * dt) ** np.arange(STEPS)
+    memory = (1 - theta) ** np.arange(STEPS)
     chain = np.convolve(memory, response)[:STEPS]  # what one push of the OU process does over time
     white, ou = (np.sqrt(np.cumsum(r**2)) for r in (response, chain))
-    return sigma * math.sqrt(dt) * ou, OUNoise(sigma, theta, dt).std * white
+    return sigma * ou, OUNoise(sigma, theta).std * white
 
 
 def _draw_noise(ax: Axes, correlated: NDArray, independent: NDArray, ou: OUNoise) -> None:
@@ -83,15 +76,11 @@ def _draw_noise(ax: Axes, correlated: NDArray, independent: NDArray, ou: OUNoise
     ax.axhline(0, color=FAINT, lw=1)
     (dots,) = ax.plot(steps, independent, "o", ms=3, mew=0, color=ORANGE, label="independent")
     (line,) = ax.plot(steps, correlated, color=BLUE, lw=1.7, label="Ornstein-Uhlenbeck")
-    memory = 1 / (ou.theta * ou.dt)
+    memory = 1 / ou.theta
     reach = max(2.5, 2.5 * ou.std)
-    ax.plot(
-        [6, min(6 + memory, STEPS)], [-0.85 * reach] * 2, color=INK, lw=3, solid_capstyle="butt"
-    )
-    late = ", OU's only in the long run" if memory > STEPS / 4 else ""
-    note(ax, 0.03, 0.95, f"both have std {ou.std:.2f}{late}")
-    beyond = ", beyond the right edge" if 6 + memory > STEPS else ""
-    note(ax, 0.03, 0.14, f"memory 1 / (θ_OU dt) = {_steps(memory)}{beyond}")
+    ax.plot([6, 6 + memory], [-0.85 * reach] * 2, color=INK, lw=3, solid_capstyle="butt")
+    note(ax, 0.03, 0.95, f"both have std {ou.std:.2f}")
+    note(ax, 0.03, 0.14, f"1 / θ_OU = {_steps(memory)}")
     ax.set(xlim=(0, STEPS + 1), ylim=(-reach, reach))
     ax.set_xticks([0, 100, 200])
     if reach == 2.5:
@@ -118,28 +107,20 @@ def _draw_pushed(ax: Axes, ou: NDArray, white: NDArray, band: NDArray, narrow: N
     label(ax, "the mass that each pushes", "step", "place", size=9.5)
 
 
-def _memory(theta_dt: float, bands: tuple[NDArray, NDArray]) -> str:
-    further = bands[0][-1] / bands[1][-1]
-    if abs(theta_dt - 1) < 1e-9:
-        return "θ_OU dt = 1: each step undoes all of the past, and OU noise is independent noise."
-    if theta_dt > 1:
-        return (
-            "θ_OU dt above 1: pulled beyond 0, the noise changes sides and takes its pushes back."
-        )
-    times = f"OU noise pushes a mass {further:.1f} times as far"
-    if theta_dt * STEPS < 1:
-        return f"A memory longer than the episode: one long push, {further:.1f} times as far."
-    return f"A memory of {_steps(1 / theta_dt)}: {times} as independent noise does."
+def _memory(theta: float, bands: tuple[NDArray, NDArray]) -> str:
+    if theta == 1:
+        return "θ_OU = 1: each step undoes all of the past, and OU noise is independent noise."
+    times = f"OU noise pushes a mass {bands[0][-1] / bands[1][-1]:.1f} times as far"
+    return f"Correlated over {_steps(1 / theta)}: {times} as independent noise does."
 
 
 def ou_explorer() -> None:
-    """`plot_ou` with sliders for theta, sigma, dt and the seed."""
+    """`plot_ou` with sliders for theta, sigma and the seed."""
     explore(
         plot_ou,
         alt="Correlated noise wanders and carries a mass far; independent noise of the same size "
         "mostly cancels out.",
         theta=Slider(0.05, 1.0, 0.15, 0.05, "θ_OU (pull to 0)"),
         sigma=Slider(0.05, 0.3, 0.2, 0.05, "σ (pushes)"),
-        dt=Scale((0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0), 1.0, "dt"),
         seed=Slider(0, 20, 1, 1, "seed"),
     )

@@ -40,8 +40,6 @@ def plot_tau(tau: float = 0.005, noise: float = 0.15, seed: int = 0) -> Figure:
         noise: standard deviation of the online weight around its trend.
         seed: another one gives other noise.
     """
-    if not 0 < tau <= 1:
-        raise ValueError(f"tau must be above 0 and at most 1, not {tau}.")
     steps = np.arange(UPDATES + 1)
     online = trend(steps) + noise * np.random.default_rng(seed).standard_normal(UPDATES + 1)
     online[0] = 0.0

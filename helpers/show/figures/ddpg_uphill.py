@@ -68,12 +68,6 @@ def plot_uphill(
         steps: how many steps to take, 1 to 20.
         error: how wrong the critic is: 0 is right, 1 adds a hill that is not there.
     """
-    if not -1 <= action <= 1:
-        raise ValueError(f"action must lie in [-1, 1], not {action}.")
-    if step < 0:
-        raise ValueError(f"step must not be negative, not {step}: the gradient points uphill.")
-    if not 1 <= steps <= FURTHEST:
-        raise ValueError(f"steps must lie between 1 and {FURTHEST}, not {steps}.")
     path = ascend(action, step, steps, error)
     fig, ax = new_figure(height=3.9, layout=None)
     margins(fig, left=0.75, top=TOP)

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 
 from helpers.show.figures.drawing import place_panel, round_box, say, tint
-from helpers.show.plotting import BLUE, GREEN, GREY, INK, VERMILLION, new_figure
+from helpers.show.plotting import BLUE, GREEN, GREY, INK, ORANGE, VERMILLION, new_figure
 
 Place = tuple[float, float]
 # A name, what stands below it, its middle in inches, its size, its colour.
@@ -70,6 +70,38 @@ def plot_actor_critic(critic: str = "V(s)", learns_from: str = "") -> Figure:
     return fig
 
 
+def plot_gradient_path() -> Figure:
+    """How the actor learns: forward from state to value, and the gradient all the way back."""
+    boxes: Sequence[Box] = (
+        ("state s", "", (0.75, 1.5), (1.1, 0.6), GREY),
+        ("actor", "weights θ move", (2.75, 1.5), (1.7, 0.8), BLUE),
+        ("critic", "weights φ stay", (5.35, 1.5), (1.7, 0.8), VERMILLION),
+        ("Q(s, a)", "", (7.35, 1.5), (1.1, 0.6), GREY),
+    )
+    flows: Sequence[Flow] = (
+        ("", (0, 0), ((1.3, 1.5), (1.9, 1.5))),
+        ("a = μ(s)", (4.05, 1.65), ((3.6, 1.5), (4.5, 1.5))),
+        ("", (0, 0), ((6.2, 1.5), (6.8, 1.5))),
+        ("s", (3.1, 2.4), ((0.75, 1.8), (0.75, 2.25), (5.35, 2.25), (5.35, 1.9))),
+    )
+    back: Sequence[Flow] = (
+        ("up: +1", (6.45, 0.52), ((7.35, 1.2), (7.35, 0.7), (5.55, 0.7), (5.55, 1.1))),
+        (
+            "∇ₐ Q(s, a): how the action should change", (4.05, 0.28),
+            ((5.2, 1.1), (5.2, 0.5), (2.95, 0.5), (2.95, 1.1)),
+        ),
+        (
+            "∇θ μ(s): how the weights\nmove the action", (1.1, 0.55),
+            ((2.6, 1.1), (2.6, 0.8), (2.05, 0.8), (2.05, 1.1)),
+        ),
+    )  # fmt: skip
+    fig = _diagram(boxes, flows, (8.0, 2.6))
+    for words, (x, y), way in back:
+        _arrow(fig.axes[0], way, ORANGE, "--")
+        say(fig.axes[0], x, y, words, 9.5, INK, ha="center")
+    return fig
+
+
 def _diagram(
     boxes: Sequence[Box], flows: Sequence[Flow], size: Place, beside: Sequence[str] = ()
 ) -> Figure:
@@ -89,8 +121,8 @@ def _diagram(
     return fig
 
 
-def _arrow(ax: Axes, way: Sequence[Place]) -> None:
-    style: Any = {"color": GREY, "lw": 1.3}
+def _arrow(ax: Axes, way: Sequence[Place], colour: str = GREY, dashes: str = "-") -> None:
+    style: Any = {"color": colour, "lw": 1.3, "ls": dashes}
     ax.plot(*zip(*way[:-1], strict=True), **style)
     ax.annotate(
         "", way[-1], way[-2], arrowprops={"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 1, **style}

@@ -26,7 +26,7 @@ def outside(ratios: NDArray, clip: float) -> NDArray[np.float64]:
 def plot_ratios(
     runs: Mapping[str, NDArray],
     advantages: NDArray,
-    epoch: int = 1,
+    epoch: int | None = None,
     run: str | None = None,
     clip: float = 0.2,
 ) -> Figure:
@@ -35,11 +35,12 @@ def plot_ratios(
     Args:
         runs: name -> ratios (epochs + 1, B); the first row, before the first epoch, is all 1.
         advantages: (B,), normalised, of the same actions.
-        epoch: which row of ratios is drawn.
+        epoch: which row of ratios is drawn; by default the last.
         run: whose ratios are drawn on the left; by default the first.
         clip: epsilon, the range that is shaded.
     """
     run = next(iter(runs)) if run is None else run
+    epoch = min(map(len, runs.values())) - 1 if epoch is None else epoch
     ratios = runs[run][epoch]
     fig, (left, right) = new_figure(2, height=3.6, layout=None, width_ratios=[1.7, 1])
     share = outside(runs[run], clip)[epoch]

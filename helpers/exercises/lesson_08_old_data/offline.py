@@ -1,0 +1,92 @@
+"""Lesson 08's offline algorithm: exercises 8.1 `td3_bc_actor_loss` and 8.2 `update`."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from torch import nn
+
+from helpers.algorithms.td3_bc import SPARSE_PENDULUM, td3_bc_actor_loss, update
+from helpers.checks.exercise import Case
+from helpers.exercises.observing import call_twice, with_gradients
+from helpers.exercises.properties import freezes_nothing, leaves_gradients_alone, no_mutation
+from helpers.exercises.text import exercise
+from helpers.exercises.toys import (
+    SmallActor,
+    SmallTwin,
+    batch_of,
+    floats,
+    random_actor,
+    random_twin,
+)
+from helpers.exercises.writing import Steady, ToyAgent, observe_update
+
+# --- 8.1 td3_bc_actor_loss ------------------------------------------------------------------------
+
+
+def observe_loss(function, actor, critic, obs, action, bc_alpha):
+    loss = call_twice(function, actor, critic, obs, action, bc_alpha)
+    return with_gradients("loss", loss, {"the actor": actor.weights})
+
+
+def loss_cases(rng: np.random.Generator) -> list[Case]:
+    """Values above 0, below 0 and on both sides of it."""
+
+    def drawn(size: int, obs_size: int, action_dim: int, alpha: float) -> tuple:
+        both = (make(rng, obs_size, action_dim) for make in (random_actor, random_twin))
+        obs, action = rng.normal(size=(size, obs_size)), rng.uniform(-1, 1, (size, action_dim))
+        return *both, floats(obs), floats(action), alpha
+
+    one = SmallActor([[0.5]]), SmallTwin([1.0, 2.0], [0.0, 3.0])
+    return [
+        Case((*one, floats([[1.0]]), floats([[0.25]]), 2.5), note="batch of one"),
+        Case((*one, floats([[-2.0]]), floats([[0.25]]), 2.5), note="a value below 0"),
+        Case((*one, floats([[1.0], [-2.0]]), floats([[-0.5], [1.0]]), 0.5), note="two rows"),
+        Case((*one, floats([[1.0], [-2.0]]), floats([[-0.5], [1.0]]), 0.0), note="alpha 0"),
+        Case(drawn(5, 3, 2, 2.5), note="two action dimensions"),
+        Case(drawn(8, 4, 4, 4.0), note="as many action dimensions as observed numbers"),
+        Case(drawn(32, 2, 1, 1.0)),
+    ]
+
+
+TD3_BC_ACTOR_LOSS = exercise(
+    __file__, "8.1", td3_bc_actor_loss, loss_cases, observe_loss,
+    properties=freezes_nothing(loss_cases) | leaves_gradients_alone(loss_cases)
+    | no_mutation(loss_cases),
+)  # fmt: skip
+
+# --- 8.2 update -----------------------------------------------------------------------------------
+
+
+def observe_writing(function, networks, calls):
+    """Agent and generator are made here: neither can be copied with the case."""
+    return observe_update(
+        function, ToyAgent(0.05, **networks), [(*each, Steady()) for each in calls]
+    )
+
+
+def update_cases(rng: np.random.Generator) -> list[Case]:
+    flags = "", "terminated", "truncated", "both", "", "terminated"
+    s = replace(SPARSE_PENDULUM, gamma=0.9, tau=0.2, noise_clip=0.05, target_noise=0.3)
+
+    def networks(obs_size: int, action_dim: int) -> dict[str, nn.Module]:
+        makes = {"actor": random_actor, "critic": random_twin}
+        makes |= {f"target_{name}": make for name, make in makes.items()}
+        return {name: make(rng, obs_size, action_dim) for name, make in makes.items()}
+
+    def calls(obs_size: int, action_dim: int, numbers: range, **changes: Any) -> list[tuple]:
+        own = replace(s, **changes)
+        return [(batch_of(rng, obs_size, action_dim, *flags), own, n) for n in numbers]
+
+    return [
+        Case((networks(2, 1), calls(2, 1, range(1, 2))), note="update 1: the actor waits"),
+        Case((networks(2, 1), calls(2, 1, range(2, 3))), note="update 2: the actor's turn"),
+        Case((networks(3, 2), calls(3, 2, range(1, 6))), note="five updates"),
+        Case(
+            (networks(3, 2), calls(3, 2, range(1, 5), policy_delay=3, bc_alpha=0.5, gamma=0.8)),
+            note="a longer delay",
+        ),
+    ]
+
+
+UPDATE = exercise(__file__, "8.2", update, update_cases, observe_writing)

@@ -1,0 +1,131 @@
+"""Lesson 08's small functions: exercises 8.5 `symmetric_sample`, 8.6 `subset_minimum` and 8.7
+`expectile_loss`.
+
+How many random numbers an answer takes, and in which order, is its own business. So what is drawn
+is looked at by what it is, and not number by number.
+"""
+
+import numpy as np
+import torch
+
+from helpers.algorithms.after_2018 import expectile_loss, subset_minimum
+from helpers.algorithms.rlpd import symmetric_sample
+from helpers.checks.exercise import Case
+from helpers.exercises.observing import with_gradients
+from helpers.exercises.properties import no_mutation
+from helpers.exercises.text import exercise
+from helpers.exercises.toys import floats, leaf
+from helpers.memory.buffers import Batch, ReplayBuffer
+
+# --- 8.5 symmetric_sample -------------------------------------------------------------------------
+
+OLD = 1000  # the first number of the old rows
+
+
+def observe_sample(function, own, old, batch_size):
+    batch, again = (function(own, old, batch_size) for _ in range(2))
+    if batch is None:
+        return None
+    if not isinstance(batch, Batch) or not all(isinstance(each, torch.Tensor) for each in batch):
+        return {"form": f"{type(batch).__name__}, not a Batch of tensors"}
+    shapes = ", ".join(f"{name} {tuple(e.shape)}" for name, e in batch._asdict().items())
+    if any(len(part) != len(batch.reward) for part in batch):
+        return {"form": "a Batch", "shapes": shapes}
+    rows, others = batch.reward.flatten(), again.reward.flatten()
+    same = torch.equal(rows, others) if len(rows) > 4 else False
+    whole = all(
+        torch.equal(part.reshape(len(rows), -1)[:, 0], rows)
+        for part in (batch.obs, batch.action, batch.next_obs)
+    )
+    return {
+        "form": "a Batch",
+        "shapes": shapes,
+        "rows of the agent's own": int((rows < OLD).sum()),
+        "rows of old data": int((rows >= OLD).sum()),
+        "parts of a row belong together": whole,
+        "rows marked as terminated": bool((batch.terminated == (rows % 2)).all()),
+        "the same rows at each call": same,
+        "different rows": len(set(rows.tolist())) > len(rows) // 2,
+    }
+
+
+def sample_cases(rng: np.random.Generator) -> list[Case]:
+    def filled(size: int, first: int) -> ReplayBuffer:
+        buffer = ReplayBuffer(size + 3, (2,), (1,), rng=int(rng.integers(1000)))
+        for number in range(first, first + size):
+            row = np.array([number, -1.0])
+            buffer.add(row, row[:1], number, row, number % 2 == 1, False)
+        return buffer
+
+    return [
+        Case((filled(200, 0), filled(200, OLD), 8), note="as many of each"),
+        Case((filled(3, 0), filled(800, OLD), 4), note="hardly any steps of its own yet"),
+        Case((filled(900, 0), filled(50, OLD), 16), note="many steps of its own"),
+        Case((filled(300, 0), filled(300, OLD), 7), note="an odd batch"),
+        Case((filled(300, 0), filled(300, OLD), 1), note="a batch of one"),
+        Case((filled(600, 0), filled(700, OLD), 128), note="the lesson's batch"),
+    ]
+
+
+SYMMETRIC_SAMPLE = exercise(__file__, "8.5", symmetric_sample, sample_cases, observe_sample)
+
+# --- 8.6 subset_minimum ---------------------------------------------------------------------------
+
+CALLS = 600
+
+
+def observe_minimum(function, q, m, same):
+    """With the same values in all rows, how often each critic is the lowest (in sixths)."""
+    rng = np.random.default_rng(0)
+    first = function(q.clone(), m, rng)
+    if not isinstance(first, torch.Tensor):
+        return None if first is None else f"{type(first).__name__}, not a tensor"
+    if same is None:
+        return {"lowest of all": first}
+    if first.shape != q.shape[1:]:
+        return {"shape": str(tuple(first.shape))}
+    drawn = np.array([function(q.clone(), m, rng).numpy() for _ in range(CALLS)])
+    chosen = (drawn[:, None, :] == q.numpy()).argmax(axis=1)  # which critic, by call and row
+    shares = np.bincount(chosen[:, 0], minlength=len(q)) / CALLS
+    return {
+        "shape": str(tuple(first.shape)),
+        "share of each critic": np.round(6 * shares) / 6,
+        "one choice for all rows": bool((chosen == chosen[:, :1]).all()),
+        "values of one of the critics": bool((drawn[:, None, :] == q.numpy()).any(axis=1).all()),
+    }
+
+
+def minimum_cases(rng: np.random.Generator) -> list[Case]:
+    rising = np.arange(4.0)[:, None] + 10 * np.arange(3.0)
+    return [
+        Case((floats(rising), 2, True), note="two of four critics"),
+        Case((floats(rising[2::-1].copy()), 2, True), note="two of three, the last is the lowest"),
+        Case((floats(rising[:3]), 1, True), note="one of three"),
+        Case((floats(rng.normal(size=(5, 6))), 5, None), note="all of five"),
+    ]
+
+
+SUBSET_MINIMUM = exercise(__file__, "8.6", subset_minimum, minimum_cases, observe_minimum)
+
+# --- 8.7 expectile_loss ---------------------------------------------------------------------------
+
+
+def observe_expectile(function, error, expectile):
+    return with_gradients("loss", function(error, expectile), {"the error": error})
+
+
+def expectile_cases(rng: np.random.Generator) -> list[Case]:
+    return [
+        Case((leaf([2.0]), 0.7), note="an error above 0"),
+        Case((leaf([-2.0]), 0.7), note="an error below 0"),
+        Case((leaf([2.0, -3.0, 0.5]), 0.9), note="both signs"),
+        Case((leaf([2.0, -3.0, 0.5]), 0.5), note="0.5: half of the mean square"),
+        Case((leaf([1.5, -0.5]), 0.2), note="an expectile below one half"),
+        Case((leaf(rng.normal(size=64)), 0.8)),
+    ]
+
+
+EXPECTILE_LOSS = exercise(
+    __file__, "8.7", expectile_loss, expectile_cases, observe_expectile,
+    properties=no_mutation(expectile_cases),
+)  # fmt: skip
