@@ -16,6 +16,8 @@ from helpers.show.plotting import BLUE, INK, VERMILLION, band, label, margins, n
 from helpers.show.table import Table
 from helpers.training.statistics import LEVEL, interquartile_mean, permutation_test
 
+USUAL = {"training": "in training", "at the end": "at the end"}
+
 
 def plot_results(
     results: Mapping[str, Mapping[str, Any]],
@@ -122,8 +124,7 @@ def effects_table(
     }
     measures = (measures if usual else {}) | more
     words = dict.fromkeys(measures, ("higher {}", "lower {}"))
-    words |= {"training": ("better in training", "worse in training")}
-    words |= {"at the end": ("better at the end", "worse at the end")}
+    words |= {what: (f"better {when}", f"worse {when}") for what, when in USUAL.items()}
     first, *others = runs
     tests = len(others) * len(measures)
     rows, marked = [], set()
