@@ -26,11 +26,11 @@ def test_no_sentence_compares_without_a_claim(lesson):
 @pytest.mark.parametrize(
     ("words", "holds"),
     [
-        ('lab.sooner("no delay", TAUGHT)', True),
-        ('lab.sooner(TAUGHT, "no delay")', False),
-        ('lab.sooner("no smoothing", TAUGHT)', False),
-        ('lab.no_difference("no smoothing")', True),
-        ('lab.no_difference("no delay")', False),
+        ('poles.sooner("TD3", "DDPG")', True),
+        ('poles.sooner("DDPG", "TD3")', False),
+        ('poles.sooner("no smoothing", "TD3")', False),
+        ('poles.no_difference("no smoothing")', True),
+        ('poles.no_difference("DDPG")', False),
         ('lab.reach_the_bar(10, TAUGHT, "no delay")', True),
         ("lab.reach_the_bar(9, TAUGHT)", False),
         ("near(0.995**460, 0.1, 0.005)", True),
