@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
-from importlib.util import find_spec
 from operator import attrgetter
 
 import pytest
@@ -16,10 +15,13 @@ from helpers.labs.break_it import POINTS
 from helpers.labs.variants import LABS, Variant, load_lab, variants
 from helpers.training import overestimation
 
-NEEDS = {"03b": [pytest.mark.skipif(find_spec("mujoco") is None, reason="MuJoCo is missing")]}
-SEEDS = {"03b": [100, 101, 102], "06b": list(range(120, 130)), "08": [10, 11, 12, 13, 14]}
+SEEDS = {
+    "03b": list(range(10, 20)),
+    "06b": list(range(120, 130)),
+    "08": [10, 11, 12, 13, 14],
+}
 VARIANTS = [
-    pytest.param(lesson, variant, id=f"{lesson} {variant.name}", marks=NEEDS.get(lesson, []))
+    pytest.param(lesson, variant, id=f"{lesson} {variant.name}")
     for lesson in LABS
     for variant in variants(lesson)
 ]
@@ -65,8 +67,7 @@ def test_a_variant_trains_and_is_measured(lesson, variant, monkeypatch):
         assert all(obtained < 0 for obtained in kept["obtained"])  # Pendulum's penalties
 
 
-CHANGED = ["one critic", "no minimum", "double Q-learning", "maximum for minimum", "no delay",
-           "no smoothing", "one noise for the batch"]  # fmt: skip
+CHANGED = ["one critic", "maximum for minimum", "no delay", "no smoothing"]
 
 
 def test_what_is_switched_off_makes_a_difference():
@@ -75,7 +76,8 @@ def test_what_is_switched_off_makes_a_difference():
         short(lab[name]).train(seed=3).critic.state_dict() for name in ("TD3 as taught", *CHANGED)
     )
     for name, weights in zip(CHANGED, others, strict=True):
-        assert any(not weights[key].equal(taught[key]) for key in taught), name
+        # More than the rounding by which updates in numpy differ.
+        assert any(not torch.allclose(weights[key], taught[key], atol=1e-4) for key in taught), name
 
 
 @pytest.mark.parametrize("lesson", LABS)

@@ -1,4 +1,4 @@
-"""What passes works in the rest of its lesson: agents learn with it, updates made of it pass."""
+"""What passes works in the rest of its lesson: agents learn with it."""
 
 import warnings
 
@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from helpers.agents import PPO, SAC, TD3, DDPGfD, ddpgfd, ppo, sac, td3
-from helpers.checks import exercises, find
+from helpers.checks import exercises
 from helpers.checks.core import judge
 from helpers.demos.files import load_demos
 
@@ -22,9 +22,7 @@ AGENTS = {
     "06_sac": (SAC, OFF_POLICY, (sac,), ("temperature", "entropy")),
     "07_ppo": (PPO, ON_POLICY, (ppo,), ("entropy", "approx_kl", "clip_fraction")),
 }
-UPDATES = {
-    "03_td3": "3.7",
-}
+UPDATES = {}
 CLASSES = {
     "DeterministicActor": "actor_class",
     "QNetwork": "critic_class",
@@ -62,10 +60,7 @@ def made_with(exercise, version, monkeypatch):
 
 @pytest.mark.parametrize(("exercise", "answer"), EVERY_ANSWER)
 def test_an_agent_learns_with_whatever_passes(exercise, answer, monkeypatch):
-    """Some updates, after which every weight has moved; and the check of the update is content.
-
-    As in a notebook, where the class calls what the student wrote.
-    """
+    """Some updates, after which every weight has moved."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         version = judge(exercise, answer.function).version
@@ -87,6 +82,3 @@ def test_an_agent_learns_with_whatever_passes(exercise, answer, monkeypatch):
     for old, parameter in zip(before, parameters, strict=True):
         assert torch.isfinite(parameter).all()
         assert not torch.equal(old, parameter)
-    if exercise.lesson in UPDATES:
-        result = judge(find(UPDATES[exercise.lesson]), kind)
-        assert result.passed, str(result)

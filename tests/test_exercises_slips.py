@@ -50,9 +50,6 @@ SLIPS = [
     ("2.6", [("(1 - batch.terminated)", "~batch.terminated")], "subtract 0.0 and 1.0 from 1"),
     ("3.3", [("(1 - batch.terminated)", "~batch.terminated")],
      "these are numbers: subtract 0.0 and 1.0 from 1."),
-    ("3.4", [("q1, q2 = critic(", "both = critic("), ("nn.functional.mse_loss(q1, target) + "
-      "nn.functional.mse_loss(q2, target)", "((both - target) ** 2).mean()")],
-     "or two critics in one, unpack them"),
     ("3.6", [("action = actor(obs)", "action = actor")],
      "A `SmallActor` is no tensor: did you mean what it returns?"),
     ("5.4", [("super().reset(seed=seed)", "super.reset(seed=seed)")], "`super` has to be called"),

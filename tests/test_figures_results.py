@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
 
 from helpers.labs.variants import load_lab
 from helpers.show.figures.practice_side_by_side import plot_side_by_side
-from helpers.show.figures.results import effects_table, plot_comparison, plot_results, results_table
+from helpers.show.figures.results import effects_table, plot_results
 from helpers.show.figures.td3_overestimation import plot_overestimation
-from helpers.training.statistics import interquartile_mean, permutation_test
+from helpers.training.statistics import interquartile_mean
 from tests.figures import RESULTS, apart, sentence
 
 
@@ -30,34 +28,7 @@ def test_results_compare_a_variant_with_the_baseline():
         plot_results({"made by": "nobody"})
 
 
-def test_a_table_prints_the_means_that_its_p_compare():
-    results = {
-        name: runs | {"bar": 95} if isinstance(runs, dict) else runs
-        for name, runs in RESULTS.items()
-    }
-    table = results_table(results, seeds=lambda runs: len(runs["returns"]))
-    heads, *rows = table.splitlines()
-    assert re.split(" {2,}", heads.strip()) == [
-        "at the bar",
-        "mean",
-        "worst",
-        "training",
-        "p train",
-        "p after",
-        "seeds",
-    ]
-    taught, worse = (row.split("  ") for row in rows[:2])
-    taught, worse = ([cell.strip() for cell in row if cell.strip()] for row in (taught, worse))
-    assert taught == ["full", "3 of 4", "96.2", "90.0", "49.6", "4"]  # beside itself: no p
-    assert worse[:5] == ["no target", "0 of 4", "14.8", "9.0", "6.7"]
-    p = permutation_test([100, 90, 95, 100], [10, 9, 30, 10])
-    assert float(worse[6]) == pytest.approx(p, rel=0.05)
-
-    with pytest.raises(ValueError, match="at least one variant"):
-        results_table({"made by": "nobody"})
-
-
-@pytest.mark.parametrize("lesson", ["02", "03"])
+@pytest.mark.parametrize("lesson", ["02", "03", "03b"])
 def test_seeds_that_failed_are_drawn_too(lesson):
     lab = load_lab(lesson)
     for variant in lab:
@@ -133,46 +104,10 @@ def test_one_seed_that_went_astray_does_not_move_the_axes():
     assert limits == pytest.approx(plot_overestimation({"one": measured(2.0)}).axes[1].get_ylim())
 
 
-def scores(last: float, seeds: int = 8, bar: float | None = None) -> dict:
-    rng = np.random.default_rng(seeds)
-    steps = np.linspace(500, 10_000, 20)
-    returns = last * (1 - np.exp(-steps / 1000)) + rng.normal(0, 2, (seeds, 20))
-    return {"steps": steps.tolist(), "returns": returns.tolist(), "bar": bar}
-
-
-SCORES = {
-    "d1": scores(90, bar=95),
-    "t1": scores(100, bar=95),
-    "d2": scores(50),
-    "t2": scores(50, 7),
-}
-
-
-GROUPS = {
-    "MountainCarContinuous-v0": {"DDPG": "d1", "TD3": "t1"},
-    "Pendulum-v1": {"TD3": "t2", "DDPG": SCORES["d2"]},
-}
-
-
-def test_comparison_has_a_panel_for_each_environment_and_a_colour_for_each_algorithm():
-    fig = plot_comparison(SCORES, GROUPS)
-    assert [ax.get_title(loc="left") for ax in fig.axes] == list(GROUPS)
-    first, second = fig.axes
-    ddpg, td3, bar = first.lines
-    np.testing.assert_allclose(td3.get_ydata(), interquartile_mean(SCORES["t1"]["returns"]))
-    assert set(bar.get_ydata()) == {95}
-    assert [line.get_color() for line in second.lines] == [td3.get_color(), ddpg.get_color()]
-    assert [text.get_text() for text in fig.legends[0].get_texts()] == ["DDPG", "TD3"]
-    ahead = "TD3 ahead on MountainCarContinuous-v0, no difference shown on Pendulum-v1."
-    assert " ".join(sentence(fig).split()) == f"Last tenth of the curves: {ahead}"
-
-
 def test_the_drawings_of_results_keep_their_texts_apart():
     many = {f"TD3 without a thing {i}": measured(float(i)) for i in range(6)}
     apart(plot_overestimation(MEASURED, from_step=3000))
     apart(plot_overestimation(many))
-    apart(plot_comparison(SCORES, GROUPS))
-    apart(plot_comparison(SCORES, GROUPS | {"Hopper-v5": {"DDPG": "d1", "TD3": "t1"}}))
 
 
 # --- Several learners -------------------------------------------------------------------------
@@ -261,6 +196,8 @@ def test_a_table_of_effects_counts_its_tests():
     assert "8 seeds each. Bold: p < 0.05 / 6" in table.caption
     assert table._repr_html_().count("<b>") == 3
     assert str(table).splitlines()[-1] == table.caption
+    named = effects_table(results, usual=False, bias=lambda each: -np.mean(each["returns"], axis=1))
+    assert (named.heads, named.marked) == (["", "at the threshold", "bias", "effect"], {(2, 2)})
     four = {name: runs(shift, seeds=4) for name, shift in {"as taught": 10, "bad": 0}.items()}
     four |= {str(n): runs(10, seeds=4) for n in range(9)}
     # Four seeds against four: the smallest p there is, 2 of 70, is no evidence among 20 tests.

@@ -18,7 +18,6 @@ from helpers.show.figures.ppo_clip import plot_clip
 from helpers.show.figures.practice_frames import plot_frames
 from helpers.show.figures.practice_long_training import plot_robot
 from helpers.show.figures.practice_seeds import plot_seeds
-from helpers.show.figures.results import plot_comparison
 from helpers.show.figures.sac_gradients import plot_gradients
 from helpers.show.figures.sac_squash import plot_squash
 from helpers.show.figures.sac_temperature import plot_temperature
@@ -117,7 +116,6 @@ REFUSED = [
     (plot_q, S(agent=fresh(), shows="both"), '"policy" or "value"'),
     (plot_q, S(agent=DDPG("MountainCarContinuous-v0")), "Pendulum-v1 only"),
     (plot_q, S(agent=imagined(place=float("nan"))), "diverged"),
-    (plot_comparison, S(results={}, groups={}), "1 to 6 labels"),
     *((plot_ou, S(theta=t, dt=dt), "between 0 and 2") for t, dt in ((0.0, 1.0), (2.0, 1.0))),
     (plot_ou, S(sigma=0.0), "sigma must be above 0"),
     *((plot_tau, S(tau=tau), "above 0 and at most 1") for tau in (0, 1.5)),
@@ -129,7 +127,7 @@ REFUSED = [
     (plot_climb, S(shared=1.1), "between 0 and 1"),
     *((plot_smoothing, {name: -0.1}, "negative") for name in ("target_noise", "noise_clip")),
     (plot_smoothing, S(width=0), "width must be above 0"),
-    *((plot_data_flow, S(step=step), "between 1 and 15") for step in (0, 16)),
+    *((plot_data_flow, S(step=step), "between 0 and 15") for step in (-1, 16)),
     (plot_tree_walk, S(priorities=()), "1 to 16 priorities, not 0"),
     (plot_tree_walk, S(priorities=[1.0] * 17), "1 to 16 priorities, not 17"),
     (plot_tree_walk, S(priorities=[0.0, 0.0]), "empty"),

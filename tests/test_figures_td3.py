@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
+from operator import attrgetter
 
 import numpy as np
 import pytest
 
-import helpers.agents
-import helpers.memory
+from helpers.algorithms import td3
 from helpers.show.figures.drawing import tint
 from helpers.show.figures.td3_bias import (
     ESTIMATORS,
@@ -166,22 +164,15 @@ def test_the_curves_and_their_tops_are_those_of_the_critic():
 
 
 def test_every_step_has_a_number_something_that_moves_and_code_that_exists():
-    modules = [
-        importlib.import_module(f"{room.__name__}.{module.name}")
-        for room in (helpers.agents, helpers.memory)
-        for module in pkgutil.iter_modules(room.__path__)
-    ]
-    assert [number for number, *_ in BADGES][: len(STEPS)] == list(range(1, 16))
+    assert [number for number, *_ in BADGES] == list(range(1, 16))
     for number, step in enumerate(STEPS, 1):
         assert any(number in thing.steps for thing in (*BOXES, *ARROWS)), number
-        name, _, method = step.code.partition(".")
-        [found] = {getattr(module, name) for module in modules if hasattr(module, name)}
-        assert not method or callable(getattr(found, method))
-        assert step.sentence.endswith(".")
+        assert callable(attrgetter(step.code)(td3)), number
+        assert step.sentence.endswith((".", ","))
 
 
 def test_the_current_step_stands_out_and_later_ones_are_faint():
-    assert [state_of((4, 15), step) for step in (3, 4, 9, 15, None)] == [
+    assert [state_of((4, 15), step) for step in (3, 4, 9, 15, 0)] == [
         "ahead",
         "now",
         "past",
@@ -196,8 +187,8 @@ def test_the_current_step_stands_out_and_later_ones_are_faint():
         assert faint == {str(n) for n in range(step + 1, 16)}
         assert sentence(fig) == f"{step} of 15. {STEPS[step - 1].sentence}"
         assert STEPS[step - 1].code in inks
-    everything = plot_data_flow(None)
+    everything = plot_data_flow(0)
     numbers = [t for t in everything.texts if t.get_text().isdigit()]
     assert {t.get_text() for t in numbers} == {str(n) for n in range(1, 16)}
     assert len({t.get_color() for t in numbers}) == 1
-    assert "1 and 2 are one step in the environment" in sentence(everything)
+    assert "1 and 2 happen once" in sentence(everything)

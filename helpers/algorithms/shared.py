@@ -69,9 +69,12 @@ def make_env(env_id: str) -> Any:
 def scaled_env(env_id: str) -> Any:
     """A gymnasium.Env with observations and actions in [-1, 1]: networks learn best from such.
 
-    All its bounds must be finite.
+    Observations without bounds stay as they are.
     """
-    env = RescaleObservation(gym.make(env_id), np.float32(-1), np.float32(1))
+    env: Any = gym.make(env_id)
+    low, high = env.observation_space.low, env.observation_space.high
+    low, high = (np.where(np.isinf(x), x, np.sign(x - y)) for x, y in ((low, high), (high, low)))
+    env = RescaleObservation(env, low, high)
     return RescaleAction(env, np.float32(-1), np.float32(1))
 
 

@@ -1,21 +1,23 @@
 """Twin delayed deep deterministic policy gradient (TD3): the whole algorithm, from top to bottom.
 
 Source: Fujimoto, van Hoof & Meger 2018, "Addressing Function Approximation Error in Actor-Critic
-Methods", Algorithm 1. In the code `# 9` marks line 9 of it:
+Methods", Algorithm 1. In the code `# 9` marks step 9 of it:
 
-     1  critics Q1, Q2, actor mu: random weights
-     2  target networks Q1', Q2', mu': copies
-     3  empty replay buffer R
-     4  for every step:
-     5      a <- mu(s) + noise; observe r and s'
-     6      store (s, a, r, s') in R
-     7      draw a random batch of transitions from R
-     8      a~ <- clip(mu'(s') + clip(noise, -c, c), -1, 1)
-     9      y <- r + gamma min(Q1', Q2')(s', a~), or r alone if s' is terminal
-    10      minimise the mean of (y - Qi(s, a))^2 over both critics
-    11      at every d-th step:
-    12          maximise the mean of Q1(s, mu(s)) over the actor
-    13          move Q1', Q2', mu' a fraction tau towards Q1, Q2, mu
+     1  actor mu: random weights; target actor mu': a copy
+     2  critics Q1, Q2: random weights; target critics Q1', Q2': copies
+     3  for every step: a <- mu(s) + noise; observe r and s'; store (s, a, r, s') in R
+     4      draw a random batch of transitions from R
+     5      a' <- mu'(s')
+     6      a~ <- clip(a' + clip(noise, -c, c), -1, 1)
+     7      q1', q2' <- Q1'(s', a~), Q2'(s', a~)
+     8      the lower of the two, row by row
+     9      y <- r + gamma times the lower one, or r alone if s' is terminal
+    10      q1, q2 <- Q1(s, a), Q2(s, a)
+    11      loss <- mean of (y - q1)^2 + mean of (y - q2)^2
+    12      one gradient step of both critics, down the loss
+    13      at every d-th step: one of the actor, up the mean of Q1(s, mu(s)),
+    14          then Q1', Q2' move a fraction tau towards Q1, Q2,
+    15          and mu' moves a fraction tau towards mu
 
 Added to the paper's box, as in its appendix or by us: random actions at first, actions clipped to
 [-1, 1], and rewards that are scaled.
@@ -43,7 +45,7 @@ class Settings:
     noise: shared.Noise = shared.GaussianNoise(0.1)
     gamma: float = 0.99
     tau: float = 0.02
-    policy_delay: int = 2  # d
+    policy_delay: int = 2  # d of step 13
     target_noise: float = 0.2  # a standard deviation
     noise_clip: float = 0.5  # c
     batch_size: int = 128
@@ -54,6 +56,9 @@ class Settings:
 
 
 PENDULUM = Settings()
+TWO_POLES = Settings(
+    env_id="helpers.envs.make:DoublePole-v0", steps=30_000, batch_size=64, reward_scale=1.0,
+)  # fmt: skip
 MOUNTAIN_CAR = Settings(
     env_id="MountainCarContinuous-v0", steps=20_000, learning_starts=3000, tau=0.01,
     warm_up_noise=shared.OUNoise(sigma=0.5, theta=0.05),
@@ -145,8 +150,8 @@ class Agent:
         self.env = env
         self.history: shared.History = {}
         sizes = env.observation_space.shape[0], env.action_space.shape[0]
-        self.actor, self.critic = DeterministicActor(*sizes), TwinQNetwork(*sizes)  # 1
-        self.target_actor, self.target_critic = copy.deepcopy((self.actor, self.critic))  # 2
+        self.actor, self.critic = DeterministicActor(*sizes), TwinQNetwork(*sizes)  # 1, 2
+        self.target_actor, self.target_critic = copy.deepcopy((self.actor, self.critic))
         self.actor_optimizer = Adam(self.actor.parameters(), s.actor_learning_rate, fused=True)
         self.critic_optimizer = Adam(self.critic.parameters(), s.critic_learning_rate, fused=True)
 
@@ -163,22 +168,22 @@ def update(
 
     `number`: of this update, from 1 on. Returns the losses.
     """
-    next_action = smoothed_target_action(  # 8
+    next_action = smoothed_target_action(  # 5, 6
         agent.target_actor, batch.next_obs, s.target_noise, s.noise_clip, rng
     )
-    y = clipped_double_q_target(batch, next_action, agent.target_critic, s.gamma)  # 9
-    q_loss = twin_critic_loss(agent.critic, batch, y)  # 10
-    agent.critic_optimizer.zero_grad()
+    y = clipped_double_q_target(batch, next_action, agent.target_critic, s.gamma)  # 7 to 9
+    q_loss = twin_critic_loss(agent.critic, batch, y)  # 10, 11
+    agent.critic_optimizer.zero_grad()  # 12
     q_loss.backward()
     agent.critic_optimizer.step()
-    if number % s.policy_delay != 0:  # 11: not yet the actor's turn
+    if number % s.policy_delay != 0:  # 13: not yet the actor's turn
         return {"critic_loss": q_loss.detach()}
-    policy_loss = actor_loss_by_q1(agent.actor, agent.critic, batch.obs)  # 12
+    policy_loss = actor_loss_by_q1(agent.actor, agent.critic, batch.obs)  # 13
     agent.actor_optimizer.zero_grad()
     policy_loss.backward()  # reaches the critics too: their zero_grad clears that
     agent.actor_optimizer.step()
-    polyak_update(agent.target_critic.parameters(), agent.critic.parameters(), s.tau)  # 13
-    polyak_update(agent.target_actor.parameters(), agent.actor.parameters(), s.tau)
+    polyak_update(agent.target_critic.parameters(), agent.critic.parameters(), s.tau)  # 14
+    polyak_update(agent.target_actor.parameters(), agent.actor.parameters(), s.tau)  # 15
     return {"critic_loss": q_loss.detach(), "actor_loss": policy_loss.detach()}
 
 
@@ -188,21 +193,21 @@ def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
     rng, env = np.random.default_rng(seed), shared.scaled_env(s.env_id)
     obs_shape, action_shape = env.observation_space.shape, env.action_space.shape
     agent = Agent(env, s)  # 1, 2
-    memory = ReplayBuffer(s.buffer_size, obs_shape, action_shape, rng)  # 3
+    memory = ReplayBuffer(s.buffer_size, obs_shape, action_shape, rng)
     obs, total = env.reset(seed=seed)[0], 0.0
     # Fresh copies for each episode: an Ornstein-Uhlenbeck noise remembers its last value.
     noise, warm_up_noise = copy.deepcopy((s.noise, s.warm_up_noise))
-    for step in watch(range(1, s.steps + 1), agent, agent.history):  # 4
+    for step in watch(range(1, s.steps + 1), agent, agent.history):  # 3
         if step > s.learning_starts:
-            action = agent.act(obs) + noise.sample(action_shape, rng)  # 5
+            action = agent.act(obs) + noise.sample(action_shape, rng)
         else:
             action = warm_up_noise.sample(action_shape, rng)
         action = np.clip(action, -1, 1).astype(np.float32)
         next_obs, reward, terminated, truncated, _ = env.step(action)
-        memory.add(obs, action, s.reward_scale * reward, next_obs, terminated, truncated)  # 6
+        memory.add(obs, action, s.reward_scale * reward, next_obs, terminated, truncated)
         obs, total = next_obs, total + reward
         if step >= s.learning_starts:
-            losses = update(agent, memory.sample(s.batch_size), s, step, rng)  # 7 to 13
+            losses = update(agent, memory.sample(s.batch_size), s, step, rng)  # 4 to 15
             if step % 50 == 0:
                 shared.log(agent.history, step, losses)
         if terminated or truncated:

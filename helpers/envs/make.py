@@ -35,6 +35,9 @@ if "SparsePendulum-v0" not in gym.registry:  # the module may be imported again
             kwargs=arguments,
         )
 
+if "DoublePole-v0" not in gym.registry:
+    gym.register("DoublePole-v0", "helpers.envs.double_pole:DoublePole", max_episode_steps=500)
+
 if "LongPendulum-v0" not in gym.registry:
     gym.register(
         "LongPendulum-v0", "helpers.envs.long_pendulum:long_pendulum", max_episode_steps=1000

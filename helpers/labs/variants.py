@@ -3,7 +3,7 @@
 ## no delay
 td3 Pendulum-v1: policy_delay=1               the setting of a lesson, and what is changed in it
 mistake 3.3: only the first critic            as an exercise's file has it
-helpers.algorithms.ddpg:start_small           any other function or class, followed by an edit
+helpers.algorithms.ddpg:start_small           another function, class or method, and its edit
 `nn.init.uniform_(layer.weight` -> `(lambda *_: None)(layer.weight`
 What it is, and what it does to the training.
 """
@@ -32,7 +32,7 @@ FOLDER = Path(__file__).resolve().parent
 LABS = {path.name.split("_")[0]: path for path in sorted(FOLDER.glob("[0-9]*.md"))}
 _SETTING = re.compile(r"([\w-]+) ([\w-]+)(?:: (.+?))?( \(values watched\))?")
 _MISTAKE = re.compile(r"mistake ([\d.]+: .+)")
-_FUNCTION = re.compile(r"helpers[\w.]+:\w+")
+_FUNCTION = re.compile(r"helpers[\w.]+:[\w.]+")
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,12 @@ class Variant:
     def train(self, seed: int, callback: Callback | None = None) -> Agent:
         """The agent of this variant after the lesson's number of steps.
 
-        Updates are computed as they are written, of the unchanged training too: variants differ in
-        nothing but what they are about.
+        Where a function is replaced and its twin in numpy is not, updates are computed as they are
+        written: twins have the same steps and numbers.
         """
+        in_torch = self.replaced and not any("InNumpy" in where for where in self.replaced)
         with self.applied():
-            written = {"fast": False} if "fast" in self.setting.kind.settings else {}
+            written = {"fast": False} if in_torch and "fast" in self.setting.kind.settings else {}
             agent = self.setting.make(seed, **written, **self.changes)
             return agent.learn(self.setting.steps, callback)
 
@@ -140,7 +141,10 @@ def _function(where: str) -> Callable:
 
 
 def _users(where: str) -> list[tuple[Any, str]]:
-    """Every module of the course that has the function under its name."""
+    """Every module of the course that has the function under its name, or a method's class."""
     original, name = _function(where), where.split(":")[1]
+    if "." in name:
+        owner, _, name = where.rpartition(".")
+        return [(_function(owner), name)]
     modules = [module for key, module in sys.modules.items() if key.startswith("helpers.")]
     return [(module, name) for module in modules if vars(module).get(name) is original]

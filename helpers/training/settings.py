@@ -334,15 +334,20 @@ LONG: dict[tuple[str, str], Setting] = {
         seconds=5500,
         params=MUJOCO,
     ),
-    ("td3", "InvertedDoublePendulum-v5"): Setting(
-        algorithm="td3",
-        env_id="InvertedDoublePendulum-v5",
-        lesson="03_td3",
-        steps=60_000,
-        bar=9100,  # gymnasium's own threshold
-        seconds=120,
-        params={"noise": GaussianNoise(0.1)},
-    ),
+    **{
+        (algorithm, "DoublePole-v0"): Setting(
+            algorithm=algorithm,
+            env_id="DoublePole-v0",
+            lesson="03_td3",
+            steps=30_000,
+            bar=250,
+            seconds=60,
+            # With TD3's delay of 2 both move their targets by 0.01 a step.
+            params={"tau": tau, "batch_size": 64, "noise": GaussianNoise(0.1)}
+            | dict.fromkeys(("actor_learning_rate", "critic_learning_rate"), 1e-3),
+        )
+        for algorithm, tau in (("td3", 0.02), ("ddpg", 0.01))
+    },
     ("rlpd", "SparsePendulum-v0"): Setting(
         algorithm="rlpd",
         env_id="SparsePendulum-v0",

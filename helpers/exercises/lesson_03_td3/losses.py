@@ -1,13 +1,12 @@
-"""Lesson 03's losses: exercises 3.4 `twin_critic_loss` and 3.6 `actor_loss_by_q1`."""
+"""Lesson 03's actor: exercise 3.6 `actor_loss_by_q1`."""
 
 from functools import partial
 
 import torch
 from torch import nn
 
-from helpers.algorithms.td3 import actor_loss_by_q1, twin_critic_loss
-from helpers.exercises.losses import actor_loss_cases, critic_loss_cases, observe_actor_loss
-from helpers.exercises.observing import with_gradients
+from helpers.algorithms.td3 import actor_loss_by_q1
+from helpers.exercises.losses import actor_loss_cases, observe_actor_loss
 from helpers.exercises.properties import (
     freezes_nothing,
     gives_tensors,
@@ -16,27 +15,6 @@ from helpers.exercises.properties import (
 )
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import SmallTwin, random_twin
-
-# --- 3.4 twin_critic_loss -------------------------------------------------------------------------
-
-twin_cases = partial(
-    critic_loss_cases, by_hand=SmallTwin([2.0, 4.0], [1.0, 0.0]), random_critic=random_twin
-)
-
-
-def observe_twin_loss(function, critic, batch, target):
-    loss = function(critic, batch, target)
-    both = {"the first critic": critic.one.weights, "the second critic": critic.other.weights}
-    return with_gradients("loss", loss, both)
-
-
-TWIN_CRITIC_LOSS = exercise(
-    __file__, "3.4", twin_critic_loss, twin_cases, observe_twin_loss,
-    properties=gives_tensors(twin_cases)
-    | leaves_gradients_alone(twin_cases)
-    | no_mutation(twin_cases),
-)  # fmt: skip
-
 
 # --- 3.6 actor_loss_by_q1 -------------------------------------------------------------------------
 

@@ -29,12 +29,7 @@ from helpers.show.figures.practice_frames import plot_frames
 from helpers.show.figures.practice_long_training import plot_robot
 from helpers.show.figures.practice_seeds import seeds_explorer
 from helpers.show.figures.practice_side_by_side import plot_side_by_side
-from helpers.show.figures.results import (
-    effects_table,
-    plot_comparison,
-    results_explorer,
-    results_table,
-)
+from helpers.show.figures.results import effects_table, results_explorer
 from helpers.show.figures.sac_gradients import gradients_explorer
 from helpers.show.figures.sac_squash import squash_explorer
 from helpers.show.figures.sac_temperature import temperature_explorer

@@ -24,13 +24,17 @@ LINE = 30  # image pixels below a stored picture for the line that says what mov
 
 @dataclass(frozen=True)
 class Slider:
-    """A number between `lo` and `hi`; whole numbers when all four are whole."""
+    """A number between `lo` and `hi`; whole numbers when all four are whole.
+
+    `buttons`: "back" and "next" beside it, which move it by 1.
+    """
 
     lo: float
     hi: float
     default: float
     step: float | None = None
     label: str = ""
+    buttons: bool = False
 
     def widget(self, name: str, **style: Any) -> Any:
         import ipywidgets
@@ -164,4 +168,22 @@ def _controlled(draw: Callable[..., Figure], controls: Mapping, image: Any, widt
 
     for control in inputs.values():
         control.observe(redraw, names="value")
-    return ipywidgets.VBox([*inputs.values(), image, problem])
+    shown = [*inputs.values()]
+    for name, control in controls.items():
+        if isinstance(control, Slider) and control.buttons:
+            moves = [_mover(inputs[name], text, by) for text, by in (("back", -1), ("next", 1))]
+            shown.append(ipywidgets.HBox(moves))
+    return ipywidgets.VBox([*shown, image, problem])
+
+
+def _mover(slider: Any, text: str, by: int) -> Any:
+    """A button that moves a slider, which stays within its bounds by itself."""
+    import ipywidgets
+
+    button = ipywidgets.Button(description=text, layout=ipywidgets.Layout(width="5em"))
+
+    def move(_: Any) -> None:
+        slider.value += by
+
+    button.on_click(move)
+    return button

@@ -2,23 +2,21 @@
 
 import re
 import textwrap
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
-from helpers.show.figures.drawing import bar_line, header, limit_to_middle, with_commas
+from helpers.show.figures.drawing import bar_line, with_commas
 from helpers.show.figures.explore import Choice, explore
-from helpers.show.plotting import BLUE, COLOURS, INK, VERMILLION, band, label, margins, new_figure
+from helpers.show.plotting import BLUE, INK, VERMILLION, band, label, margins, new_figure
 from helpers.show.table import Table
 from helpers.training.statistics import LEVEL, interquartile_mean, permutation_test
 
-NO_DIFFERENCE = "no difference shown"
+USUAL = {"training": "in training", "at the end": "at the end"}
 
 
 def plot_results(
@@ -103,44 +101,10 @@ def results_explorer(
     )
 
 
-def results_table(
-    results: Mapping[str, Mapping[str, Any]], **more: Callable[[Mapping[str, Any]], object]
-) -> str:
-    """A row for each variant: seeds at the bar, returns after and in training, p beside the first.
-
-    "mean" and "worst" are of the seeds' evaluations after training, "training" is the mean of the
-    learning curves. The two p are `permutation_test`'s, of the seeds' means in training and of
-    their evaluations.
-
-    Args:
-        results: as in `plot_results`, each with its "bar".
-        more: further columns: head -> what it says of a variant's entry.
-    """
-    runs = _runs(results)
-    against = next(iter(runs.values()))
-    heads = ["", "at the bar", "mean", "worst", "training", "p train", "p after", *more]
-    rows = [heads] + [
-        [name, *_measured(each, against), *(str(say(each)) for say in more.values())]
-        for name, each in runs.items()
-    ]
-    width = max(map(len, runs))
-    return "\n".join(f"{name:{width}s}" + "".join(f"{c:>11s}" for c in row) for name, *row in rows)
-
-
-def _measured(runs: Mapping[str, Any], against: Mapping[str, Any]) -> list[str]:
-    """Its columns in `results_table`; beside itself there is nothing to test."""
-    scores = np.asarray(runs["evaluations"])
-    training, others = (np.mean(each["returns"], axis=1) for each in (runs, against))
-    p = permutation_test(training, others), permutation_test(scores, against["evaluations"])
-    return [
-        f"{np.sum(scores >= runs['bar'])} of {len(scores)}",
-        *(f"{number:.1f}" for number in (scores.mean(), scores.min(), training.mean())),
-        *("" if runs is against else f"{each:.2g}" for each in p),
-    ]
-
-
 def effects_table(
-    results: Mapping[str, Mapping[str, Any]], **more: Callable[[Mapping[str, Any]], ArrayLike]
+    results: Mapping[str, Mapping[str, Any]],
+    usual: bool = True,
+    **more: Callable[[Mapping[str, Any]], ArrayLike],
 ) -> Table:
     """What each variant changes, beside the first one: better, worse, or no difference shown.
 
@@ -150,17 +114,17 @@ def effects_table(
 
     Args:
         results: as in `plot_results`, each with its "bar".
+        usual: whether "training" and "at the end" are there; a study may have named others.
         more: further measures, tested as well: head -> one number for each seed of a variant.
     """
     runs = _runs(results)
     measures: dict[str, Callable[[Mapping[str, Any]], ArrayLike]] = {
         "training": lambda each: np.mean(each["returns"], axis=1),
         "at the end": lambda each: each["evaluations"],
-        **more,
     }
+    measures = (measures if usual else {}) | more
     words = dict.fromkeys(measures, ("higher {}", "lower {}"))
-    words |= {"training": ("better in training", "worse in training")}
-    words |= {"at the end": ("better at the end", "worse at the end")}
+    words |= {what: (f"better {when}", f"worse {when}") for what, when in USUAL.items()}
     first, *others = runs
     tests = len(others) * len(measures)
     rows, marked = [], set()
@@ -177,72 +141,3 @@ def effects_table(
         rows.append([name, *cells, "" if name == first else ", ".join(effects) or "not shown"])
     said = f"{len(scores)} seeds each. Bold: p < 0.05 / {tests}, a permutation test over seeds."
     return Table(["", "at the threshold", *measures, "effect"], rows, said, marked)
-
-
-def plot_comparison(
-    results: Mapping[str, Any],
-    groups: Mapping[str, Mapping[str, str | Mapping[str, Any]]],
-    what: str = "training return",
-) -> Figure:
-    """Learning curves of several algorithms, one panel for each environment.
-
-    Lines are interquartile means over seeds, bands their 95 % bootstrap intervals. The headline
-    compares the last tenth of the curves, and calls ahead only what is so by a permutation test
-    over seeds.
-
-    Args:
-        results: name -> {"steps": `(points,)`, "returns": `(seeds, points)` of training,
-            "bar": the return at which the task counts as learned, a dashed line; or none}.
-        groups: title of a panel -> {label of a line: a name in `results`, or such an entry}. A
-            label has the same colour in all panels.
-        what: what the returns are, at the vertical axis.
-    """
-    panels = {
-        title: {name: results[e] if isinstance(e, str) else e for name, e in lines.items()}
-        for title, lines in groups.items()
-    }
-    labels = list(dict.fromkeys(name for lines in panels.values() for name in lines))
-    if not labels or len(labels) > len(COLOURS):
-        raise ValueError(
-            f"groups must hold 1 to {len(COLOURS)} labels of lines, not {len(labels)}."
-        )
-    colours = dict(zip(labels, COLOURS, strict=False))
-    fig, axes = new_figure(len(panels), height=3.5, layout=None, squeeze=False)
-    header(fig, _who_is_ahead(panels), colours)
-    for ax, (title, lines) in zip(axes[0], panels.items(), strict=True):
-        for name, entry in lines.items():
-            band(ax, entry["steps"], entry["returns"], color=colours[name])
-        _draw_bars_of(ax, lines.values())
-        ax.xaxis.set_major_locator(MaxNLocator(4))
-        label(ax, title, "environment steps", size=9.5)
-    label(axes[0, 0], y=what)
-    return fig
-
-
-def _draw_bars_of(ax: Axes, entries: Collection[Mapping[str, Any]]) -> None:
-    """Their bars, and limits with room for these and for the curves."""
-    bars = {entry["bar"] for entry in entries if entry.get("bar") is not None}
-    for bar in bars:
-        bar_line(ax, bar)
-    curves = [np.asarray(entry["returns"], dtype=np.float64) for entry in entries]
-    limit_to_middle(ax, curves, *bars)
-
-
-def _who_is_ahead(panels: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
-    """Of the last tenth of the training; "ahead" with p < 0.05 against each of the others."""
-    ahead: dict[str, list[str]] = {}
-    for title, lines in panels.items():
-        late = {name: _late(entry) for name, entry in lines.items()}
-        winner = max(late, key=lambda name: late[name].mean())
-        others = [scores for name, scores in late.items() if name != winner]
-        shown = others and all(permutation_test(late[winner], each) < LEVEL for each in others)
-        ahead.setdefault(f"{winner} ahead" if shown else NO_DIFFERENCE, []).append(title)
-    order = sorted(ahead, key=NO_DIFFERENCE.__eq__)  # what is shown comes first
-    said = [f"{who} on {' and '.join(ahead[who])}" for who in order]
-    return f"Last tenth of the curves: {', '.join(said)}."
-
-
-def _late(entry: Mapping[str, Any]) -> NDArray[np.float64]:
-    """The mean return of each seed in the last tenth of the training, shape `(seeds,)`."""
-    steps, returns = np.asarray(entry["steps"]), np.asarray(entry["returns"], dtype=np.float64)
-    return returns[:, steps > 0.9 * steps[-1]].mean(axis=1)

@@ -28,18 +28,18 @@ from helpers.show.figures.td3_steps import (
 from helpers.show.plotting import DPI, GREY, INK
 
 
-def plot_data_flow(step: int | None = 15) -> Figure:
+def plot_data_flow(step: int = 0) -> Figure:
     """TD3 as a picture of what goes where, in the order in which it happens.
 
     Vermillion is the actor, blue the critics, dashed their target networks, grey the data, orange
     the noise, green what the critics learn from.
 
     Args:
-        step: what happens at this step stands out, what comes later is faint; None shows all
+        step: what happens at this step stands out, what comes later is faint; 0 shows all
             fifteen alike.
     """
-    if step is not None and not 1 <= step <= len(STEPS):
-        raise ValueError(f"step must lie between 1 and {len(STEPS)}, or be None, not {step}.")
+    if not 0 <= step <= len(STEPS):
+        raise ValueError(f"step must lie between 0 and {len(STEPS)}, not {step}.")
     fig = Figure(figsize=FLOW, dpi=DPI, facecolor="white")  # no axes: places are inches
     _draw_caption(fig, step)
     _draw_boxes(fig, [box for box in BOXES if box.group], step)
@@ -51,14 +51,14 @@ def plot_data_flow(step: int | None = 15) -> Figure:
     return fig
 
 
-def state_of(steps: Sequence[int], step: int | None) -> str:
+def state_of(steps: Sequence[int], step: int) -> str:
     """How a thing that takes part in `steps` is drawn at `step`."""
-    if step is None:
+    if step == 0:
         return "past"
     return "now" if step in steps else "past" if min(steps) < step else "ahead"
 
 
-def _draw_boxes(fig: Figure, boxes: Sequence[Box], step: int | None) -> None:
+def _draw_boxes(fig: Figure, boxes: Sequence[Box], step: int) -> None:
     frames, fills, edges, widths, dashes = [], [], [], [], []
     for box in boxes:
         state = state_of(box.steps, step)
@@ -80,7 +80,7 @@ def _add(fig: Figure, artist: Any) -> None:
     fig.add_artist(artist)
 
 
-def _draw_arrows(fig: Figure, step: int | None) -> None:
+def _draw_arrows(fig: Figure, step: int) -> None:
     lines, heads, looks = [], [], []
     for arrow in ARROWS:
         state = state_of(arrow.steps, step)
@@ -113,9 +113,9 @@ def _say(
     fig.text(x, y, text, fontsize=size, transform=fig.dpi_scale_trans, **look)
 
 
-def _draw_words(fig: Figure, step: int | None) -> None:
+def _draw_words(fig: Figure, step: int) -> None:
     for text, y in ENTRIES:
-        _say(fig, 1.66, y, text, 9.5, state_of((3,), step), ha="right")
+        _say(fig, 1.66, y, text, 9.5, state_of((4,), step), ha="right")
     for text, place, size, steps in REMARKS:
         _say(fig, *place, text, size, state_of(steps, step))
     for place, colour, steps in JOINTS:
@@ -131,7 +131,7 @@ def _dot(
     _add(fig, Line2D([x], [y], marker="o", ms=size, mew=wide, mec=edge, color=fill))
 
 
-def _draw_badge(fig: Figure, number: int, x: float, y: float, step: int | None) -> None:
+def _draw_badge(fig: Figure, number: int, x: float, y: float, step: int) -> None:
     state = state_of((number,), step)
     size, fill, edge, ink = {
         "now": (17, INK, INK, "white"),
@@ -142,11 +142,11 @@ def _draw_badge(fig: Figure, number: int, x: float, y: float, step: int | None) 
     _say(fig, x, y, str(number), 8, color=ink, linespacing=1)
 
 
-def _draw_caption(fig: Figure, step: int | None) -> None:
+def _draw_caption(fig: Figure, step: int) -> None:
     x, y = 7.1, 4.35
     _add(fig, PathCollection([round_box(x, y, 4.4, 0.98)], facecolors="#F5F6F8", lw=0))
-    if step is None:
-        headline(fig, "TD3: 1 and 2 are one step in the environment, 3 to 15 are one update.")
+    if step == 0:
+        headline(fig, "TD3: 1 and 2 happen once, 3 at every step, 4 to 15 are one update.")
         text = "solid frame: learns by gradients\ndashed frame: a target network, follows"
         _say(fig, x, y, text, 9.5, linespacing=1.7)
         return
@@ -166,10 +166,10 @@ def _formula(text: str) -> Path:
 
 
 def data_flow_explorer() -> None:
-    """`plot_data_flow` with a slider that walks through the fifteen steps."""
+    """`plot_data_flow` with a slider and buttons that walk through the fifteen steps."""
     explore(
         plot_data_flow,
-        alt="The data flow of TD3: acting, replay, smoothed and clipped targets, the critics' "
-        "loss, the delayed actor and the soft updates, as fifteen numbered steps.",
-        step=Slider(1, len(STEPS), len(STEPS), 1, "step"),
+        alt="The data flow of TD3: networks and their copies, acting, replay, smoothed and clipped "
+        "targets, the critics' loss, the delayed actor and the soft updates, in fifteen steps.",
+        step=Slider(0, len(STEPS), 0, 1, "step", buttons=True),
     )

@@ -16,14 +16,19 @@ class Step:
 
 STEPS = (
     Step(
-        "The actor chooses an action; Gaussian noise is added, so that it explores.",
-        r"$a = \mathrm{clip}(\mu(s) + \sigma\,\mathcal{N}(0, I), -1, 1)$",
-        "OffPolicyAgent.explore",
+        "At the beginning: an actor with random weights, and its target network, a copy.",
+        r"$\mu \; \mathrm{at\ random}, \qquad \mu' \leftarrow \mu$",
+        "Agent",
     ),
     Step(
-        "The environment answers, and the transition goes into the replay buffer.",
-        r"$(s, a, r, s', \mathrm{terminated}) \to \mathrm{buffer}$",
-        "ReplayBuffer.add",
+        "Two critics, each with random weights of its own, and a copy of each.",
+        r"$Q_1, Q_2 \; \mathrm{at\ random}, \qquad Q'_1, Q'_2 \leftarrow Q_1, Q_2$",
+        "Agent",
+    ),
+    Step(
+        "From now on at every step: act with noise, and store the transition.",
+        r"$a = \mathrm{clip}(\mu(s) + \sigma\,\mathcal{N}(0, I), -1, 1)$",
+        "train",
     ),
     Step(
         "A batch of old and new transitions is drawn from the buffer at random.",
@@ -37,12 +42,7 @@ STEPS = (
     ),
     Step(
         "Smoothing: every sample and every dimension gets noise of its own, clipped.",
-        r"$\varepsilon = \mathrm{clip}(\tilde\sigma\,\mathcal{N}(0, I), -c, c)$",
-        "smoothed_target_action",
-    ),
-    Step(
-        "The noise is added, and the sum is kept within the possible actions.",
-        r"$\tilde{a} = \mathrm{clip}(a' + \varepsilon, -1, 1)$",
+        r"$\tilde{a} = \mathrm{clip}(a' + \mathrm{clip}(\varepsilon, -c, c), -1, 1)$",
         "smoothed_target_action",
     ),
     Step(
@@ -71,24 +71,24 @@ STEPS = (
         "twin_critic_loss",
     ),
     Step(
-        "One update of both critics, downhill on the loss. No gradient goes through y.",
+        "One gradient step of both critics, down the loss. No gradient goes through y.",
         r"$\phi_i \leftarrow \phi_i - \eta\,\nabla_{\!\phi_i} L \qquad i = 1, 2$",
-        "gradient_step",
+        "update",
     ),
     Step(
-        "At every second update: the first critic says what the actor's own actions are worth.",
-        r"$J = \frac{1}{B}\sum\,Q_1(s, \mu(s))$",
+        "At every second step: one of the actor, up what the first critic says of its actions.",
+        r"$\theta \leftarrow \theta + \eta\,\nabla_{\!\theta}\;"
+        r"\frac{1}{B}\sum\,Q_1(s, \mu_\theta(s))$",
         "actor_loss_by_q1",
     ),
     Step(
-        "One update of the actor, uphill: through the critic, which stays as it is.",
-        r"$\theta \leftarrow \theta + \eta\,\nabla_{\!\theta} J$",
-        "gradient_step",
+        "Then soft updates: both target critics move a little way towards the critics,",
+        r"$\phi'_i \leftarrow (1 - \tau)\,\phi'_i + \tau\,\phi_i \qquad i = 1, 2$",
+        "polyak_update",
     ),
     Step(
-        "Three soft updates: target actor and both target critics move a little way.",
-        r"$\theta' \leftarrow (1 - \tau)\,\theta' + \tau\,\theta \qquad "
-        r"\phi'_i \leftarrow (1 - \tau)\,\phi'_i + \tau\,\phi_i$",
+        "and the target actor moves a little way towards the actor.",
+        r"$\theta' \leftarrow (1 - \tau)\,\theta' + \tau\,\theta$",
         "polyak_update",
     ),
 )
@@ -123,30 +123,30 @@ class Arrow:
 
 
 BOXES = (
-    Box("environment", 1.0, 4.55, 1.5, 0.46, GREY, (1, 2)),
-    Box("replay buffer", 1.0, 3.72, 1.5, 0.42, GREY, (2, 3)),
-    Box("", 1.0, 1.67, 1.5, 3.02, GREY, (3,)),
-    Box("actor μ", 3.0, 3.2, 1.1, 0.56, VERMILLION, (1, 13, 14, 15)),
-    Box("target\nactor μ′", 3.0, 0.98, 1.1, 0.56, VERMILLION, (4, 15), dashed=True),
-    Box("critics", 5.85, 3.0, 1.9, 1.06, BLUE, (10, 11, 12, 15), group=True),
-    Box("Q₁", 5.4, 3.2, 0.78, 0.46, BLUE, (10, 12, 13, 14, 15)),
-    Box("Q₂", 6.3, 3.2, 0.78, 0.46, BLUE, (10, 12, 15)),
-    Box("target critics", 5.85, 1.22, 1.9, 1.06, BLUE, (7, 15), dashed=True, group=True),
-    Box("Q₁′", 5.4, 1.42, 0.78, 0.46, BLUE, (7, 15), dashed=True),
-    Box("Q₂′", 6.3, 1.42, 0.78, 0.46, BLUE, (7, 15), dashed=True),
-    Box("noise ε,\nwithin ± c", 4.2, 1.76, 0.96, 0.5, ORANGE, (5, 6)),
+    Box("environment", 1.0, 4.55, 1.5, 0.46, GREY, (3,)),
+    Box("replay buffer", 1.0, 3.72, 1.5, 0.42, GREY, (3, 4)),
+    Box("", 1.0, 1.67, 1.5, 3.02, GREY, (4,)),
+    Box("actor μ", 3.0, 3.2, 1.1, 0.56, VERMILLION, (1, 3, 13, 15)),
+    Box("target\nactor μ′", 3.0, 0.98, 1.1, 0.56, VERMILLION, (1, 5, 15), dashed=True),
+    Box("critics", 5.85, 3.0, 1.9, 1.06, BLUE, (2, 10, 11, 12, 14), group=True),
+    Box("Q₁", 5.4, 3.2, 0.78, 0.46, BLUE, (2, 10, 12, 13, 14)),
+    Box("Q₂", 6.3, 3.2, 0.78, 0.46, BLUE, (2, 10, 12, 14)),
+    Box("target critics", 5.85, 1.22, 1.9, 1.06, BLUE, (2, 7, 14), dashed=True, group=True),
+    Box("Q₁′", 5.4, 1.42, 0.78, 0.46, BLUE, (2, 7, 14), dashed=True),
+    Box("Q₂′", 6.3, 1.42, 0.78, 0.46, BLUE, (2, 7, 14), dashed=True),
+    Box("noise ε,\nwithin ± c", 4.2, 1.76, 0.96, 0.5, ORANGE, (6,)),
     Box("min", 7.45, 1.22, 0.6, 0.46, GREEN, (8,)),
     Box("target y", 8.75, 1.22, 1.1, 0.56, GREEN, (9, 11)),
     Box("loss", 8.75, 3.0, 1.1, 0.56, GREEN, (11, 12)),
 )
 ARROWS = (
-    Arrow(((1.75, 4.45), (2.72, 4.45), (2.72, 3.48)), GREY, (1,), "s", (2.2, 4.32)),
-    Arrow(((3.3, 3.48), (3.3, 4.7), (1.75, 4.7)), VERMILLION, (1,), "a", (2.2, 4.82)),
-    Arrow(((1.0, 4.32), (1.0, 3.93)), GREY, (2,), "s, a, r, s′, terminated", (1.77, 4.1)),
-    Arrow(((1.0, 3.51), (1.0, 3.18)), GREY, (3,)),
-    Arrow(((1.75, 0.98), (2.45, 0.98)), GREY, (4,)),
-    Arrow(((3.55, 0.98), (4.06, 0.98)), VERMILLION, (4, 6), "a′", (3.76, 1.1), dashed=True),
-    Arrow(((4.2, 1.51), (4.2, 1.12)), ORANGE, (5, 6)),
+    Arrow(((1.75, 4.45), (2.72, 4.45), (2.72, 3.48)), GREY, (3,), "s", (2.2, 4.32)),
+    Arrow(((3.3, 3.48), (3.3, 4.7), (1.75, 4.7)), VERMILLION, (3,), "a", (2.2, 4.82)),
+    Arrow(((1.0, 4.32), (1.0, 3.93)), GREY, (3,), "s, a, r, s′, terminated", (1.77, 4.1)),
+    Arrow(((1.0, 3.51), (1.0, 3.18)), GREY, (4,)),
+    Arrow(((1.75, 0.98), (2.45, 0.98)), GREY, (5,)),
+    Arrow(((3.55, 0.98), (4.06, 0.98)), VERMILLION, (5, 6), "a′", (3.76, 1.1), dashed=True),
+    Arrow(((4.2, 1.51), (4.2, 1.12)), ORANGE, (6,)),
     Arrow(((4.34, 0.98), (4.9, 0.98)), GREY, (6, 7), "s′, ã", (4.58, 1.1)),
     Arrow(((6.8, 1.22), (7.15, 1.22)), BLUE, (7, 8), dashed=True),
     Arrow(((7.75, 1.22), (8.2, 1.22)), GREEN, (8, 9)),
@@ -157,22 +157,21 @@ ARROWS = (
     Arrow(((8.2, 3.16), (6.8, 3.16)), BLUE, (12,), "gradient", (7.5, 3.42)),
     Arrow(((1.75, 3.06), (2.45, 3.06)), GREY, (13,)),
     Arrow(((3.55, 3.06), (5.01, 3.06)), VERMILLION, (13,), "μ(s)", (3.95, 2.93)),
-    Arrow(((5.01, 3.33), (3.55, 3.33)), VERMILLION, (14,), "gradient", (4.62, 3.46)),
-    Arrow(((3.0, 2.92), (3.0, 1.26)), VERMILLION, (15,), dashed=True),
-    Arrow(((5.4, 2.47), (5.4, 1.75)), BLUE, (15,), dashed=True),
-    Arrow(((6.3, 2.47), (6.3, 1.75)), BLUE, (15,), dashed=True),
+    Arrow(((5.01, 3.33), (3.55, 3.33)), VERMILLION, (13,), "gradient", (4.62, 3.46)),
+    Arrow(((3.0, 2.92), (3.0, 1.26)), VERMILLION, (1, 15), dashed=True),
+    Arrow(((5.4, 2.47), (5.4, 1.75)), BLUE, (2, 14), dashed=True),
+    Arrow(((6.3, 2.47), (6.3, 1.75)), BLUE, (2, 14), dashed=True),
 )
 ENTRIES = (("s", 3.06), ("s, a", 2.68), ("s′", 0.98), ("r, terminated", 0.34))  # of the batch
 REMARKS = (  # text, place, size, steps
-    ("batch", (0.56, 3.0), 9.5, (3,)),
-    ("noise", (3.68, 4.08), 8.5, (1,)),
-    ("every second update", (4.22, 3.72), 8.5, (13, 14)),
-    ("soft updates, at\nevery second update", (4.05, 2.32), 8.5, (15,)),
+    ("batch", (0.56, 3.0), 9.5, (4,)),
+    ("noise", (3.68, 4.08), 8.5, (3,)),
+    ("every second step", (4.22, 3.72), 8.5, (13,)),
+    ("copies first, then\nsoft updates, at\nevery second step", (4.05, 2.32), 8.5, (1, 2, 14, 15)),
 )
-JOINTS = (((3.3, 4.08), VERMILLION, (1,)), ((4.2, 0.98), ORANGE, (6,)))  # where noise is added
+JOINTS = (((3.3, 4.08), VERMILLION, (3,)), ((4.2, 0.98), ORANGE, (6,)))  # where noise is added
 BADGES = (
-    (1, 3.3, 4.48), (2, 0.72, 4.12), (3, 0.72, 3.34), (4, 2.45, 1.26), (5, 3.72, 2.01),
+    (1, 2.45, 3.48), (2, 6.8, 3.53), (3, 3.3, 4.48), (4, 0.72, 3.34), (5, 2.45, 1.26),
     (6, 4.2, 0.66), (7, 4.9, 1.75), (8, 7.15, 1.45), (9, 8.2, 1.5), (10, 4.9, 2.47),
-    (11, 9.3, 3.28), (12, 7.5, 3.16), (13, 4.4, 3.06), (14, 4.1, 3.33), (15, 3.0, 2.1),
-    (15, 5.85, 2.11),
+    (11, 9.3, 3.28), (12, 7.5, 3.16), (13, 4.4, 3.06), (14, 5.85, 2.11), (15, 3.0, 2.1),
 )  # fmt: skip
