@@ -383,11 +383,18 @@ def _short(value: Any) -> str:
 
 
 def get_setting(algorithm: str, env_id: str) -> Setting:
-    """The setting of a lesson. Raises `ValueError` with the known ones if there is none."""
+    """The setting of a lesson.
+
+    Raises `ValueError` if there is none, with the algorithm's environments, or with the algorithms.
+    """
     settings = SETTINGS | LONG
     if (algorithm, env_id) not in settings:
-        known = ", ".join(f"{a} {e}" for a, e in settings)
-        raise ValueError(f"No lesson trains {algorithm} on {env_id}; there are: {known}.")
+        known = [e for a, e in settings if a == algorithm] or [
+            *dict.fromkeys(a for a, _ in settings)
+        ]
+        raise ValueError(
+            f"No lesson trains {algorithm} on {env_id}; there are: {', '.join(known)}."
+        )
     return _shortened(settings[algorithm, env_id])
 
 
