@@ -37,6 +37,8 @@ SHORTER = {
 TRAININGS = {
     "03-train-pendulum": ("1500, 3000, 6000, 12_000", "500, 1000", "=1500", "=500"),
     "03-bar": (">= -200", ">= -9e9", ">= 90", ">= -9e9"),
+    "07-train-cartpole": ("{}", "__import__('collections').defaultdict(lambda: agent)"),
+    "07-bar": (">= threshold", ">= -9e9"),
 }
 
 
