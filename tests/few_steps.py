@@ -31,15 +31,21 @@ SHORTER = {
     "06-one-state": ("updates=2000", "updates=200"),
     "06-now-you": ("steps=4000", "steps=1200"),
     "07-now-you": ("Settings(n_epochs=3)", "Settings(n_epochs=3, steps=2_000)"),
+    "08-now-you": ("bc_alpha=10.0)", "bc_alpha=10.0, steps=100)"),
 }
 
 # The trainings of whole lessons, which are full in the solved editions.
 TRAININGS = {
     "03-train-pendulum": ("1500, 3000, 6000, 12_000", "500, 1000", "=1500", "=500"),
     "03-bar": (">= -200", ">= -9e9", ">= 90", ">= -9e9"),
+    "06-moments": (
+        "actors[step]", "actors[3000] = actors[4000] = actors[8000] = actors[step]",
+        "films[step]", "films[3000] = films[8000] = films[step]",
+    ),
     "07-train-cartpole": ("{}", "__import__('collections').defaultdict(lambda: agent)"),
     "07-bar": (">= threshold", ">= -9e9"),
-}
+    "08-bar": (">= 120", ">= -9e9"),
+}  # fmt: skip
 
 
 RECORDED = re.compile(r"(record\([^()]+, seed=\d)(, max_steps=\d+)?\)")  # a film of an episode
