@@ -133,7 +133,7 @@ def test_pictures_do_not_queue_behind_a_fast_drag(notebook: Lab) -> None:
     mouse = notebook.page.mouse
     mouse.move(handle["x"] + 5, handle["y"] + 5)
     mouse.down()
-    for x in range(5, -155, -2):
+    for x in range(5, -355, -4):
         mouse.move(handle["x"] + x, handle["y"] + 5)
     image.evaluate(
         "image => { window.drawn = 0; new MutationObserver(() => { window.drawn += 1; })"
@@ -148,7 +148,7 @@ def test_pictures_do_not_queue_behind_a_fast_drag(notebook: Lab) -> None:
         notebook.page.wait_for_function("drawn => window.drawn > drawn", arg=drawn)
         drawn = notebook.page.evaluate("window.drawn")
     after = notebook.page.evaluate("window.drawn")
-    assert after < 10, "each of the drag's 80 positions has its picture"
+    assert after < 10, "each of the drag's 90 positions has its picture"
 
 
 def test_an_error_in_a_drawing_is_shown(notebook: Lab) -> None:

@@ -50,7 +50,7 @@ PROSE = (
     ".forEach(c => c.remove()); return e.textContent; }).join('\\n')"
 )
 COMPLETE = (
-    f"!{PROSE}.includes('$') && document.querySelectorAll('mjx-container').length > 5"
+    f"!{PROSE}.includes('$') && document.querySelectorAll('mjx-container').length > 4"
     " && [...document.images].every(e => e.complete)"
 )
 
@@ -58,7 +58,7 @@ COMPLETE = (
 def test_a_lesson_opens_with_formulas_and_pictures(opened: Lab) -> None:
     page = opened.page
     formulas = page.locator(".jp-RenderedMarkdown mjx-container, .jp-RenderedMarkdown .MathJax")
-    assert formulas.count() > 5
+    assert formulas.count() > 4
     assert page.locator("mjx-merror").count() == 0, "a formula that MathJax cannot read"
     text = page.evaluate(f"() => {PROSE}")
     assert "$" not in text

@@ -114,7 +114,7 @@ EXPLORERS = [
              [lambda: {"agent": lively()}, lambda: {"agent": fresh()}],
              moving=(0,)),  # the zoom is there to change it
     Explorer(plot_ou, ou_explorer,
-             S(theta=(0.05, 0.15, 1.0), sigma=(0.05, 0.3), dt=(0.01, 0.05, 1.0), seed=(0, 20)),
+             S(theta=(0.05, 0.15, 1.0), sigma=(0.05, 0.3), seed=(0, 20)),
              figures=6),
     Explorer(plot_tau, tau_explorer, S(tau=TAUS, noise=(0, 0.25)), unset={"seed"}),
     Explorer(plot_bias, bias_explorer,

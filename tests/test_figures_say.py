@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from helpers.agents import DDPG
 from helpers.show.figures.ddpg_critic import plot_q
 from helpers.show.figures.ddpg_noise import plot_ou
 from helpers.show.figures.ddpg_target_network import plot_tau
@@ -25,7 +24,7 @@ from helpers.show.figures.td3_bias import plot_bias
 from helpers.show.figures.td3_climb import plot_climb
 from helpers.show.figures.td3_data_flow import plot_data_flow
 from helpers.show.figures.td3_smoothing import plot_smoothing
-from tests.figures import fresh, imagined, sentence
+from tests.figures import imagined, sentence
 
 S = dict  # settings: a row is read as the call that it stands for
 SAID = [
@@ -42,10 +41,8 @@ SAID = [
     (plot_uphill, S(action=-1.0, step=0.01, steps=2), "the critic's Q stays near 0.01"),
     (plot_uphill, S(action=-0.88, step=0.22, steps=20), "the critic's Q falls from 0.08 to 0.03"),
     (plot_uphill, S(steps=20, error=0.5), "Near the true top: the critic says Q = 1.09 at a = +"),
-    (plot_ou, S(), "A memory of 6.7 steps: OU noise pushes a mass 3.4 times as far"),
+    (plot_ou, S(), "Correlated over 6.7 steps: OU noise pushes a mass 3.4 times as far"),
     (plot_ou, S(theta=1.0), "OU noise is independent noise"),
-    (plot_ou, S(theta=1.5), "changes sides"),
-    (plot_ou, S(dt=0.01), "A memory longer than the episode"),
     (plot_tau, S(tau=1.0), "no target network"),
     (plot_tau, S(tau=0.5), "1 update behind"),
     (plot_tau, S(tau=0.005), "199 updates behind and lets 5 % of the noise through"),
@@ -109,16 +106,7 @@ SAID = [
 FRAMES = np.zeros((3, 8, 8))
 REFUSED = [
     (plot_discount, S(gamma=1.0), r"\[0, 1\)"),
-    (plot_uphill, S(action=1.2), r"\[-1, 1\]"),
-    (plot_uphill, S(step=-1), "negative"),
-    (plot_uphill, S(steps=0), "between 1 and 20"),
-    (plot_q, S(agent=fresh(), speed=9), "between -8 and 8"),
-    (plot_q, S(agent=fresh(), shows="both"), '"policy" or "value"'),
-    (plot_q, S(agent=DDPG("MountainCarContinuous-v0")), "Pendulum-v1 only"),
     (plot_q, S(agent=imagined(place=float("nan"))), "diverged"),
-    *((plot_ou, S(theta=t, dt=dt), "between 0 and 2") for t, dt in ((0.0, 1.0), (2.0, 1.0))),
-    (plot_ou, S(sigma=0.0), "sigma must be above 0"),
-    *((plot_tau, S(tau=tau), "above 0 and at most 1") for tau in (0, 1.5)),
     *((plot_bias, S(actions=actions), "between 1 and 50") for actions in (0, 51)),
     *((plot_bias, {name: -1}, "negative") for name in ("noise", "spread")),
     (plot_bias, S(shared=1.5), "between 0 and 1"),

@@ -65,6 +65,9 @@ def test_an_agent_given_anothers_parameters_learns_as_that_one(new):
         other.buffer.rng = other.rng = copy.deepcopy(trained.buffer.rng)
         trained.rng = trained.buffer.rng
         other.steps = trained.steps
+        if hasattr(trained, "old"):  # RLPD samples from a second buffer
+            other.old = copy.deepcopy(trained.old)
+            other.old.rng, trained.old.rng = other.rng, trained.rng
         for agent in (trained, other):
             agent.learn_from_memory()
             agent.learn_from_memory()
