@@ -261,9 +261,9 @@ def demonstrations(path, episodes=20, length=10):
     obs = rng.uniform(-1, 1, (episodes * length, 3)).astype(np.float32) * (1, 1, 8)
     ends = np.arange(1, len(obs) + 1) % length == 0
     action = (2 * obs[:, 1:2]).astype(np.float32)
-    np.savez(
-        path, obs=obs.astype(np.float32), action=action, terminated=ends & False, truncated=ends
-    )
+    obs = obs.astype(np.float32)
+    flags = {"terminated": ends & False, "truncated": ends}
+    np.savez(path, obs=obs, next_obs=obs, action=action, reward=0 * obs[:, 0], **flags)
     return obs, action
 
 

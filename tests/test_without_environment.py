@@ -114,10 +114,10 @@ def test_other_spaces_are_described_by_nothing():
         space_from({})
 
 
-def test_the_round_that_the_readme_shows_runs(tmp_path, monkeypatch):
+def test_the_round_that_the_docs_show_runs(tmp_path, monkeypatch):
     """Create, learn, save, delete, load, step and render."""
-    readme = Path("README.md").read_text(encoding="utf-8")
-    [code] = [each for each in re.findall(r"```python\n(.*?)```", readme, re.S) if "render" in each]
+    using = Path("USING.md").read_text(encoding="utf-8")
+    [code] = [each for each in re.findall(r"```python\n(.*?)```", using, re.S) if "render" in each]
     monkeypatch.chdir(tmp_path)
     there: dict = {}
     exec(code.replace("20_000", "300"), there)
