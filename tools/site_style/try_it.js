@@ -215,7 +215,7 @@ function chart(svg, label, low, high, lines, unit, bar) {
     marks += `<path class="try-grid" d="M${left} ${y(level)}H${width - 12}"/>` + text(left - 6, y(level) + 4, round(level), "end");
   for (const part of [0, 0.5, 1])
     marks += text(x(part * steps), height - 4, round(part * steps) + (part === 1 ? " steps" : ""), part === 1 ? "end" : part ? "middle" : "start");
-  if (bar) marks += `<path class="try-bound" d="M${left} ${y(bar)}H${width - 12}"/>` + text(width - 12, y(bar) + 15, `lesson 03's bar: ${round(bar)}`, "end");
+  if (bar) marks += `<path class="try-bound" d="M${left} ${y(bar)}H${width - 12}"/>` + text(width - 12, y(bar) + 15, `lesson 03's threshold: ${round(bar)}`, "end");
   const path = (points) => points.map(([step, value], i) => `${i ? "L" : "M"}${x(step).toFixed(1)} ${y(value).toFixed(1)}`).join("");
   for (const [letter, kind, points] of lines)
     marks += kind === "dot"
