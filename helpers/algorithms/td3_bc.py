@@ -29,6 +29,7 @@ from torch import nn
 from helpers.algorithms import shared
 from helpers.algorithms.cloning import DEMOS, bc_loss
 from helpers.algorithms.ddpg import polyak_update
+from helpers.algorithms.ddpgfd import read_demos
 from helpers.algorithms.td3 import (
     Agent,
     TwinQNetwork,
@@ -109,16 +110,11 @@ def update(
 
 def read_data(path: Path, env: Any, reward_scale: float, rng: np.random.Generator) -> ReplayBuffer:
     """A replay buffer with the transitions of a file, which are in the environment's units."""
-    rescale_obs, actions = env.env, env.unwrapped.action_space
-    with np.load(path) as data:
-        parts = (
-            rescale_obs.observation(data["obs"]),
-            2 * (data["action"] - actions.low) / (actions.high - actions.low) - 1,
-            reward_scale * data["reward"],
-            rescale_obs.observation(data["next_obs"]),
-            data["terminated"],
-            data["truncated"],
-        )
+    demos = read_demos(path, env)
+    parts = (
+        demos["obs"], demos["action"], reward_scale * demos["reward"], demos["next_obs"],
+        demos["terminated"], demos["truncated"],
+    )  # fmt: skip
     memory = ReplayBuffer(len(parts[0]), parts[0].shape[1:], parts[1].shape[1:], rng)
     for transition in zip(*parts, strict=True):
         memory.add(*transition)

@@ -389,12 +389,9 @@ def get_setting(algorithm: str, env_id: str) -> Setting:
     """
     settings = SETTINGS | LONG
     if (algorithm, env_id) not in settings:
-        known = [e for a, e in settings if a == algorithm] or [
-            *dict.fromkeys(a for a, _ in settings)
-        ]
-        raise ValueError(
-            f"No lesson trains {algorithm} on {env_id}; there are: {', '.join(known)}."
-        )
+        known = [e for a, e in settings if a == algorithm] or sorted({a for a, _ in settings})
+        there = ", ".join(known)
+        raise ValueError(f"No lesson trains {algorithm} on {env_id}; there are: {there}.")
     return _shortened(settings[algorithm, env_id])
 
 
