@@ -18,7 +18,7 @@ def plot_rollout() -> Figure:
     ax.set(xlim=(-1.9, 9.7), ylim=(3.95, -0.85))
     ax.axis("off")
     for env in range(ENVS):
-        say(ax, -1.0, env, f"environment {env}", 9.5, GREY)
+        say(ax, -0.5, env, f"environment {env}", 9.5, GREY, ha="right")
         colour = BLUE
         for t in range(STEPS):
             is_end = (env, t) in TERMINATED | TRUNCATED
