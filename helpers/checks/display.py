@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from html import escape
 from typing import Any
 
@@ -106,11 +106,35 @@ def _inputs(exercise: Exercise, case: Case) -> list[tuple[str, Any]]:
         bound = inspect.signature(owner).bind(*skipped, *case.args, **case.kwargs)
     except (TypeError, ValueError):
         return [(f"input {i + 1}", value) for i, value in enumerate(case.args)]
+    return _rows(list(bound.arguments.items())[len(skipped) :], exercise)
+
+
+def _rows(named: list[tuple[str, Any]], exercise: Exercise) -> list[tuple[str, Any]]:
+    """The parts of a batch have a row each, and so have an agent's networks. Of the calls of an
+    update the first is shown, under the names of its signature."""
     rows: list[tuple[str, Any]] = []
-    for name, value in list(bound.arguments.items())[len(skipped) :]:
-        # The parts of a batch have a row each.
-        rows += value._asdict().items() if hasattr(value, "_asdict") else [(name, value)]
+    for name, value in named:
+        if name == "calls":
+            names = list(inspect.signature(exercise.reference).parameters)[1:]
+            rows += _rows(list(zip(names, value[0], strict=False)), exercise)
+            rows += [("calls", f"{len(value)}, of which this is the first")] * (len(value) > 1)
+        elif hasattr(value, "_asdict"):
+            rows += value._asdict().items()
+        elif name == "agent" and hasattr(value, "networks"):
+            rows += value.networks().items()
+        elif is_dataclass(value) and not isinstance(value, type):
+            rows.append((name, _changed_fields(value)))
+        else:
+            rows.append((name, value))
     return rows
+
+
+def _changed_fields(settings: Any) -> str:
+    """`gamma=0.9, tau=0.2`: the fields of a dataclass that are not its defaults."""
+    given = {f.name: (getattr(settings, f.name), f.default) for f in fields(settings)}
+    return ", ".join(
+        f"{name}={value!r}" for name, (value, usual) in given.items() if value != usual
+    )
 
 
 # --- Text and HTML --------------------------------------------------------------------------------

@@ -122,11 +122,11 @@ class SmallTwin(Small):
 
 
 def _short(weights: torch.Tensor) -> str:
-    return str(np.round(weights.detach().numpy(), 3).tolist())
+    return str(np.round(weights.detach().numpy().astype(float), 3).tolist())
 
 
 def _term(bias: float) -> str:
-    return f" + {bias}" if bias else ""
+    return f" {'-' if bias < 0 else '+'} {abs(bias)}" if bias else ""
 
 
 def random_actor(

@@ -23,9 +23,9 @@ class ToyAgent(SimpleNamespace):
         optimizers = {f"{k}_optimizer": Descent(n.parameters(), rate) for k, n in learning.items()}
         super().__init__(**networks, **optimizers)
 
-    def __repr__(self) -> str:
-        networks = {k: part for k, part in vars(self).items() if isinstance(part, nn.Module)}
-        return "agent with " + ", ".join(f"{name} {net}" for name, net in networks.items())
+    def networks(self) -> dict[str, nn.Module]:
+        """The networks by their names: what a verdict shows of the agent."""
+        return {name: part for name, part in vars(self).items() if isinstance(part, nn.Module)}
 
 
 class Steady(np.random.Generator):
@@ -33,6 +33,9 @@ class Steady(np.random.Generator):
 
     def __init__(self) -> None:
         super().__init__(np.random.PCG64(0))
+
+    def __repr__(self) -> str:
+        return "every normal number is 0.5"
 
     def __deepcopy__(self, memo: dict) -> "Steady":
         return self  # numpy would make an ordinary generator of the copy
