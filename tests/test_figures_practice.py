@@ -38,7 +38,7 @@ def test_a_training_is_drawn_with_its_best_and_its_spread():
         ys = edges[edges[:, 0] == row["step"], 1]
         assert (ys.min(), ys.max()) == (min(row["returns"]), max(row["returns"]))
     assert [text.get_text() for text in ax.texts] == [
-        "best: 2,346", "B in the same paper\n3,098", "the bar: 4,000", "A\n4,683 ± 540",
+        "best: 2,346", "B in the same paper\n3,098", "threshold: 4,000", "A\n4,683 ± 540",
         "C\n4,703 ± 33",
     ]  # fmt: skip
     assert any(set(line.get_ydata()) == {4000} and line.get_xdata() == [0, 1] for line in ax.lines)

@@ -224,7 +224,7 @@ def test_live_curves_draw_dots_moving_average_and_bar(page):
         np.testing.assert_array_equal(panel.dots.get_xydata()[:, 1], np.arange(1, 121))
         assert panel.line.get_ydata()[-1] == pytest.approx(average)
         texts = [t.get_text() for t in panel.ax.get_legend().get_texts()]
-        assert texts == ["episode", f"mean of last {title}", "bar: 9"]
+        assert texts == ["episode", f"mean of last {title}", "threshold: 9"]
     with pytest.raises(ValueError, match="window is a number of episodes"):
         LiveCurves(window=0)
 

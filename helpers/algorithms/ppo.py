@@ -2,10 +2,10 @@
 
 Sources: Schulman et al. 2017, "Proximal Policy Optimization Algorithms", Algorithm 1 and equation
 9; Huang et al. 2022, "The 37 Implementation Details of Proximal Policy Optimization", for lines 1,
-9 and 13. A comment that is a number alone, `# 7`, is its line here:
+2, 9 and 13; Spinning Up for line 12. A comment that is a number alone, `# 7`, is its line here:
 
     1  actor pi, critic V: orthogonal weights   8          rho <- pi(a|s) / pi_old(a|s)
-    2  repeat:                                  9          A of the minibatch: mean 0, deviation 1
+    2  repeat, learning rate falling:           9          A of the minibatch: mean 0, deviation 1
     3      a rollout of all environments       10          loss <- -L^CLIP(rho, A)
     4      A by GAE, targets y <- A + V(s)     11              - c2 entropy + c1 (y - V(s))^2
     5      keep log pi_old(a|s), V_old(s)      12          KL too large? on to line 3
@@ -98,7 +98,7 @@ def explained_variance(rows: Rows) -> torch.Tensor:
     """How much of the returns' variance the critic predicted, 1 at most. A scalar.
 
     1 - Var(returns - values) / Var(returns): 0 for a critic that says the same of every state.
-    Source: Huang et al. 2022, "Debug variables".
+    Source: OpenAI's `ppo2`, which logs it.
     """
     errors = rows.advantages  # GAE: returns are values plus advantages
     return 1 - errors.var() / (rows.returns.var() + 1e-8)
@@ -138,7 +138,7 @@ def ppo_value_loss(
 def minibatches(n_rows: int, batch_size: int, rng: np.random.Generator) -> tuple[torch.Tensor, ...]:
     """An epoch: every row number from 0 to n_rows - 1 once, shuffled, in parts of equal size.
 
-    Each part (b,) has `batch_size` rows. Rows that are left over are spread over the parts, since
+    Each part (b,) has `batch_size` rows or a few more: rows that are left over are spread, since
     a part of two or three rows would move the weights as far as a whole one.
     Source: Huang et al. 2022, detail 6.
     """
@@ -165,7 +165,7 @@ class Agent:
 
     @torch.no_grad()
     def predict(self, obs: np.ndarray, deterministic: bool = True) -> np.ndarray:
-        """The likeliest action for one observation, as `evaluate(agent, env_id)` asks."""
+        """The likeliest action for one observation: `sample` gives it without `rng`."""
         return self.policy.to_env(self.policy.sample(torch.from_numpy(obs)))
 
     act = predict

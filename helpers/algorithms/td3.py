@@ -15,7 +15,7 @@ Methods", Algorithm 1. In the code `# 9` marks step 9 of it:
     10      q1, q2 <- Q1(s, a), Q2(s, a)
     11      loss <- mean of (y - q1)^2 + mean of (y - q2)^2
     12      one gradient step of both critics, down the loss
-    13      at every d-th step: one of the actor, up the mean of Q1(s, mu(s)),
+    13      at every d-th update: one of the actor, up the mean of Q1(s, mu(s)),
     14          then Q1', Q2' move a fraction tau towards Q1, Q2,
     15          and mu' moves a fraction tau towards mu
 
@@ -137,7 +137,7 @@ def actor_loss_by_q1(actor: nn.Module, critic: nn.Module, obs: torch.Tensor) -> 
     """Minus the mean of Q1(s, mu(s)): one critic is enough to say which way is up. A scalar."""
     # 1. The actor's own actions, with gradient.
     action = actor(obs)
-    # 2. What the first critic thinks of them; minus, since optimisers go down.
+    # 2. What the first critic thinks of them; negated, since optimisers minimise.
     return -critic.q1(obs, action).mean()
 
 
@@ -164,9 +164,9 @@ class Agent:
 def update(
     agent: Agent, batch: Batch, s: Settings, number: int, rng: np.random.Generator
 ) -> dict[str, torch.Tensor]:
-    """Update both critics; at every `policy_delay`-th step also the actor and all targets.
+    """Update both critics; at every `policy_delay`-th update also the actor and all targets.
 
-    `number`: of this update, from 1 on. Returns the losses.
+    `number` counts updates; that of the environment step will do. Returns the losses.
     """
     next_action = smoothed_target_action(  # 5, 6
         agent.target_actor, batch.next_obs, s.target_noise, s.noise_clip, rng

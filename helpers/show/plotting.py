@@ -403,7 +403,7 @@ class _EpisodePanel:
         (self.line,) = live(lw=2.2, label=f"mean of last {window}")
         self.curves = [self.dots, self.line]
         if bar is not None:
-            ax.axhline(bar, ls=DASHES, lw=1.4, color=VERMILLION, label=f"bar: {bar:g}")
+            ax.axhline(bar, ls=DASHES, lw=1.4, color=VERMILLION, label=f"threshold: {bar:g}")
         label(ax, key)
         narrow = ax.get_position().width * WIDTH < 3.6
         legend_above(ax, [line for line in ax.lines if not (narrow and line is self.dots)])

@@ -31,9 +31,9 @@ def all_training() -> float:
     return 4 * pole + pendulum
 
 
-def of_ours(*names: str, values: Sequence[float]) -> Evidence:
-    """What the lesson's agent on CartPole is trained with."""
-    found = [getattr(ppo.CARTPOLE, name) for name in names]
+def of_ours(*names: str, values: Sequence[float], s: ppo.Settings = ppo.CARTPOLE) -> Evidence:
+    """What the lesson's agents are trained with."""
+    found = [getattr(s, name) for name in names]
     return str(found), found == list(values)
 
 

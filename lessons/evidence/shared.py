@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from helpers.checks.edits import source_of_reference
+from helpers.checks.exercise import find
 from helpers.show.table import Table
 from helpers.training.results import load_results
 from helpers.training.settings import SETTINGS
@@ -27,6 +29,12 @@ def seconds_of(study: str) -> list[float]:
 def means(study: str) -> NDArray[np.float64]:
     """The evaluation after training, one number a seed."""
     return np.array([row["mean"] for row in load_results(study)["results"]])
+
+
+def broken(exercise_id: str, line: str) -> Evidence:
+    """Whether the bug to find is in this line: the mended function does not have it."""
+    exercise = find(exercise_id)
+    return line, line in exercise.broken and line not in source_of_reference(exercise.reference)
 
 
 class Lab:

@@ -123,7 +123,8 @@ def explore(draw: Callable[..., Figure], alt: str = "", **controls: Slider | Cho
 
 
 def _invitation(controls: Mapping[str, Slider | Choice]) -> str:
-    return "▶ Run this cell to move: " + ", ".join(c.label or name for name, c in controls.items())
+    names = (each.label or name for name, each in controls.items())
+    return "▶ Run this cell to change: " + ", ".join(names)
 
 
 def _with_line(png: bytes, text: str) -> bytes:

@@ -99,7 +99,7 @@ def _draw_published(
         for (name, (mean, spread)), c in zip(marks.items(), _others(len(marks)), strict=True)
     ]
     if bar is not None:
-        entries.append((bar, None, f"the bar: {bar:,g}", GREY))
+        entries.append((bar, None, f"threshold: {bar:,g}", GREY))
     entries.sort(key=lambda entry: entry[0])
     fig, place = ax.figure, ax.get_yaxis_transform()
     assert isinstance(fig, Figure)
@@ -109,7 +109,7 @@ def _draw_published(
         look: dict = {"transform": place, "clip_on": False, "color": colour}
         if spread:
             ax.plot([1.02, 1.02], [mean - spread, mean + spread], lw=1.2, **look)
-        if text.startswith("the bar"):
+        if text.startswith("threshold"):
             ax.plot([1.0, 1.045, 1.075], [mean, mean, height], lw=1, ls=DASHES, **look)
         else:
             ax.plot([1.005, 1.035], [mean, mean], lw=3, solid_capstyle="butt", **look)

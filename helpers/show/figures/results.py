@@ -97,7 +97,7 @@ def results_explorer(
     explore(
         partial(plot_results, results, baseline=baseline, bar=bar),
         alt=f"Learning curves of {baseline} and {others[0]}, several seeds each.",
-        variant=Choice(others, label=f"{baseline} against"),
+        variant=Choice(others, label=f"variant beside {baseline}"),
     )
 
 

@@ -147,7 +147,7 @@ def _draw_caption(fig: Figure, step: int) -> None:
     _add(fig, PathCollection([round_box(x, y, 4.4, 0.98)], facecolors="#F5F6F8", lw=0))
     if step == 0:
         headline(fig, "TD3: 1 and 2 happen once, 3 at every step, 4 to 15 are one update.")
-        text = "solid frame: learns by gradients\ndashed frame: a target network, follows"
+        text = "actor and critics learn by gradients\ndashed: target networks, which follow them"
         _say(fig, x, y, text, 9.5, linespacing=1.7)
         return
     now = STEPS[step - 1]

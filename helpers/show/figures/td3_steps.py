@@ -76,7 +76,7 @@ STEPS = (
         "update",
     ),
     Step(
-        "At every second step: one of the actor, up what the first critic says of its actions.",
+        "At every second update: one of the actor, up what the first critic says of its actions.",
         r"$\theta \leftarrow \theta + \eta\,\nabla_{\!\theta}\;"
         r"\frac{1}{B}\sum\,Q_1(s, \mu_\theta(s))$",
         "actor_loss_by_q1",
@@ -147,7 +147,7 @@ ARROWS = (
     Arrow(((1.75, 0.98), (2.45, 0.98)), GREY, (5,)),
     Arrow(((3.55, 0.98), (4.06, 0.98)), VERMILLION, (5, 6), "a′", (3.76, 1.1), dashed=True),
     Arrow(((4.2, 1.51), (4.2, 1.12)), ORANGE, (6,)),
-    Arrow(((4.34, 0.98), (4.9, 0.98)), GREY, (6, 7), "s′, ã", (4.58, 1.1)),
+    Arrow(((4.34, 0.98), (4.9, 0.98)), GREY, (6, 7), "ã,\nwith s′", (4.62, 1.2)),
     Arrow(((6.8, 1.22), (7.15, 1.22)), BLUE, (7, 8), dashed=True),
     Arrow(((7.75, 1.22), (8.2, 1.22)), GREEN, (8, 9)),
     Arrow(((1.75, 0.34), (8.75, 0.34), (8.75, 0.94)), GREY, (9,)),
@@ -156,7 +156,7 @@ ARROWS = (
     Arrow(((8.75, 1.5), (8.75, 2.72)), GREEN, (11,), "y", (8.88, 2.1)),
     Arrow(((8.2, 3.16), (6.8, 3.16)), BLUE, (12,), "gradient", (7.5, 3.42)),
     Arrow(((1.75, 3.06), (2.45, 3.06)), GREY, (13,)),
-    Arrow(((3.55, 3.06), (5.01, 3.06)), VERMILLION, (13,), "μ(s)", (3.95, 2.93)),
+    Arrow(((3.55, 3.06), (5.01, 3.06)), VERMILLION, (13,), "s, μ(s)", (3.95, 2.93)),
     Arrow(((5.01, 3.33), (3.55, 3.33)), VERMILLION, (13,), "gradient", (4.62, 3.46)),
     Arrow(((3.0, 2.92), (3.0, 1.26)), VERMILLION, (1, 15), dashed=True),
     Arrow(((5.4, 2.47), (5.4, 1.75)), BLUE, (2, 14), dashed=True),
@@ -166,8 +166,13 @@ ENTRIES = (("s", 3.06), ("s, a", 2.68), ("s′", 0.98), ("r, terminated", 0.34))
 REMARKS = (  # text, place, size, steps
     ("batch", (0.56, 3.0), 9.5, (4,)),
     ("noise", (3.68, 4.08), 8.5, (3,)),
-    ("every second step", (4.22, 3.72), 8.5, (13,)),
-    ("copies first, then\nsoft updates, at\nevery second step", (4.05, 2.32), 8.5, (1, 2, 14, 15)),
+    ("every second update", (4.22, 3.72), 8.5, (13,)),
+    (
+        "copies first, then\nsoft updates, at\nevery second update",
+        (4.05, 2.32),
+        8.5,
+        (1, 2, 14, 15),
+    ),
 )
 JOINTS = (((3.3, 4.08), VERMILLION, (3,)), ((4.2, 0.98), ORANGE, (6,)))  # where noise is added
 BADGES = (
