@@ -47,12 +47,12 @@ def click(monkeypatch, page, answer):
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        ("five", "You said: five. Yes. because of large values of two"),
-        ("3 < 4", "You said: 3 &lt; 4. It is: five. no"),
+        ("five", "You said: five. Yes. Because of large values of two"),
+        ("3 < 4", "You said: 3 &lt; 4. It is: five. No"),
     ],
 )
 def test_a_click_is_answered_and_counted(page, monkeypatch, answer, said):
-    assert predictions(9) == "You predicted 0 of 2 results; 0 came out as you said."
+    assert predictions(9) == ""
     assert said in click(monkeypatch, page, answer)
     right = int(answer == "five")
     assert predictions(9) == f"You predicted 1 of 2 results; {right} came out as you said."

@@ -45,7 +45,7 @@ def questions() -> dict[str, Question]:
             if len(right) != 1:
                 raise ValueError(f"{path.name}: question {head} needs one answer with [x].")
             text = " ".join(line for line in paragraphs if not line.startswith("- "))
-            replies = {answer: reply for _, answer, reply in answers}
+            replies = {answer: reply[0].upper() + reply[1:] for _, answer, reply in answers}
             found[head] = Question(text.strip(), replies, right[0])
     return found
 
@@ -85,10 +85,15 @@ def predict(question_id: str) -> None:
 
 
 def predictions(lesson: int) -> str:
-    """How many of a lesson's questions the reader has answered, and how many rightly."""
+    """How many of a lesson's questions the reader has answered, and how many rightly.
+
+    Nothing, if none was answered.
+    """
     own = {key: each for key, each in questions().items() if key.split(".")[0] == str(lesson)}
     right = sum(chosen.get(key) == each.right for key, each in own.items())
     answered = len(own.keys() & chosen.keys())
+    if not answered:
+        return ""
     return f"You predicted {answered} of {len(own)} results; {right} came out as you said."
 
 

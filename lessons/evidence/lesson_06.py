@@ -108,3 +108,9 @@ def same_budget() -> Evidence:
     runs = [agents.runs(name) for name in ("SAC", "TD3", "DDPG")]
     said = {(*each["seeds"], each["steps"][-1]) for each in runs}
     return str(said), said == {(*range(120, 130), 5000)}
+
+
+def other_seeds() -> Evidence:
+    """The lab and the comparison of three agents share no seed."""
+    both_use = set(lab.runs(TAUGHT)["seeds"]) & set(agents.runs("SAC")["seeds"])
+    return str(both_use), not both_use

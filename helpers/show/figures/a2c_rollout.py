@@ -15,7 +15,7 @@ def plot_rollout() -> Figure:
     """T = 8 steps of N = 3 environments: a box is a step, an arrow a part of the backward sum."""
     fig, ax = new_figure(width=8.2, height=3.2, layout=None)
     place_panel(ax, 0, 0, 8.2, 3.2)
-    ax.set(xlim=(-1.9, 9.7), ylim=(3.95, -0.85))
+    ax.set(xlim=(-2.1, 9.7), ylim=(3.95, -0.85))
     ax.axis("off")
     for env in range(ENVS):
         say(ax, -0.5, env, f"environment {env}", 9.5, GREY, ha="right")
@@ -35,18 +35,16 @@ def plot_rollout() -> Figure:
                 ax.annotate("", (t + 0.38, env), (t + 0.64, env), arrowprops=arrow)
     for t in range(STEPS):
         say(ax, t, -0.62, f"t = {t}", 9, GREY)
-    say(ax, STEPS - 0.15, 1, "V(s₈) stands for\nall that follows", 9, INK, ha="left")
+    say(ax, STEPS - 0.15, 1, "In every row V(s₈)\nstands for the rest", 9, INK, ha="left")
     for y, colour, text in (
         (2.85, VERMILLION, "terminated: the future is worth 0, and the sum stops"),
         (3.25, ORANGE, "truncated: V(final observation) counts in δ, and the sum stops"),
-        (
-            3.65,
-            GREY,
-            "arrow: the next advantage is added, times γλ; no arrow leads to another episode",
-        ),
     ):
         ax.add_patch(
             Rectangle((-0.36, y - 0.12), 0.3, 0.24, facecolor="white", edgecolor=colour, lw=2)
         )
         say(ax, 0.1, y, text, 9.5, INK, ha="left")
+    say(ax, -0.21, 3.65, "←", 12, GREY)
+    added = "the next advantage is added, times γλ; no arrow leads to another episode"
+    say(ax, 0.1, 3.65, added, 9.5, INK, ha="left")
     return fig

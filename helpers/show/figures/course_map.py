@@ -57,7 +57,7 @@ LED_TO = (
     ("A3C, A2C", "PPO"),
     ("DDPG", "DDPGfD"),
     ("DDPG", "TD3"),
-    ("TD3", "SAC"),
+    ("DDPG", "SAC"),
     ("TD3", "TD3+BC"),
 )
 
@@ -75,6 +75,9 @@ def plot_course_map() -> Figure:
     middles = {entry.name: _middle(entry) for entry in ENTRIES}
     for one, other in LED_TO:
         _arrow(ax, middles[one], middles[other])
+    _arrow(ax, middles["TD3"], middles["SAC"], "--")
+    x, y = middles["TD3"]
+    say(ax, x + 0.06, y + 0.625, "two critics", 7.5, GREY, ha="left")
     for entry in ENTRIES:
         _box(ax, entry)
     return fig
@@ -87,8 +90,8 @@ def _middle(entry: Entry) -> tuple[float, float]:
 
 def _box(ax: Axes, entry: Entry) -> None:
     x, y = _middle(entry)
-    box = round_box(x, y, WIDE, HIGH)
-    ax.add_patch(PathPatch(box, facecolor=tint(entry.colour, 0.12), edgecolor=entry.colour))
+    box, strength = round_box(x, y, WIDE, HIGH), 0.12 if entry.colour == GREY else 0.25
+    ax.add_patch(PathPatch(box, facecolor=tint(entry.colour, strength), edgecolor=entry.colour))
     years = "/".join(map(str, entry.years)).replace("/20", "/")
     say(ax, x, y + 0.29, f"{entry.name} · {years}", 8.5, DARK.get(entry.colour, INK))
     say(ax, x, y - 0.01, entry.idea, 8)
@@ -97,7 +100,7 @@ def _box(ax: Axes, entry: Entry) -> None:
         say(ax, x, y - 0.31, f"{plural} {entry.lesson}", 8, GREY)
 
 
-def _arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
+def _arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float], line: str = "-") -> None:
     """From box to box: sideways between columns, along the slant between rows, or straight up."""
     (x0, y0), (x1, y1) = start, end
     up = (y1 > y0) - (y1 < y0)
@@ -105,6 +108,13 @@ def _arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float]) -> No
         tail, head = (x0, y0 + up * HIGH / 2), (x1, y1 - up * HIGH / 2)
     else:
         tail = (x0 + WIDE / 2 - abs(up) * 0.2, y0 + up * HIGH / 2)
-        head = (x1 - WIDE / 2, y1 - up * 0.2)
-    style = {"arrowstyle": "-|>", "color": GREY, "lw": 1.1, "shrinkA": 0, "shrinkB": 1}
+        head = (x1 - WIDE / 2 + abs(up) * 0.1, y1 - up * HIGH / 2)
+    style = {
+        "arrowstyle": "-|>",
+        "linestyle": line,
+        "color": GREY,
+        "lw": 1.1,
+        "shrinkA": 0,
+        "shrinkB": 1,
+    }
     ax.annotate("", head, tail, arrowprops=style)

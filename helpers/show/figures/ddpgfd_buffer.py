@@ -53,4 +53,4 @@ def _pointer(ax: Axes) -> None:
     ax.plot([PLACES - 0.5, PLACES - 0.5, DEMOS + 0.5], [-0.1, -1.75, -1.75], color=GREY, lw=1.2)
     back = style | {"color": GREY}
     ax.annotate("", (DEMOS + 0.5, 0), (DEMOS + 0.5, -1.75), arrowprops=back)
-    say(ax, 12, -1.45, "behind the last place", 8.5, GREY)
+    say(ax, 12, -1.45, "after place 17, on to place 6", 8.5, GREY)

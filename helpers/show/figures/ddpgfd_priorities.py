@@ -74,7 +74,7 @@ def _draw_transitions(ax: Axes, title: str, values: NDArray, colour: str, top: f
 def _note_extremes(axes: Sequence[Axes], p: NDArray, weights: NDArray, shares: NDArray) -> None:
     """In each panel, how large its largest and its smallest bar are."""
     note(axes[0], 0.99, 0.86, _extremes(p), BLUE, ha="right")
-    mean = f"the largest error's {weights[0]:.2g}, on average {p @ weights:.2g}"
+    mean = f"the largest error's {weights[0]:.2g}; the mean of all samples {p @ weights:.2g}"
     note(axes[1], 0.01, 0.9, mean, ORANGE)
     both = f"{_extremes(shares)}; dashed: uniform sampling, {_percent(1 / len(p))}"
     note(axes[2], 0.99, 0.86, both, GREEN, ha="right")

@@ -61,7 +61,7 @@ def plot_actor_critic(critic: str = "V(s)", learns_from: str = "") -> Figure:
         (to_actor, (1.45, 1.3), ((1.3, 1.0), (1.3, 1.6))),
         ("each step", (6.0, 1.3), ((5.9, 1.6), (5.9, 1.0))),
         (
-            "TD target: r + γ " + ("Q(s′, μ(s′))" if judges_actions else "V(s′)"),
+            "TD target: r + γ Q(s′, μ(s′))" if judges_actions else "target: the rewards after s",
             (3.7, 0.78),
             ((5.1, 0.6), (2.2, 0.6)),
         ),
