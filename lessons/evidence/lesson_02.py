@@ -51,7 +51,7 @@ def seconds_in_all() -> float:
 
 
 def runs_away() -> Evidence:
-    """One critic's value of a start, in the critic's units; the flag gives 100."""
+    """One critic's value of a start, in the environment's; the flag gives 100."""
     values = lab.value("car, no target networks") / (1 - 0.99)
     failed = lab.final("car, no target networks") < load_results(CAR)["settings"]["bar"]
     return f"{np.sort(values).round()}", bool(

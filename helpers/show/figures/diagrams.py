@@ -57,11 +57,12 @@ def plot_actor_critic(critic: str = "V(s)", learns_from: str = "") -> Figure:
         (learns_from or "transitions", "s, a, r, s′", (5.9, 0.6), (1.6, 0.8), GREY),
     )
     flows: Sequence[Flow] = (
-        ("action a", (3.7, 2.18), ((2.2, 2.0), (5.1, 2.0))),
+        ("action a", (3.7, 2.36), ((2.2, 2.2), (5.1, 2.2))),
+        ("state s", (3.7, 1.64), ((5.1, 1.8), (2.2, 1.8))),
         (to_actor, (1.45, 1.3), ((1.3, 1.0), (1.3, 1.6))),
         ("each step", (6.0, 1.3), ((5.9, 1.6), (5.9, 1.0))),
         (
-            "TD target: r + γ Q(s′, μ(s′))" if judges_actions else "target: the rewards after s",
+            "batches of transitions" if judges_actions else "target: the rewards after s",
             (3.7, 0.78),
             ((5.1, 0.6), (2.2, 0.6)),
         ),
