@@ -97,7 +97,7 @@ def play_episodes(policy, env, episodes, seed):
     made: a training in it goes on there as if nothing had happened. Episode i starts from
     `reset(seed=seed + i)`.
     """
-    # 1. An environment of its own, from `make_env`. It is closed in the end, come what may.
+    # 1. An environment of its own, from `make_env`. It is closed in any case.
     arena = make_env(env)
     returns, lengths = np.zeros(episodes), np.zeros(episodes, dtype=int)
     try:
