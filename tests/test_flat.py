@@ -6,7 +6,7 @@ import pytest
 import torch
 from environments import TORQUE, Guess
 from gymnasium import spaces
-from sentences import assert_one_sentence, one_sentence
+from sentences import one_sentence
 from sometimes import always_on
 
 from helpers.agents import A2C, DDPG, PPO, ReinforceWithBaseline
@@ -86,11 +86,11 @@ def test_a_batch_has_a_row_for_each(kind):
 
 
 @KINDS
-@pytest.mark.parametrize("wrong", [None, 9, "left", np.zeros((2, 7)), {"where": 3}], ids=str)
-def test_another_observation_is_one_sentence(kind, wrong):
+def test_another_observation_is_one_sentence(kind):
     agent = A2C(told(kind, discrete=True), seed=0, hidden=4)
-    with one_sentence(ValueError, "predict takes an observation, which", kind):
-        agent.predict(wrong)
+    for wrong in (None, 9, "left", np.zeros((2, 7)), {"where": 3}):
+        with one_sentence(ValueError, "predict takes an observation, which", kind):
+            agent.predict(wrong)
 
 
 @pytest.mark.parametrize(
@@ -119,13 +119,13 @@ def copied_twice(obs):
     return tuple([each, each] for each in obs)
 
 
-@pytest.mark.parametrize("wrong", [4, 8, 5.5, np.nan, "left", None, [5, 6]], ids=str)
+@pytest.mark.parametrize("wrong", [4, 8, 5.5, np.nan, "left", [5, 6]], ids=str)
 def test_a_choice_that_there_is_not_is_one_sentence(wrong):
     env = told("Discrete", discrete=True)
     env.unwrapped.both = [wrong, wrong]
-    with pytest.raises(ValueError, match="The environment returned the observation") as error:
+    told_so = "The environment returned the observation", str(wrong), "Discrete(3, start=5)"
+    with one_sentence(ValueError, *told_so):
         A2C(env, seed=0, hidden=4, n_envs=1).learn(8)
-    assert_one_sentence(error.value, str(wrong), "Discrete(3, start=5)", "mend one of them")
 
 
 def test_pictures_within_a_dict_are_refused():
@@ -136,9 +136,8 @@ def test_pictures_within_a_dict_are_refused():
             super().__init__("Dict", wanted={-1: 0, 1: 1})
             self.observation_space = spaces.Dict({"camera": picture, "where": BOX})
 
-    with pytest.raises(ValueError, match="take Box observations") as error:
+    with one_sentence(ValueError, "take Box observations", "pictures within", "FlattenObservation"):
         A2C(gym.make("Camera-v0"))
-    assert_one_sentence(error.value, "Dict(", "pictures within", "FlattenObservation")
     assert A2C(lambda: gym.wrappers.FlattenObservation(Camera())).obs_size == 96 * 96 * 3 + 2
 
 
