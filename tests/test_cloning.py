@@ -10,14 +10,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from sentences import one_sentence
-from torch import nn
 from trials import quick, snapshot
 
 from helpers import agents
 from helpers.agents import A2C, DDPG, PPO, RLPD, SAC, TD3, TD3BC, BehaviourCloning, DDPGfD
 from helpers.agents.cloning import as_shown, loss_on, pretrain, split_episodes
 from helpers.algorithms import cloning
-from helpers.algorithms.cloning import bc_loss, early_stopping, minibatches
+from helpers.algorithms.cloning import early_stopping, minibatches
 from helpers.demos.files import Demos
 
 PENDULUM = "Pendulum-v1"
@@ -78,14 +77,6 @@ def trained(demos):
 
 
 # ---- the agent -----------------------------------------------------------------------------------
-
-
-def test_the_loss_by_hand():
-    double = nn.Linear(1, 2, bias=False)
-    double.weight.data = torch.tensor([[2.0], [-1.0]])
-    obs, action = torch.tensor([[1.0], [0.5]]), torch.tensor([[1.0, -1.0], [0.0, 1.5]])
-    # The actor does (2, -1) and (1, -0.5).
-    assert bc_loss(double, obs, action).item() == pytest.approx((1 + 0 + 1 + 4) / 4)
 
 
 def test_it_does_what_the_policy_would_do_in_states_that_were_not_shown(trained):
@@ -157,13 +148,6 @@ def test_whole_episodes_go_to_one_side_in_the_lessons_file_too(lengths, share, s
     rows, aside = cloning.split_episodes(demos.truncated, share, np.random.default_rng(seed))
     np.testing.assert_array_equal(demos.obs[rows], train.obs)
     np.testing.assert_array_equal(demos.obs[aside], valid.obs)
-
-
-def test_chance_decides_which_episodes():
-    rngs = map(np.random.default_rng, range(20))
-    chosen = {tuple(numbers(split_episodes(chance([2] * 10), 0.2, rng)[1])) for rng in rngs}
-    assert len(chosen) > 10
-    assert len({number for pair in chosen for number in pair}) == 10
 
 
 def test_an_epoch_learns_from_every_row_once():

@@ -9,21 +9,17 @@ import numpy as np
 import pytest
 import torch
 from environments import LOPSIDED, TORQUE, Guess, TwoSteps, make
-from hypothesis import given
-from hypothesis import strategies as st
 from sentences import one_sentence
-from trials import a_batch, an_agent, learned, q, quick, strong
+from trials import a_batch, an_agent, learned, q, strong
 
 from helpers.agents import DDPG, SAC, TD3, DDPGfD
 from helpers.agents.layers import DeepSquashedGaussianActor
 from helpers.agents.noise import GaussianNoise
 from helpers.algorithms.ddpg import DeterministicActor, QNetwork
-from helpers.algorithms.ddpgfd import n_step_target, priorities, weighted_critic_loss
 from helpers.algorithms.sac import SquashedGaussianActor, log_tanh_slope, squashed_sample
 from helpers.algorithms.td3 import TwinQNetwork
 from helpers.demos.files import load_demos
 from helpers.envs.units import to_env_units
-from helpers.memory.buffers import PrioritizedReplayBuffer
 
 DEMOS = "data/demos/sparse_pendulum.npz"
 
@@ -75,14 +71,6 @@ def test_value_is_the_first_critics_of_the_greedy_action(kind):
 
 
 # ---- SAC -----------------------------------------------------------------------------------------
-
-
-@quick
-@given(st.floats(-8, 8))
-def test_the_slope_of_tanh_is_its_definition(u):
-    exact = math.log(1 - math.tanh(u) ** 2)
-    found = log_tanh_slope(torch.tensor(u, dtype=torch.float32)).item()
-    assert found == pytest.approx(exact, rel=1e-4, abs=1e-5)
 
 
 def test_log_densities_and_their_slopes_are_exact_where_tanh_rounds_to_one():
@@ -158,29 +146,6 @@ def test_the_learned_temperature_brings_the_entropy_to_its_target():
 
 
 # ---- DDPG from demonstrations --------------------------------------------------------------------
-
-
-def test_priorities_and_the_critics_loss_by_hand():
-    got = priorities(
-        torch.tensor([2.0, 0.0]), torch.tensor([[1.0, 2.0], [0.0, 3.0]]), torch.tensor([1.0, 0.0]),
-        gradient_weight=0.5, eps=0.01, demo_bonus=4.0,
-    )  # fmt: skip
-    torch.testing.assert_close(got, torch.tensor([4 + 2.5 + 0.01 + 4, 4.5 + 0.01]))
-    ones = torch.ones(2)
-    loss = weighted_critic_loss(
-        torch.tensor([1.0, 2.0]), 0 * ones, 3 * ones, torch.tensor([1.0, 0.5]), n_step_weight=0.5
-    )
-    assert loss.item() == pytest.approx(((1 + 0.5 * 4) + 0.5 * (4 + 0.5 * 1)) / 2)
-
-
-def test_the_n_step_target_by_hand():
-    buffer = PrioritizedReplayBuffer(10, (1,), (1,), 0, n_steps=3, gamma=0.5)
-    for reward, terminated in [(1, False), (2, False), (4, True)]:
-        buffer.add(np.zeros(1), np.zeros(1), reward, np.zeros(1), terminated, False)
-    batch = buffer.sample(50)
-    target = n_step_target(batch, lambda obs: obs, lambda obs, action: torch.full((50,), 100.0))
-    expected = {0: 1 + 1 + 1, 1: 2 + 2, 2: 4}
-    assert target.tolist() == [expected[place] for place in batch.indices.tolist()]
 
 
 def test_demonstrations_are_studied_before_the_first_step_and_keep_their_bonus():

@@ -5,21 +5,14 @@ import json
 
 import numpy as np
 import pytest
-from environments import AnySpace, make
+from environments import LOPSIDED, AnySpace, make
 from gymnasium import spaces
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sentences import one_sentence
 
 from helpers.agents import DDPG, TD3
-from helpers.agents.noise import (
-    KINDS,
-    GaussianNoise,
-    OUNoise,
-    OUNoiseAround,
-    UniformNoise,
-    as_noise,
-)
+from helpers.agents.noise import GaussianNoise, OUNoise, OUNoiseAround, UniformNoise, as_noise
 from helpers.agents.schedules import LinearSchedule
 from helpers.training.asked import parse_value
 
@@ -86,20 +79,6 @@ def test_samples_have_the_shape_asked_for_and_come_from_the_generator_given(nois
     np.testing.assert_array_equal(*runs)
     assert {np.shape(values) for values in runs[0]} == {shape}
     assert np.random.get_state()[1].tolist() == before  # noqa: NPY002
-
-
-@quick
-@given(positive, positive, positive, st.integers(1, 3), st.integers(0, 2**32))
-def test_ou_is_its_definition(sigma, theta, dt, size, seed):
-    noise, rng = OUNoise(sigma, theta, dt), np.random.default_rng(seed)
-    draws = np.random.default_rng(seed).standard_normal((6, size))
-    x = np.zeros(size)
-    for t, draw in enumerate(draws):
-        if t == 3:
-            noise.reset()
-            x = np.zeros(size)
-        x = x - theta * x * dt + sigma * np.sqrt(dt) * draw
-        np.testing.assert_allclose(noise.sample((size,), rng), x, rtol=1e-9)
 
 
 # ---- for each dimension its own, around another mean, falling ------------------------------------
@@ -170,14 +149,6 @@ def test_a_falling_noise_follows_the_steps_of_the_agent_also_after_load(tmp_path
     assert loaded.noise.std == FALLING(60) < 0.2
 
 
-@pytest.mark.parametrize("name", ["noise", "warm_up_noise"])
-def test_sizes_that_do_not_fit_the_actions_are_one_sentence(name):
-    env = make(AnySpace, action_space=DIMENSIONS)
-    for wrong in (GaussianNoise([0.1, 0.2]), OUNoiseAround(mu=np.ones(2)), OUNoise([[0.1] * 3])):
-        with one_sentence(ValueError, "one for each", name, "3 dimensions"):
-            TD3(env, **{name: wrong})
-
-
 # ---- handing it about ----------------------------------------------------------------------------
 
 
@@ -210,48 +181,38 @@ def test_as_noise_is_a_copy_with_a_memory_of_its_own():
     assert as_noise(None) is None
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [0.1, GaussianNoise, [0.1], {}, {"kind": "Pink"}, {"kind": None, "sigma": 0.1}],
-    ids=str,
-)
-def test_what_is_no_noise_is_one_sentence(wrong):
-    known = isinstance(wrong, dict)
-    told = (repr(wrong.get("kind")), *KINDS) if known else (repr(wrong), "GaussianNoise(0.1)")
-    with one_sentence(ValueError, *told):
-        as_noise(wrong)
-
-
 class Three(GaussianNoise):
-    """A noise of one's own that was written for one robot."""
+    """A noise of one's own that was written for one robot of three joints."""
 
     def sample(self, shape, rng):
         return rng.normal(0, self.sigma, 3)
 
 
-def test_a_noise_that_gives_another_shape_is_one_sentence_before_any_step():
-    with one_sentence(ValueError, "noise was asked for values of shape (1,)", "gave (3,)"):
-        TD3("Pendulum-v1", noise=Three())
-
-
-@pytest.mark.parametrize("kind", [GaussianNoise, OUNoise])
-def test_zeros_for_sizes_are_refused_since_a_peers_noises_begin_with_a_mean(kind):
-    """`OrnsteinUhlenbeckActionNoise(np.zeros(1), 0.5 * np.ones(1))` there; here 0.5 is theta."""
-    noise = OUNoise(np.zeros(1), 0.5 * np.ones(1)) if kind is OUNoise else kind(np.zeros(1))
-    with one_sentence(ValueError, "noise has a size of 0", kind.__name__):
-        TD3("Pendulum-v1", noise=noise)
-    assert TD3("Pendulum-v1", noise=kind(0.0)).noise == kind(0.0)  # the last of a row of sizes
+STD, SIZES, ZERO = "noise has a standard deviation of", "one for each", "noise has a size of 0"
 
 
 @pytest.mark.parametrize(
-    "noise",
+    ("noise", "told"),
     [
-        GaussianNoise(np.nan), GaussianNoise(-0.3), GaussianNoise("0.1"), UniformNoise(-1),
-        GaussianNoise([0.1, -0.1]), OUNoise(theta=0), OUNoise(theta=[0, 0.1]), OUNoise(theta=3),
-        OUNoise(theta=-0.1), OUNoise(np.inf),
+        *[(each, "GaussianNoise(0.1)") for each in (0.1, GaussianNoise, [0.1])],
+        *[(each, "No noise is called") for each in ({}, {"kind": "Pink"})],
+        *[(GaussianNoise(size), STD) for size in (np.nan, -0.3, "0.1", [0.1, -0.1])],
+        *[(OUNoise(theta=theta), STD) for theta in (0, [0, 0.1], 3, -0.1)],
+        *[(each, SIZES) for each in (GaussianNoise([0.1, 0.2, 0.3]), OUNoise([[0.1] * 2]))],
+        (OUNoiseAround(mu=np.ones(3)), SIZES),
+        # `OrnsteinUhlenbeckActionNoise(np.zeros(2), 0.5 * np.ones(2))` of a peer: a mean, a size.
+        (OUNoise(np.zeros(2), 0.5 * np.ones(2)), ZERO),
+        (GaussianNoise(np.zeros(2)), ZERO),
+        (Three(), "was asked for values of shape (2,) and gave (3,)"),
     ],
     ids=str,
-)  # fmt: skip
-def test_a_size_that_cannot_be_is_one_sentence(noise):
-    with one_sentence(ValueError, "noise has a standard deviation of", "between 0 and 2"):
-        as_noise(noise)
+)
+def test_what_cannot_be_is_one_sentence_before_any_step(noise, told):
+    env = make(AnySpace, action_space=LOPSIDED)
+    for name in ("noise", "warm_up_noise"):
+        with one_sentence(ValueError, told, "" if isinstance(noise, dict) else name):
+            TD3(env, **{name: noise})
+
+
+def test_a_size_of_0_is_the_last_of_a_row_of_sizes():
+    assert TD3("Pendulum-v1", noise=GaussianNoise(0.0)).noise == GaussianNoise(0.0)

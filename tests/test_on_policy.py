@@ -16,37 +16,17 @@ from helpers.agents import A2C, PPO, ReinforceWithBaseline
 from helpers.agents.a2c import gae
 from helpers.agents.adam import LeanAdam
 from helpers.agents.base import gradient_step
-from helpers.agents.policies import CategoricalPolicy, GaussianPolicy
+from helpers.agents.policies import GaussianPolicy
 from helpers.algorithms import a2c
 from helpers.algorithms.policies import entropy
-from helpers.algorithms.ppo import (
-    clip_fraction,
-    minibatches,
-    normalized,
-    ppo_value_loss,
-    probability_ratio,
-)
-from helpers.algorithms.reinforce import bootstrapped_returns, discounted_returns, sample_actions
+from helpers.algorithms.ppo import clip_fraction, normalized, probability_ratio
+from helpers.algorithms.reinforce import sample_actions
 
 COUNTS = spaces.Box(-np.inf, np.inf, (3,), np.float64)
 unit, seeds = st.floats(0, 1), st.integers(0, 2**32)
 
 
 # ---- formulas ------------------------------------------------------------------------------------
-
-
-@quick
-@given(st.lists(st.floats(-5, 5), max_size=10), st.floats(-5, 5), unit)
-def test_returns_are_their_definition(rewards, final_value, gamma):
-    def by_definition(future):
-        later = [future[t:] for t in range(len(rewards))]
-        return [sum(gamma**k * reward for k, reward in enumerate(part)) for part in later]
-
-    returns = bootstrapped_returns(np.array(rewards), final_value, gamma)
-    np.testing.assert_allclose(returns, by_definition([*rewards, final_value]), atol=1e-9)
-    plain = discounted_returns(rewards, gamma)
-    assert plain.dtype == np.float64
-    np.testing.assert_allclose(plain, by_definition(rewards), atol=1e-9)
 
 
 def gae_by_definition(rewards, values, terminated, truncated, gamma, lam):
@@ -88,28 +68,6 @@ def test_gae_is_its_definition_in_the_lessons_file_and_in_the_agent(experience, 
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
 
 
-@quick
-@given(st.integers(1, 9), st.floats(0.01, 2), seeds)
-def test_the_clipped_value_loss_is_the_larger_of_both_in_each_row(rows, clip_range, seed):
-    values, old, returns = torch.from_numpy(np.random.default_rng(seed).normal(size=(3, rows)))
-    expected = 0.0
-    for v, o, g in zip(values.tolist(), old.tolist(), returns.tolist(), strict=True):
-        near = o + min(max(v - o, -clip_range), clip_range)
-        expected += max((v - g) ** 2, (near - g) ** 2) / rows
-    assert ppo_value_loss(values, old, returns, clip_range).item() == pytest.approx(expected)
-
-
-@quick
-@given(st.integers(2, 200), st.integers(2, 70), seeds)
-def test_an_epoch_has_every_row_once_in_parts_of_nearly_equal_size(n_rows, batch_size, seed):
-    parts = minibatches(n_rows, batch_size, np.random.default_rng(seed))
-    assert sorted(torch.cat(parts).tolist()) == list(range(n_rows))
-    sizes = [len(part) for part in parts]
-    assert max(sizes) - min(sizes) <= 1
-    assert min(sizes) >= min(batch_size, n_rows)
-    assert len(parts) == max(1, n_rows // batch_size)
-
-
 def test_the_clip_fraction_counts_both_sides():
     ratios = torch.tensor([0.5, 0.85, 1.0, 1.15, 1.5])
     assert [clip_fraction(ratios, by).item() for by in (0.2, 0.1)] == pytest.approx([0.4, 0.8])
@@ -143,21 +101,6 @@ def test_a_gradient_step_leaves_what_is_frozen_and_what_others_train(optimizer_o
 
 
 # ---- policies ------------------------------------------------------------------------------------
-
-
-class Named(spaces.Discrete):
-    """A space of one's own, which is a Discrete."""
-
-
-class Narrow(spaces.Box):
-    """And one that is a Box."""
-
-
-@pytest.mark.parametrize("space", [Named(5), Narrow(-3, 3, (1,), np.float32)])
-def test_the_policy_goes_with_the_kind_of_space(space):
-    env = make(AnySpace, observation_space=COUNTS, action_space=space)
-    policies = [type(kind(env, seed=0).policy) for kind in (A2C, PPO)]
-    assert policies == [CategoricalPolicy if isinstance(space, Named) else GaussianPolicy] * 2
 
 
 def test_sampled_actions_have_the_softmaxs_frequencies_row_by_row():
@@ -224,10 +167,6 @@ def test_an_action_follows_from_the_network_as_the_docs_say(kind, normalize):
 # ---- rollouts ------------------------------------------------------------------------------------
 
 
-def counted(row):
-    return tuple(map(int, row))
-
-
 @pytest.mark.parametrize(("n_envs", "n_steps"), [(1, 3), (4, 3), (3, 16)])
 def test_rollouts_hold_every_real_step_once(n_envs, n_steps):
     log, kept, fillers = Log(), [], 0
@@ -238,15 +177,11 @@ def test_rollouts_hold_every_real_step_once(n_envs, n_steps):
         assert rollout.obs.shape == (n_steps + 1, n_envs, 3)
         assert rollout.rewards.dtype == np.float32
         fillers += (~rollout.learnable).sum()
+        obs, actions, rewards = rollout.obs.tolist(), rollout.actions, rollout.rewards
         for t, env in np.argwhere(rollout.learnable):
-            kept.append((
-                counted(rollout.obs[t, env]),
-                int(rollout.actions[t, env]),
-                float(rollout.rewards[t, env]),
-                counted(rollout.obs[t + 1, env]),
-                bool(rollout.terminated[t, env]),
-                bool(rollout.truncated[t, env]),
-            ))  # fmt: skip
+            before, after = tuple(obs[t][env]), tuple(obs[t + 1][env])
+            ends = rollout.terminated[t, env], rollout.truncated[t, env]
+            kept.append((before, actions[t, env], rewards[t, env], after, *ends))
     real = [
         (before, action, np.float32(reward) / 2, *rest) for before, action, reward, *rest in log
     ]
@@ -254,12 +189,10 @@ def test_rollouts_hold_every_real_step_once(n_envs, n_steps):
     assert fillers > 5
 
 
-@pytest.mark.parametrize(("n_envs", "n_steps"), [(4, 1), (1, 3)])
-def test_rollouts_of_filler_rows_or_of_one_step_do_no_harm(n_envs, n_steps):
+def test_rollouts_of_filler_rows_and_one_step_do_no_harm():
     env = make(Constant, ending="truncated", length=2)
-    agent = A2C(env, n_envs=n_envs, n_steps=n_steps, hidden=4, seed=0).learn(60)
-    for parameter in [*agent.policy.parameters(), *agent.critic.parameters()]:
-        assert torch.isfinite(parameter).all()
+    agent = A2C(env, n_envs=4, n_steps=1, hidden=4, seed=0).learn(60)
+    assert all(torch.isfinite(parameter).all() for parameter in agent.policy.parameters())
     assert len(agent.history["actor_loss"]) > 5
 
 

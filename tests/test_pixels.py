@@ -69,16 +69,6 @@ def test_pictures_of_the_middle_are_averaged_and_stacked_the_newest_last():
     np.testing.assert_array_equal(again, make_env(ID).reset(seed=3)[0])  # none of before
 
 
-@pytest.mark.parametrize(("angle", "half"), [(0, slice(0, 7)), (np.pi, slice(9, 16))])
-def test_the_pole_is_seen_where_it_is(angle, half):
-    env = make_env(ID)
-    env.reset(seed=0)
-    env.unwrapped.state, env.unwrapped.last_u = np.array([angle, 0.0]), None
-    dark = env.get_wrapper_attr("look")() < 200
-    assert dark[half].sum() > 8
-    assert dark.sum() - dark[half].sum() < 8
-
-
 @pytest.mark.parametrize(("limit", "steps"), [(200, 100), (5, 3)])
 def test_an_action_is_taken_twice_and_both_rewards_count_unless_the_episode_ends(limit, steps):
     pixels = camera(repeat=2, max_episode_steps=limit)

@@ -9,17 +9,12 @@ import pytest
 import torch
 from sentences import assert_one_sentence, one_sentence
 from wholes import AGENTS as WHOLES
-from wholes import tiny
 
 from helpers.agents import A2C, TD3
-from helpers.agents.schedules import LinearSchedule, as_rate, rate_at
+from helpers.agents.schedules import LinearSchedule, as_rate
 
 nan = float("nan")
 falling = LinearSchedule(0.01, 0.001, 20)
-
-
-def rates(agent, *names):
-    return [getattr(agent, f"{name}_optimizer").param_groups[0]["lr"] for name in names]
 
 
 # ---- the schedule --------------------------------------------------------------------------------
@@ -98,21 +93,9 @@ def test_any_function_of_the_step_is_a_learning_rate_in_a_session(
         type(agent).load(tmp_path / "a.pt")
 
 
-OF_STEPS = [
-    lambda steps: 1e-3 * min(1, (steps + 1) / 100),  # it warms up
-    [1e-3, 9e-4, 8e-4].__getitem__,
-]
-
-
-@pytest.mark.parametrize("rate", OF_STEPS)
-def test_a_function_of_the_steps_is_taken(rate):
-    assert as_rate("rate", rate) is rate
-
-
 def test_a_rate_that_falls_below_0_is_0():
     """Adam would go uphill with it, and an error would come after the training, before `save`."""
-    falling = {"actor_learning_rate": lambda step: 1e-3 * (1 - step / 15)}
-    agent = TD3("Short-v0", seed=0, **tiny, **falling)
+    agent = WHOLES["td3"](actor_learning_rate=lambda step: 1e-3 * (1 - step / 15))
     with pytest.warns(UserWarning, match="actor_learning_rate has fallen below 0") as warned:
         agent.learn(30)
     assert_one_sentence(warned[0].message, "LinearSchedule")
@@ -121,9 +104,7 @@ def test_a_rate_that_falls_below_0_is_0():
 
 
 def test_a_rate_that_becomes_nan_ends_training_in_a_sentence():
-    agent = TD3(
-        "Short-v0", seed=0, **tiny, actor_learning_rate=lambda s: 1e-3 if s < 9 else math.nan
-    )
+    agent = WHOLES["td3"](actor_learning_rate=([1e-3] * 9 + [math.nan] * 99).__getitem__)
     with one_sentence(ValueError, "actor_learning_rate is nan at step", "schedule"):
         agent.learn(30)
 
@@ -132,46 +113,29 @@ def test_a_rate_that_becomes_nan_ends_training_in_a_sentence():
 
 
 @pytest.mark.parametrize(
-    ("name", "actor"), [("a2c", "policy"), ("gaussian", "policy"), ("book", "actor")]
+    ("name", "setting", "follows", "stays"),
+    [
+        ("a2c", "learning_rate", "policy", "critic"),
+        ("book", "learning_rate", "actor", "critic"),
+        ("td3", "actor_learning_rate", "actor", "critic"),
+        ("ddpgfd", "critic_learning_rate", "critic", "actor"),
+        ("sac", "temperature_learning_rate", "temperature", "critic"),
+    ],
 )
-def test_an_a2c_actor_follows_its_schedule_and_its_critic_stays(name, actor):
-    schedule = LinearSchedule(0.5, 0.05, 90)
-    agent, seen = WHOLES[name](learning_rate=schedule), []
-    assert rates(agent, actor, "critic") == [0.5, 0.5]
-    agent.learn(150, lambda agent: seen.append((agent.steps, *rates(agent, actor, "critic"))))
-    assert len({actor_rate for _, actor_rate, _ in seen}) > 3
-    assert all(actor_rate == schedule(steps) for steps, actor_rate, _ in seen)
-    assert all(critic_rate == 0.5 for *_, critic_rate in seen)
-    assert seen[-1][1] == pytest.approx(0.05)
+def test_an_agent_follows_its_schedule_at_every_update(name, setting, follows, stays):
+    schedule, used = LinearSchedule(0.01, 0.001, 30), []
+    agent = WHOLES[name](**{setting: schedule})
+    rates = [getattr(agent, f"{each}_optimizer").param_groups[0] for each in (follows, stays)]
+    step, constant = getattr(agent, f"{follows}_optimizer").step, rates[1]["lr"]
 
-
-@pytest.mark.parametrize("name", ["ddpg", "td3", "ddpgfd"])
-@pytest.mark.parametrize("scheduled", [("actor",), ("actor", "critic")])
-def test_an_off_policy_agent_follows_its_schedules_at_every_update(name, scheduled):
-    given = {"actor": 0.02, "critic": 0.03} | {
-        which: LinearSchedule(0.01, 0.001, 15 if which == "actor" else 20) for which in scheduled
-    }
-    agent = WHOLES[name](**{f"{which}_learning_rate": rate for which, rate in given.items()})
-    seen = {which: [] for which in given}
-    for which, values in seen.items():
-        optimizer = getattr(agent, f"{which}_optimizer")
-        watch(agent, optimizer, values)
-    agent.learn(40)
-    for which, values in seen.items():
-        assert len(values) >= 10
-        for steps, used in values:
-            assert used == rate_at(given[which], steps), which
-
-
-def watch(agent, optimizer, values):
-    """Note the step and the rate at every step of the optimiser."""
-    step = optimizer.step
-
-    def looking():
-        values.append((agent.steps, optimizer.param_groups[0]["lr"]))
+    def watched():
+        used.append((agent.steps, *(rate["lr"] for rate in rates)))
         step()
 
-    optimizer.step = looking
+    getattr(agent, f"{follows}_optimizer").step = watched
+    agent.learn(100)
+    assert len({rate for _, rate, _ in used}) > 3
+    assert all(each == (each[0], schedule(each[0]), constant) for each in used)
 
 
 # ---- what a file holds ---------------------------------------------------------------------------
