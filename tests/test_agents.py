@@ -317,16 +317,6 @@ def test_stopping_within_a_step_leaves_environments_that_go_on(kind, at):
     assert len([seed for seed in seeds if seed is not None]) == (3 if kind in (A2C, PPO) else 1)
 
 
-@KINDS
-def test_an_environments_error_is_passed_on(kind):
-    watcher = Watcher()
-    agent = tiny(kind, Faulty, fault=ArithmeticError("broken"), at=9, steps=Log(), length=2)
-    with pytest.raises(ArithmeticError, match="broken"):
-        agent.learn(100, watcher)
-    assert watcher.events[-1][0] == "stop"
-    assert agent.learn(100).steps >= 100  # it was broken once
-
-
 @pytest.mark.parametrize("fault", ["reward", "observation", "first observation"])
 @KINDS
 def test_nan_is_one_sentence_and_is_not_learned_from(kind, fault, monkeypatch):
