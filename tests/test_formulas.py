@@ -24,12 +24,6 @@ from helpers.envs.units import to_env_units
 DEMOS = "data/demos/sparse_pendulum.npz"
 
 
-def stronger(agent):
-    """As `strong`, for an agent without a target actor too."""
-    agent.target_actor = getattr(agent, "target_actor", agent.actor)
-    return strong(agent)
-
-
 # ---- networks ------------------------------------------------------------------------------------
 
 
@@ -64,7 +58,7 @@ def test_a_stochastic_actor_gives_a_mean_and_a_log_std_in_its_range(build):
 
 @pytest.mark.parametrize("kind", [DDPG, TD3, SAC])
 def test_value_is_the_first_critics_of_the_greedy_action(kind):
-    agent, batch = stronger(an_agent(kind)), a_batch(5, obs_size=1)
+    agent, batch = strong(an_agent(kind)), a_batch(5, obs_size=1)
     critic = agent.critic if kind is DDPG else agent.critic.first
     expected = critic(batch.obs, agent.greedy(batch.obs))
     torch.testing.assert_close(agent.value(batch.obs), expected)
@@ -88,7 +82,7 @@ def test_log_densities_and_their_slopes_are_exact_where_tanh_rounds_to_one():
 
 
 def test_greedy_is_the_tanh_of_the_mean_and_exploring_draws_from_the_policy():
-    agent = stronger(an_agent(SAC))
+    agent = strong(an_agent(SAC))
     obs = np.float32([[0.5]])
     with torch.no_grad():
         mean, log_std = agent.actor(agent.flat(obs))
