@@ -104,7 +104,7 @@ def test_actions_without_bounds_or_choice_are_one_sentence(space, told):
     if told is None:
         DDPG(env)
     else:
-        with one_sentence(ValueError, told, "DDPG", "inf" if told == FREE else "Box("):
+        with one_sentence(ValueError, told, "DDPG", "TransformAction" if told == FREE else "Box("):
             DDPG(env)
 
 
