@@ -1,11 +1,11 @@
 """What somebody does who comes from another library: it works, or one sentence says what to do."""
 
-import copy
 import os
 import pickle
 import stat
 import sys
 import warnings
+from functools import partial
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 
@@ -13,18 +13,15 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
-from environments import TORQUE, Log, Probe, make
-from gymnasium.wrappers import NormalizeObservation, NormalizeReward
+from environments import TORQUE, Constant, Faulty, Log, Probe, make
+from gymnasium.wrappers import NormalizeReward
 from sentences import assert_one_sentence, one_sentence
 from torch import nn
 from wholes import AGENTS, everything
 
 from helpers.agents import PPO, TD3
-from helpers.agents.ddpgfd import DDPGfD
-from helpers.agents.noise import GaussianNoise
-from helpers.agents.settings import setting
 from helpers.evaluation import evaluate
-from helpers.memory.buffers import PrioritizedReplayBuffer, ReplayBuffer
+from helpers.memory.buffers import ReplayBuffer
 from helpers.training.callbacks import CallbackList, Checkpoint, Evaluate, StopAtReturn
 
 
@@ -58,10 +55,9 @@ def test_a_list_of_settings_that_its_owner_changes_later_changes_no_file(tmp_pat
     assert (loaded["hidden"], loaded["normalize"]) == ([8, 6], ["obs"])
 
 
-@pytest.mark.parametrize("name", ["actor", "critic"])
-def test_a_compiled_network_is_saved_under_the_names_that_load_knows(name, tmp_path):
+def test_a_compiled_network_is_saved_under_the_names_that_load_knows(tmp_path):
     agent, same = short(), short()
-    setattr(agent, name, torch.compile(getattr(agent, name), backend="eager"))
+    agent.critic = torch.compile(agent.critic, backend="eager")
     agent.learn(30)
     agent.save(tmp_path / "a.pt", replay=True)
     assert everything(TD3.load(tmp_path / "a.pt")) == everything(agent)
@@ -81,35 +77,14 @@ def test_a_history_of_ones_own_is_loaded_or_refused_at_once(tmp_path):
     assert path.read_bytes() == before
 
 
-class Curious(TD3):
-    """With a network and a setting that TD3 does not have."""
-
-    extra = setting(GaussianNoise(0.1))
-
-    def build(self):
-        super().build()
-        self.guess = nn.Linear(2, 2)
-
-
-def test_a_network_and_a_setting_of_ones_own_are_in_the_file(tmp_path):
-    agent = Curious("Pendulum-v1", extra=GaussianNoise(0.3))
-    agent.save(tmp_path / "b.pt")
-    other = Curious.load(tmp_path / "b.pt")
-    assert torch.equal(agent.guess.weight, other.guess.weight)
-    assert other.extra == GaussianNoise(0.3)
-
-
 def test_a_path_in_the_home_folder_leads_there(tmp_path, monkeypatch):
     for name in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(name, str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
     short().learn(2, Checkpoint("~/runs/b.pt", steps=1)).save("~/runs/a.pt")
     short().save("~draft.pt")
-    assert [TD3.load(path).steps for path in ("~/runs/a.pt", "~/runs/b.pt", "~draft.pt")] == [
-        2,
-        2,
-        0,
-    ]
+    for path, steps in (("~/runs/a.pt", 2), ("~/runs/b.pt", 2), ("~draft.pt", 0)):
+        assert TD3.load(path).steps == steps
     assert {path.name for path in tmp_path.iterdir()} == {"home", "~draft.pt"}
 
 
@@ -130,52 +105,35 @@ def test_what_cannot_be_written_says_why(tmp_path):
     with pytest.raises(OSError, match="cannot be written: ") as error:
         short().save(tmp_path / "file" / "a.pt")
     assert_one_sentence(str(error.value).replace(".pt", ""), "cannot be written")
-    if os.path.exists("/dev/null"):
-        with pytest.raises(ValueError, match="/dev/null is no file"):
-            short().save("/dev/null")
+    with one_sentence(ValueError, "/dev/null is no file"):
+        short().save("/dev/null")
+    assert not os.path.isfile("/dev/null")
 
 
 # ---- evaluation ----------------------------------------------------------------------------------
 
 
-class Strange(Probe):
-    """One number of it is wrong."""
-
-    def __init__(self, reward=1.0, shown=1.0, **settings):
-        super().__init__(**settings)
-        self.reward, self.shown = reward, shown
-
-    def play(self, action):
-        return self.reward, self.t == 3, False
-
-    def observe(self):
-        return np.full(1, self.shown if self.over is False and self.t == 2 else 1.0, np.float32)
-
-
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("env", "words"),
     [
-        ({"reward": np.nan}, "the reward nan"),
-        ({"shown": np.nan}, r"the observation \[nan\]"),
-        ({"reward": [1.0]}, "one finite number"),
+        (partial(make, Constant, ending="truncated", reward=np.nan), "the reward nan"),
+        (partial(make, Constant, ending="truncated", reward=[1.0]), "one finite number"),
+        (
+            partial(make, Faulty, fault="observation", at=2, steps=Log(), length=3),
+            "the observation [nan]",
+        ),
+        (lambda: NormalizeReward(gym.make("CartPole-v1")), "leave it out"),
     ],
-    ids=str,
+    ids=["reward", "list", "observation", "wrapper"],
 )
-def test_an_evaluation_refuses_what_training_refuses(settings, words):
-    agent = PPO(make(Strange), seed=0, n_envs=2, n_steps=4)
-    with one_sentence(ValueError, match=words):
-        evaluate(agent, make(Strange, **settings), episodes=2)
-
-
-def test_an_evaluation_refuses_a_wrapper_that_would_measure_anew():
-    for wrapper in (NormalizeObservation, NormalizeReward):
-        env = wrapper(gym.make("Pendulum-v1"))
-        with one_sentence(ValueError, wrapper.__name__, match="leave it out"):
-            evaluate(short(), env, episodes=1)
+def test_an_evaluation_refuses_what_training_refuses(env, words):
+    env = env()
+    with one_sentence(ValueError, words):
+        evaluate(PPO("CartPole-v1" if words == "leave it out" else env, seed=0), env, episodes=2)
 
 
 def test_an_evaluation_never_steps_the_environment_that_is_trained_in():
-    env = make(Strange, action_space=TORQUE)
+    env = make(Constant, ending="truncated", length=3, action_space=TORQUE)
     agent = TD3(lambda: env, seed=0, learning_starts=20).learn(3)
     for callback in (Evaluate(2, 1), Evaluate(2, 1, env=lambda: env)):
         with one_sentence(ValueError, "must make a new one"):
@@ -211,18 +169,10 @@ def test_evaluations_that_nobody_makes_are_warned_of():
         short().learn(5, StopAtReturn(-150, evaluations=Evaluate(10, 1)))  # too short
 
 
-def test_where_it_stopped_is_said_of_the_present_agent():
-    stop = StopAtReturn(-1e9, episodes=1)
-    short().learn(250, stop)
-    assert stop.reached == 200
-    short().learn(5, stop)
-    assert stop.reached is None
-
-
 # ---- other processes -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["a2c", "ddpg", "ppo", "sac", "td3"])
+@pytest.mark.parametrize("name", ["ppo", "td3"])
 def test_an_agent_that_is_sent_to_a_process_is_a_copy(name):
     """As `multiprocessing` sends it; torch would let both processes share its weights."""
     agent = AGENTS[name]().learn(30)
@@ -232,15 +182,6 @@ def test_an_agent_that_is_sent_to_a_process_is_a_copy(name):
     assert everything(sent) == before
     assert everything(sent.learn(30)) != before == everything(agent)
     assert everything(agent.learn(30)) == everything(sent)
-
-
-@pytest.mark.parametrize("kind", [ReplayBuffer, PrioritizedReplayBuffer])
-def test_so_is_a_memory_which_goes_on_learning_of_new_steps(kind):
-    memory = copy.deepcopy(kind(9, (1,), (1,), 0))
-    sent = pickle.loads(ForkingPickler.dumps(memory))
-    for each in (memory, sent):
-        each.add([3.0], [0.5], 1.0, [4.0], False, False)
-        assert each.sample(1).obs.tolist() == each.tensors.obs[:1].tolist() == [[3.0]]
 
 
 # ---- what is asked for in another way ------------------------------------------------------------
@@ -263,11 +204,6 @@ def test_a_class_of_networks_is_not_set_on_an_agent():
         agent.learn(1)
 
 
-def test_learning_without_gradients_switches_them_on():
-    with torch.no_grad():
-        assert short().learn(30).updates == 11
-
-
 class Plain(TD3):
     """As own agents, it computes its updates with autograd."""
 
@@ -279,9 +215,9 @@ def test_what_is_made_loaded_or_trained_in_inference_mode_learns_as_ever(tmp_pat
         agents[0].learn(30).save(tmp_path / "a.pt", replay=True)
         agents[1].learn(30)
         agents.append(TD3.load(tmp_path / "a.pt"))
-    assert [agent.learn(10).predict(np.ones(3)) for agent in agents] == [
-        pytest.approx(expected)
-    ] * 3
+    with torch.no_grad():
+        actions = [agent.learn(10).predict(np.ones(3)) for agent in agents]
+    assert actions == [pytest.approx(expected)] * 3
 
 
 @pytest.mark.parametrize("name", ["maximize", "amsgrad"])
@@ -321,21 +257,10 @@ def test_a_memory_without_room_is_one_sentence():
         TD3(make(Wide, observation_space=box), buffer_size=10**8, hidden=1)
 
 
-@pytest.mark.parametrize("obs", [["a"] * 3, [None] * 3, np.zeros(3, complex)], ids=repr)
-def test_an_observation_that_is_no_numbers_is_one_sentence(obs):
-    with one_sentence(ValueError, "takes observations of numbers", "predict"):
-        short().predict(obs)
-
-
-def test_what_are_no_demonstrations_is_one_sentence():
-    with one_sentence(TypeError, "load_demos", "list"):
-        DDPGfD("Pendulum-v1").remember([1, 2, 3])
-
-
-def test_a_seed_that_torch_cannot_take_is_one_sentence():
-    with pytest.raises(ValueError, match="seed must be") as error:
-        TD3("Pendulum-v1", seed=2**64)
-    assert_one_sentence(str(error.value).replace("e+18", ""), "seed")
+def test_an_observation_that_is_no_numbers_is_one_sentence():
+    for obs in (["a"] * 3, [None] * 3, np.zeros(3, complex)):
+        with one_sentence(ValueError, "takes observations of numbers", "predict"):
+            short().predict(obs)
 
 
 def test_save_and_load_take_a_path(tmp_path):
@@ -343,12 +268,6 @@ def test_save_and_load_take_a_path(tmp_path):
         short().save(file)
     with open(tmp_path / "a.pt", "rb") as file, one_sentence(TypeError, "the path of a file"):
         TD3.load(file)
-
-
-def test_a_device_is_not_replaced_by_a_file():
-    with one_sentence(ValueError, "/dev/null is no file"):
-        short().save("/dev/null")
-    assert not os.path.isfile("/dev/null")
 
 
 def test_a_memory_of_ones_own_that_learning_would_wait_for_is_refused():

@@ -8,7 +8,6 @@ from sentences import one_sentence
 
 import helpers.agents
 from helpers.agents import A2C, PPO, TD3, ReinforceWithBaseline
-from helpers.agents.limits import check_counts
 from helpers.agents.noise import GaussianNoise, UniformNoise
 
 GOOD = {
@@ -104,11 +103,6 @@ def test_what_cannot_be_is_one_sentence_of_one_form(kind, name, value):
 def test_settings_that_do_not_fit_each_other_are_a_sentence_of_the_same_form(kind, settings):
     with one_sentence(ValueError, match=r" must be .*, got \d\.$"):
         kind("Pendulum-v1", **settings)
-
-
-def test_counts_are_whole():
-    with pytest.raises(ValueError, match=r"^epochs must be a whole number from 1 up, got 0\.$"):
-        check_counts(patience=1, epochs=0)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -11,11 +11,10 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
-from environments import BOXES, LOPSIDED, TORQUE, AnySpace, Counting, Log, make, some
+from environments import LOPSIDED, TORQUE, AnySpace, Counting, Log, Needy, make
 from gymnasium import spaces
 from sentences import assert_one_sentence, one_sentence
-from torch import nn
-from trials import Says, an_agent, moved, parameters, snapshot
+from trials import Says, an_agent, parameters
 
 from helpers.agents import DDPG, SAC, TD3
 from helpers.agents.noise import GaussianNoise, Noise, OUNoise, UniformNoise
@@ -23,10 +22,8 @@ from helpers.agents.off_policy import OffPolicyAgent
 from helpers.agents.settings import setting
 from helpers.algorithms.ddpg import QNetwork
 from helpers.envs.units import to_env_units
-from helpers.training.settings import SETTINGS
 
 USING = Path(__file__).resolve().parent.parent / "USING.md"
-KINDS = pytest.mark.parametrize("kind", [DDPG, TD3])
 
 
 class Recorder(OffPolicyAgent):
@@ -104,45 +101,9 @@ def test_warm_up_noise_acts_first_and_then_the_actor_acts_with_noise(learning_st
         start = -0.5 if kind == "random" else 0.25 + 0.1
         assert action == pytest.approx([start + 0.01 * asked[kind]] * 2)
         asked[kind] += 1
-    lengths = [length for _, length in agent.history["length"]]
-    assert len(set(lengths)) > 2
 
 
-def test_without_noise_the_actor_acts_alone():
-    env, log = counting(TORQUE)
-    Recorder(env, says=0.25, seed=0, noise=None, learning_starts=5).learn(30)
-    assert {tuple(action) for _, action, *_ in log[5:]} == {(0.5,)}
-    assert len({tuple(action) for _, action, *_ in log[:5]}) == 5
-
-
-def test_the_warm_up_is_spread_over_all_actions():
-    """Drawn in [-1, 1] and then scaled: hardly any stands at a bound."""
-    env, log = counting()
-    DDPG(env, seed=0, learning_starts=400, batch_size=8, hidden=8).learn(400)
-    actions = np.array([action for _, action, *_ in log])
-    fractions = (actions - LOPSIDED.low) / (LOPSIDED.high - LOPSIDED.low)
-    assert 0 <= fractions.min() < 0.01
-    assert 1 >= fractions.max() > 0.99
-    np.testing.assert_allclose(fractions.mean(axis=0), 0.5, atol=0.06)
-    np.testing.assert_allclose(fractions.std(axis=0), 1 / np.sqrt(12), atol=0.03)
-    assert abs(np.corrcoef(fractions.T)[0, 1]) < 0.15  # each dimension has its own draw
-    assert ((fractions == 0) | (fractions == 1)).mean() < 0.01
-
-
-def test_noise_is_drawn_for_each_step_and_dimension():
-    env, log = counting()
-    noise = {"noise": GaussianNoise(0.2)}
-    Recorder(env, says=0.1, seed=0, learning_starts=1, **noise).learn(801)
-    added = 2 * (np.array([action for _, action, *_ in log[1:]]) - LOPSIDED.low)
-    added = added / (LOPSIDED.high - LOPSIDED.low) - 1 - 0.1
-    np.testing.assert_allclose(added.mean(axis=0), 0, atol=0.03)
-    np.testing.assert_allclose(added.std(axis=0), 0.2, rtol=0.1)
-    assert abs(np.corrcoef(added.T)[0, 1]) < 0.12
-    assert abs(np.corrcoef(added[1:, 0], added[:-1, 0])[0, 1]) < 0.12
-
-
-@pytest.mark.parametrize("size", [0.7, 3.0])
-@pytest.mark.parametrize("warm_up", [True, False])
+@pytest.mark.parametrize(("warm_up", "size"), [(True, 0.7), (True, 3.0), (False, 3.0)])
 def test_what_goes_over_the_bounds_is_clipped_in_the_environment_and_in_the_buffer(warm_up, size):
     env, log = counting()
     noises = {"warm_up_noise": Ramp(size, 0), "noise": Ramp(-size, 0)}
@@ -155,19 +116,36 @@ def test_what_goes_over_the_bounds_is_clipped_in_the_environment_and_in_the_buff
     assert stored(agent)[-1][1].tolist() == pytest.approx([scaled] * 2)
 
 
-class Wild(Recorder):
-    """An `explore` of one's own, which forgets the bounds."""
+@pytest.mark.parametrize("noise", [GaussianNoise(0.2), OUNoise(), UniformNoise(0.3), None], ids=str)
+def test_an_exploring_prediction_varies_as_the_noise_does_in_the_long_run(noise):
+    env = make(AnySpace, action_space=LOPSIDED)
+    agent = Recorder(env, says=0.25, seed=0, noise=noise)
+    batch = np.zeros((20_000, 1), np.float32)
+    np.testing.assert_allclose(agent.predict(batch), [[1.5, 16.25]] * 20_000)
+    explored = agent.predict(batch, deterministic=False)
+    std = min(noise.std, 2) if noise else 0
+    np.testing.assert_allclose(explored.mean(axis=0), [1.5, 16.25], atol=0.12)
+    np.testing.assert_allclose(explored.std(axis=0), np.array([2, 5]) * std, rtol=0.09)
+    if noise:
+        assert abs(np.corrcoef(explored.T)[0, 1]) < 0.03
+    if isinstance(noise, OUNoise):
+        assert agent.noise.value == 0  # that is training's
 
-    def explore(self, obs):
-        return np.array([5.0, -5.0], np.float32)
+
+def test_each_action_dimension_goes_where_it_belongs():
+    space = spaces.Box(np.zeros((2, 3)), np.arange(2.0, 8).reshape(2, 3), dtype=np.float64)
+    taken = Log()
+    agent = Recorder(make(AnySpace, action_space=space, actions=taken), seed=0, noise=None)
+    agent.actor.action = torch.tensor([-1, -0.5, 0, 0.25, 0.5, 1])
+    expected = [[0, 0.75, 2], [3.125, 4.5, 7]]
+    assert agent.predict(np.zeros(1)).tolist() == expected
+    assert agent.predict(np.zeros((2, 1))).tolist() == [expected] * 2
+    agent.learn(2)
+    assert taken[1].tolist() == expected
+    assert stored(agent)[1][1].tolist() == agent.actor.action.tolist()
 
 
-def test_what_an_explore_of_ones_own_gives_is_clipped_in_both_too():
-    env, log = counting()
-    agent = Wild(env, says=0.0, seed=0).learn(3)
-    _, action, *_ = log[-1]
-    assert action == pytest.approx([LOPSIDED.high[0], LOPSIDED.low[1]])
-    assert stored(agent)[-1][1].tolist() == [1, -1]
+# ---- a loop of one's own -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("normalize", [(), ("rewards",)])
@@ -223,193 +201,156 @@ def test_what_is_no_step_is_not_stored():
     assert agent.normalizer.of_obs.count == 0
 
 
-def test_two_agents_never_share_a_noise():
-    noise = OUNoise()
-    first, second = (
-        DDPG("Pendulum-v1", seed=0, noise=noise, warm_up_noise=noise, learning_starts=1)
-        for _ in range(2)
-    )
-    all_four = [first.noise, first.warm_up_noise, second.noise, second.warm_up_noise]
-    assert len({*map(id, all_four), id(noise)}) == 5
-    first.learn(3)
-    assert np.all(first.noise.value != 0)
-    assert noise.value == second.noise.value == 0
-    assert first.hyperparameters["noise"] is first.noise
-    plain, other = DDPG("Pendulum-v1"), DDPG("Pendulum-v1")
-    assert plain.noise == other.noise == GaussianNoise(0.1)
-    assert plain.noise is not other.noise
-    assert plain.warm_up_noise is not other.warm_up_noise
+# ---- when it learns, and from what ---------------------------------------------------------------
 
 
-# ---- predicting ----------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("learning_starts", "train_freq", "gradient_steps"),
+    [(1, 1, 1), (9, 3, 1), (10, 3, 3), (10, 7, 1), (60, 1, 3), (60, 7, 1)],
+)
+def test_updates_come_when_the_counts_say(learning_starts, train_freq, gradient_steps):
+    agent = Recorder(
+        counting()[0], seed=0, learning_starts=learning_starts, train_freq=train_freq,
+        gradient_steps=gradient_steps, batch_size=5, buffer_size=60,
+    ).learn(60)  # fmt: skip
+    expected = [step for step in range(1, 61) if step % train_freq == 0 and step >= learning_starts]
+    assert [step for step, _ in agent.recorded] == [
+        s for s in expected for _ in range(gradient_steps)
+    ]
+    assert agent.updates == len(agent.recorded)
+    for _, batch in agent.recorded:
+        assert [len(part) for part in batch] == [5] * 6
 
 
-@pytest.mark.parametrize("noise", [GaussianNoise(0.2), OUNoise(), UniformNoise(0.3), None], ids=str)
-def test_an_exploring_prediction_varies_as_the_noise_does_in_the_long_run(noise):
-    env = make(AnySpace, action_space=LOPSIDED)
-    agent = Recorder(env, says=0.25, seed=0, noise=noise)
-    batch = np.zeros((20_000, 1), np.float32)
-    np.testing.assert_allclose(agent.predict(batch), [[1.5, 16.25]] * 20_000)
-    explored = agent.predict(batch, deterministic=False)
-    std = min(noise.std, 2) if noise else 0
-    np.testing.assert_allclose(explored.mean(axis=0), [1.5, 16.25], atol=0.12)
-    np.testing.assert_allclose(explored.std(axis=0), np.array([2, 5]) * std, rtol=0.09)
-    if noise:
-        assert abs(np.corrcoef(explored.T)[0, 1]) < 0.03
-    if isinstance(noise, OUNoise):
-        assert agent.noise.value == 0  # that is training's
+def test_batches_are_drawn_anew_from_all_that_is_stored_the_newest_too():
+    env, log = counting()
+    agent = Recorder(env, seed=0, batch_size=40, buffer_size=5, gradient_steps=2).learn(30)
+    for number, (step, batch) in enumerate(agent.recorded):
+        rows = [tuple(row) for row in batch.obs.tolist()]
+        assert set(rows) == {before for before, *_ in log[max(step - 5, 0) : step]}
+        if number % 2 and step > 5:
+            assert not torch.equal(batch.obs, agent.recorded[number - 1][1].obs)
 
 
-ACTIONS = {
-    "number": spaces.Box(-3, 1, ()),
-    "sides": spaces.Box(np.float32([-1, 2, 100]), np.float32([0.1, 3, 300])),
-    "plane": spaces.Box(-0.1, 0.3, (2, 3), np.float64),
-    "odd": spaces.Box(-0.2845, 0.2671, (2,)),
-}
+def test_history_has_a_loss_now_and_then_and_returns_that_are_not_scaled():
+    counts = {"gradient_steps": 2, "learning_starts": 11, "reward_scale": 0.25}
+    env, log = counting()
+    agent = Recorder(env, seed=0, **counts).learn(100)
+    first = int(agent.history["length"][0][1])
+    assert agent.history["return"][0][1] == pytest.approx(sum(each[2] for each in log[:first]))
+    assert agent.updates == 180
+    every = range(agent.log_every, 181, agent.log_every)
+    expected = [(10 + -(-update // 2), update / 2) for update in every]
+    assert agent.history["half_loss"] == expected
+    assert agent.history.keys() == {"return", "length", "half_loss"}
 
 
-@pytest.mark.parametrize("actions", ACTIONS)
-@pytest.mark.parametrize("observations", BOXES)
-def test_any_box_of_observations_and_bounded_actions(observations, actions):
-    """Loud noise, so that the bounds are reached: the environment itself refuses wrong actions."""
-    obs_space, action_space, taken = BOXES[observations], ACTIONS[actions], Log()
-    env = make(AnySpace, observation_space=obs_space, action_space=action_space, actions=taken)
-    noise = GaussianNoise(2.0)
-    agent = TD3(env, seed=0, noise=noise, learning_starts=5, batch_size=4, hidden=8).learn(40)
-    assert all(np.shape(action) == action_space.shape for action in taken)
-    assert {action.dtype for action in taken} == {action_space.dtype}
-    at_bounds = [(action == action_space.low) | (action == action_space.high) for action in taken]
-    assert 0.2 < np.mean(at_bounds[5:]) < 0.95
-    assert agent.buffer.tensors.obs.shape[1:] == (np.prod(obs_space.shape),)
-    assert agent.buffer.tensors.action.shape[1:] == (np.prod(action_space.shape),)
-    batch = some(obs_space, 5)
-    for deterministic in (True, False):
-        one = np.asarray(agent.predict(batch[0], deterministic=deterministic))
-        assert action_space.contains(one)
-        predicted = agent.predict(batch, deterministic=deterministic)
-        assert predicted.shape == (5, *action_space.shape)
-        assert all(action_space.contains(np.asarray(each)) for each in predicted)
+@pytest.mark.parametrize(("buffer_size", "reward_scale"), [(100, 1.0), (60, 0.25), (7, 0.25)])
+def test_the_buffer_holds_what_really_happened(buffer_size, reward_scale):
+    env, log = counting()
+    agent = Recorder(
+        env, seed=5, learning_starts=7, buffer_size=buffer_size, reward_scale=reward_scale
+    ).learn(60)
+    rows = stored(agent)
+    assert len(rows) == min(buffer_size, 60)
+    for row, real in zip(rows, log[-len(rows) :], strict=True):
+        obs, action, reward, next_obs, *ends = row
+        before, taken, paid, after, *over = real
+        assert (obs.tolist(), next_obs.tolist(), ends) == (list(before), list(after), over)
+        in_env_units = to_env_units(action.astype(float), LOPSIDED.low, LOPSIDED.high)
+        np.testing.assert_allclose(in_env_units, taken, rtol=1e-5)
+        assert reward == pytest.approx(paid * reward_scale, rel=1e-6)
+    assert len({tuple(real[4:]) for real in log}) == 4  # all endings
 
 
-def test_each_action_dimension_goes_where_it_belongs():
-    space = spaces.Box(np.zeros((2, 3)), np.arange(2.0, 8).reshape(2, 3), dtype=np.float64)
-    taken = Log()
-    agent = Recorder(make(AnySpace, action_space=space, actions=taken), seed=0, noise=None)
-    agent.actor.action = torch.tensor([-1, -0.5, 0, 0.25, 0.5, 1])
-    expected = [[0, 0.75, 2], [3.125, 4.5, 7]]
-    assert agent.predict(np.zeros(1)).tolist() == expected
-    assert agent.predict(np.zeros((2, 1))).tolist() == [expected] * 2
-    agent.learn(2)
-    assert taken[1].tolist() == expected
-    assert stored(agent)[1][1].tolist() == agent.actor.action.tolist()
+def test_observations_with_a_range_are_stored_and_learned_from_in_minus_1_to_1():
+    """Not so in `predict`: it takes the environment's own units."""
+    space = spaces.Box(np.float32([[0, -8]]), np.float32([[4, 8]]))
+    env = make(AnySpace, observation_space=space, action_space=TORQUE)
+    agent = DDPG(env, seed=0, learning_starts=400, batch_size=8, hidden=8).learn(399)
+    for part in (agent.buffer.tensors.obs, agent.buffer.tensors.next_obs):
+        assert part.abs().max() <= 1
+        assert (part.max(dim=0).values - part.min(dim=0).values).min() > 1.95
+    obs = np.array([[[1, 4]], [[4, -8]]], np.float64)
+    scaled = torch.tensor([[-0.5, 0.5], [1, -1]])
+    torch.testing.assert_close(agent.flat(obs), scaled)
+    with torch.no_grad():
+        np.testing.assert_allclose(agent.predict(obs), 2 * agent.actor(scaled), atol=1e-6)
+
+
+# ---- stopping ------------------------------------------------------------------------------------
+
+
+class Stopping(gym.Wrapper):
+    """The step number `at` is made, but stopped before anybody hears of it."""
+
+    def __init__(self, env, at):
+        super().__init__(env)
+        self.at, self.calls = at, 0
+
+    def step(self, action):
+        result = self.env.step(action)
+        self.calls += 1
+        if self.calls == self.at:
+            raise KeyboardInterrupt
+        return result
+
+
+@pytest.mark.parametrize("at", [1, 2, 10, 11, 13])
+def test_a_step_that_was_stopped_joins_no_two_episodes(at, capsys):
+    env, log = counting()
+    agent = Recorder(Stopping(env, at), seed=0).learn(100)
+    assert agent.steps == len(agent.buffer) == at - 1
+    assert "call learn again" in capsys.readouterr().out
+    agent.learn(50)
+    real = [numbers(*before, *after) for before, _, _, after, *_ in log]
+    kept = [numbers(obs, next_obs) for obs, _, _, next_obs, *_ in stored(agent)]
+    del real[at - 1]
+    assert kept == real
+    assert len(kept) == agent.steps == at + 49
+    assert kept[at - 1][2] == 0  # a new episode
+    whole = [
+        after[2] for *_, after, terminated, truncated in stored(agent) if terminated + truncated
+    ]
+    assert [length for _, length in agent.history["length"]] == whole
 
 
 # ---- networks ------------------------------------------------------------------------------------
 
 
-@KINDS
-def test_targets_start_as_copies_that_share_nothing(kind):
-    agent = an_agent(kind)
-    pairs = ((agent.actor, agent.target_actor), (agent.critic, agent.target_critic))
-    for online, target in pairs:
-        for a, b in zip(online.parameters(), target.parameters(), strict=True):
-            assert torch.equal(a, b)
-            assert a.data_ptr() != b.data_ptr()
-    with torch.no_grad():
-        for parameter in parameters(agent.actor, agent.critic):
-            parameter.add_(1)
-    for online, target in pairs:
-        assert all(moved(target, snapshot(online)))
+def test_targets_start_as_copies():
+    agent = an_agent(TD3)
+    online = parameters(agent.actor, agent.critic)
+    targets = parameters(agent.target_actor, agent.target_critic)
+    assert all(map(torch.equal, online, targets))
 
 
-@KINDS
-def test_each_optimizer_owns_its_network_and_its_learning_rate(kind):
-    agent = an_agent(kind, actor_learning_rate=0.1, critic_learning_rate=0.2)
-    pairs = ((agent.actor_optimizer, agent.actor, 0.1), (agent.critic_optimizer, agent.critic, 0.2))
-    for optimizer, network, rate in pairs:
-        (group,) = optimizer.param_groups
-        assert list(map(id, group["params"])) == list(map(id, network.parameters()))
-        assert group["lr"] == rate
+# ---- what it refuses, and what it warns of -------------------------------------------------------
 
 
-@KINDS
-@pytest.mark.parametrize("hidden", [12, 256])
-def test_the_size_of_the_networks_may_be_chosen(kind, hidden):
-    """256 units a layer are computed in another way, while acting with one observation too."""
-    agent = an_agent(kind, hidden=hidden, learning_starts=3, batch_size=50, noise=None)
-    for network in (agent.actor, agent.critic, agent.target_actor, agent.target_critic):
-        assert (hidden, hidden) in [p.shape[-2:] for p in network.parameters()]
-    before = snapshot(agent.actor)
-    assert all(moved(agent.learn(12).actor, before))
-    obs = np.float32([-1])
-    np.testing.assert_allclose(agent.explore(obs), agent.actor(torch.tensor([[-1.0]])).detach()[0])
+def test_an_id_is_made_when_learning_begins():
+    agent = DDPG("Pendulum-v1", seed=0)
+    assert agent.env is None
+    assert repr(agent.learn(1)) == "<DDPG on Pendulum-v1, seed 0, 1 steps>"
+    assert agent.learn(1).env is agent.env
 
 
-@KINDS
-def test_the_defaults_are_those_that_the_lessons_settings_were_tuned_with(kind):
-    expected = {"hidden": 64, "tau": 0.005, "gamma": 0.99, "batch_size": 128}
-    expected |= {"actor_learning_rate": 1e-3, "critic_learning_rate": 1e-3}
-    agent = kind("Pendulum-v1")
-    assert agent.hyperparameters | expected == agent.hyperparameters
-    assert agent.actor.hidden2.weight.shape == (64, 64)
+@pytest.mark.parametrize(
+    ("env", "told"),
+    [
+        ("CartPole-v1", "DDPG takes Box actions"),
+        ("Needy-v0", Needy.__name__),
+        ("Pendulum-v99", "knows no environment"),
+        (spaces.Box(0, 5, (2,), np.int64), "of floats"),
+        (spaces.MultiDiscrete([2, 3]), "MultiDiscrete([2 3])"),
+        (lambda: AnySpace(spaces.Text(4), action_space=TORQUE), "Text("),
+    ],
+    ids=str,
+)
+def test_environments_that_do_not_fit_are_one_sentence(env, told):
+    with one_sentence(ValueError, told):
+        DDPG(make(AnySpace, action_space=env) if isinstance(env, spaces.Space) else env)
 
-
-class OwnActor(nn.Module):
-    """A straight line."""
-
-    def __init__(self, obs_size, action_size, hidden):
-        super().__init__()
-        self.line = nn.Linear(obs_size, action_size)
-
-    def forward(self, obs):
-        return self.line(obs).tanh()
-
-
-class OwnCritic(nn.Bilinear):
-    """One number for each pair of an observation's and an action's number."""
-
-    def __init__(self, obs_size, action_size, hidden):
-        super().__init__(obs_size, action_size, 1)
-
-    def forward(self, obs, action):
-        return super().forward(obs, action).squeeze(-1)
-
-
-class Own(DDPG):
-    actor_class, critic_class = OwnActor, OwnCritic
-
-
-def test_a_subclass_may_bring_networks_of_its_own(tmp_path):
-    agent = Own("Pendulum-v1", seed=0, learning_starts=5, batch_size=4)
-    networks = (agent.actor, agent.critic, agent.target_actor, agent.target_critic)
-    assert list(map(type, networks)) == [OwnActor, OwnCritic] * 2
-    before = [snapshot(network) for network in networks]
-    agent.learn(20)
-    for network, old in zip(networks, before, strict=True):
-        assert all(moved(network, old))
-    agent.save(tmp_path / "agent.pt")
-    loaded = Own.load(tmp_path / "agent.pt")
-    assert not any(moved(loaded.actor, snapshot(agent.actor)))
-
-
-def test_a_subclass_without_a_critic_is_told_what_it_lacks():
-    class Bare(OffPolicyAgent):
-        update = None
-
-    with pytest.raises(AttributeError, match="'Bare' object has no attribute 'critic_class'"):
-        Bare("Pendulum-v1")
-
-
-def test_the_networks_are_drawn_from_the_seed_alone():
-    """Also after global draws; and the critic has other numbers than the actor."""
-    agent, other = an_agent(DDPG, seed=3), an_agent(DDPG, seed=4)
-    torch.rand(5)
-    assert not any(moved(an_agent(DDPG, seed=3).critic, snapshot(agent.critic)))
-    assert all(moved(other.critic, snapshot(agent.critic)))
-    assert not torch.equal(agent.actor.hidden2.weight, agent.critic.hidden2.weight)
-
-
-# ---- bounds that say little ----------------------------------------------------------------------
 
 WALK = spaces.Box(np.float32([-2, -100, -100, -100]), np.float32([2, 100, 100, np.inf]))
 
@@ -449,14 +390,3 @@ def test_bounds_that_observations_do_not_use_are_one_warning():
 )
 def test_other_bounds_are_no_warning(settings):
     assert warned(**settings) == []
-
-
-@pytest.mark.parametrize("key", [key for key in SETTINGS if "Pixel" not in key[1]], ids="-".join)
-def test_the_lessons_own_trainings_have_bounds_that_say_something(key):
-    agent = SETTINGS[key].make(0, **({"pretraining": 1} if key[0] == "ddpgfd" else {}))
-    if not isinstance(agent, OffPolicyAgent):
-        pytest.skip("It keeps observations as they are.")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        agent.learn(1 if key[0] in ("ddpgfd", "bc", "td3bc") else agent.learning_starts)
-    assert agent.updates

@@ -4,13 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from gymnasium import spaces
 from hypothesis import example, given
 from hypothesis import strategies as st
 from sentences import assert_one_sentence, one_sentence
-from stable_baselines3.common.buffers import NStepReplayBuffer
-from test_buffers import bytes_of, quick
-from test_prioritized import draw, filled, step
+from test_buffers import quick
+from test_prioritized import filled, step
 
 from helpers.memory.buffers import PrioritizedReplayBuffer
 
@@ -75,44 +73,6 @@ def test_every_step_looks_ahead_as_far_as_its_own_episode_reaches(ends, demos, o
         assert batch.n_discount[row].item() == pytest.approx(discount, rel=1e-6)
 
 
-def test_a_step_that_was_refused_leaves_no_trace():
-    buffer = filled(3, 9, n_steps=3, gamma=1.0)
-    before = bytes_of(buffer.tensors), buffer.sums.leaves.tolist(), buffer.ends.tolist()
-    with pytest.raises(ValueError, match="stores obs of shape"):
-        buffer.add(np.zeros(3), *step(3)[1:])
-    assert before == (bytes_of(buffer.tensors), buffer.sums.leaves.tolist(), buffer.ends.tolist())
-    buffer.add(*step(3))
-    assert buffer.look_ahead(np.arange(4))[0].tolist() == [3, 6, 5, 3]
-
-
-@pytest.mark.parametrize("n", [2, 5])
-@pytest.mark.parametrize("added", [13, 37, 50, 71])
-def test_stable_baselines3_gives_the_same_returns(n, added):
-    """Its n-step buffer, filled to the same state: before it is full, when it is, and beyond."""
-    box = spaces.Box(-np.inf, np.inf, (2,))
-    theirs = NStepReplayBuffer(50, box, box, device="cpu", n_steps=n, gamma=0.9)
-    ours = PrioritizedReplayBuffer(50, (2,), (2,), 0, n_steps=n, gamma=0.9)
-    rng = np.random.default_rng(0)
-    for i in range(added):
-        terminated, truncated = rng.random(2) < 0.15
-        truncated = truncated and not terminated  # SB3 keeps one of them
-        each = step(i, (2,), (2,), terminated, truncated)
-        ours.add(*each)
-        obs, action, reward, next_obs, *_ = each
-        info = {"TimeLimit.truncated": bool(truncated)}
-        theirs.add(obs, next_obs, action, reward, terminated or truncated, [info])
-    batch = draw(ours, 1)
-    same = theirs._get_samples(batch.indices.numpy())
-    np.testing.assert_allclose(batch.n_reward, same.rewards[:, 0], rtol=1e-5)
-    np.testing.assert_allclose(batch.n_discount, same.discounts[:, 0], rtol=1e-5)
-    np.testing.assert_array_equal(batch.n_next_obs, same.next_observations)
-    np.testing.assert_array_equal(batch.n_terminated, same.dones[:, 0])
-    np.testing.assert_array_equal(batch.obs, same.observations)
-
-
-# ---- it is a replay buffer -----------------------------------------------------------------------
-
-
 # ---- what it refuses -----------------------------------------------------------------------------
 
 
@@ -126,14 +86,6 @@ def test_stable_baselines3_gives_the_same_returns(n, added):
 def test_a_number_out_of_its_range_is_one_sentence(name, wrong):
     with one_sentence(ValueError, f"got {wrong}", match=f"^{name} must be"):
         PrioritizedReplayBuffer(5, (2,), (1,), **{name: wrong})
-
-
-@pytest.mark.parametrize("wrong", [0, -2])
-def test_a_batch_has_steps(wrong):
-    buffer = filled(3, 5)
-    with one_sentence(ValueError, "batch_size", str(wrong)):
-        buffer.sample(wrong)
-    assert buffer.samples == 0
 
 
 @pytest.mark.parametrize(

@@ -9,18 +9,12 @@ import pytest
 import torch
 from sentences import assert_one_sentence, one_sentence
 from wholes import AGENTS as WHOLES
-from wholes import tiny
 
 from helpers.agents import A2C, TD3
-from helpers.agents.schedules import KINDS, LinearSchedule, Schedule, as_rate, rate_at
-from helpers.memory.buffers import linear_schedule
+from helpers.agents.schedules import LinearSchedule, as_rate
 
 nan = float("nan")
 falling = LinearSchedule(0.01, 0.001, 20)
-
-
-def rates(agent, *names):
-    return [getattr(agent, f"{name}_optimizer").param_groups[0]["lr"] for name in names]
 
 
 # ---- the schedule --------------------------------------------------------------------------------
@@ -32,74 +26,33 @@ def test_it_falls_on_a_straight_line_and_then_stays():
         [1.0, 0.85, 0.7, 0.25, 0.25, 0.25]
     )
     assert [schedule(0), schedule(100)] == [1.0, 0.25]  # not only nearly
-    assert all(schedule(t) == linear_schedule(t, 100, 1.0, 0.25) for t in range(130))
-
-
-def test_it_may_rise_as_well_and_end_at_nothing():
-    assert LinearSchedule(1e-4, 1e-3, 10)(5) == pytest.approx(5.5e-4)
+    assert LinearSchedule(1e-4, 1e-3, 10)(5) == pytest.approx(5.5e-4)  # it may rise as well
     assert LinearSchedule(1e-4, 0, 10)(10) == 0
 
 
-def test_it_says_what_it_is():
-    schedule = LinearSchedule(3e-3, 3e-4, 108_000)
-    assert (
-        repr(schedule) == str(schedule) == "LinearSchedule(start=0.003, end=0.0003, steps=108000)"
-    )
-    assert eval(repr(schedule)) == schedule
-    assert schedule == LinearSchedule(start=0.003, end=0.0003, steps=108_000)
-    assert schedule != LinearSchedule(3e-3, 3e-4, 108_001)
-    assert {schedule, LinearSchedule(3e-3, 3e-4, 108_000)} == {schedule}
-
-
-def test_it_cannot_be_changed():
-    """Agents and settings share it."""
-    with pytest.raises(AttributeError):
-        falling.start = 1.0
+def test_it_comes_back_from_plain_values_and_from_what_is_printed():
+    schedule = LinearSchedule(np.float32(0.5), np.int64(0), 1e5)
+    assert repr(schedule) == str(schedule) == "LinearSchedule(start=0.5, end=0.0, steps=100000)"
+    plain = json.loads(json.dumps(schedule.to_plain()))
+    assert plain == {"kind": "LinearSchedule", "start": 0.5, "end": 0.0, "steps": 100_000}
+    assert as_rate("rate", plain) == schedule == eval(repr(schedule))
+    assert "kind" in plain  # the dictionary that was given is left as it was
+    assert schedule != LinearSchedule(0.5, 0.0, 100_001)
 
 
 @pytest.mark.parametrize(
     ("start", "end", "steps"),
     [
-        (0, 1, 10), (-1, 1, 10), (1, -1e-9, 10), (1, 0.1, 0), (1, 0.1, 0.5), (1, 0.1, -5),
-        (nan, 1, 10), (1, nan, 10), (1, 1, nan), (math.inf, 1, 10), (1, math.inf, 10),
-        (1, 1, math.inf), ("1", 1, 10), (1, None, 10), (1, 1, "10"), (True, 1, 10), (1, 1, True),
+        (0, 1, 10), (1, -1e-9, 10), (1, 0.1, 0.5), (nan, 1, 10), (1, math.inf, 10), (1, 1, nan),
+        ("1", 1, 10), (1, None, 10), (1, 1, True),
     ],
 )  # fmt: skip
 def test_what_cannot_be_a_schedule_is_one_sentence(start, end, steps):
-    with pytest.raises(ValueError, match="A LinearSchedule goes") as error:
+    with one_sentence(ValueError, "A LinearSchedule goes", f"start={start!r}", f"steps={steps!r}"):
         LinearSchedule(start, end, steps)
-    assert_one_sentence(error.value, "above 0", "1 step", f"start={start!r}", f"steps={steps!r}")
-
-
-def test_numbers_of_any_kind_are_plain_in_a_file():
-    schedule = LinearSchedule(np.float32(0.5), np.int64(0), 1e5)
-    assert schedule == LinearSchedule(0.5, 0.0, 100_000)
-    assert [type(value) for value in schedule.to_plain().values()] == [str, float, float, int]
 
 
 # ---- plain values --------------------------------------------------------------------------------
-
-
-def test_every_kind_is_known_by_its_name():
-    assert {
-        kind.__name__: kind
-        for kind in Schedule.__subclasses__()
-        if kind.__module__ == Schedule.__module__
-    } == KINDS
-
-
-def test_a_schedule_comes_back_from_plain_values():
-    plain = json.loads(json.dumps(falling.to_plain()))
-    assert plain == {"kind": "LinearSchedule", "start": 0.01, "end": 0.001, "steps": 20}
-    assert as_rate("rate", plain) == falling
-    assert "kind" in plain  # the dictionary that was given is left as it was
-
-
-def test_numbers_and_schedules_are_rates():
-    assert as_rate("rate", 0.5) == 0.5
-    assert as_rate("rate", falling) is falling
-    assert rate_at(0.5, 10**6) == 0.5
-    assert rate_at(falling, 20) == falling(20) == pytest.approx(0.001)
 
 
 @pytest.mark.parametrize(
@@ -118,15 +71,18 @@ def cosine(steps):
     return 1e-3 * (1 + math.cos(steps / 30))
 
 
-@pytest.mark.parametrize("rate", [cosine, functools.partial(pow, 0.99)], ids=["function", "object"])
-@pytest.mark.parametrize("name", ["td3", "a2c", "ppo", "book"])
-def test_any_function_of_the_step_is_a_learning_rate_in_a_session(name, rate, tmp_path):
-    where, optimizer = {
-        "td3": ("actor_learning_rate", "actor_optimizer"),
-        "a2c": ("learning_rate", "policy_optimizer"),
-        "ppo": ("learning_rate", "optimizer"),
-        "book": ("learning_rate", "actor_optimizer"),
-    }[name]
+@pytest.mark.parametrize(
+    ("name", "where", "optimizer", "rate"),
+    [
+        ("td3", "actor_learning_rate", "actor_optimizer", functools.partial(pow, 0.99)),
+        ("a2c", "learning_rate", "policy_optimizer", cosine),
+        ("ppo", "learning_rate", "optimizer", cosine),
+        ("book", "learning_rate", "actor_optimizer", cosine),
+    ],
+)
+def test_any_function_of_the_step_is_a_learning_rate_in_a_session(
+    name, where, optimizer, rate, tmp_path
+):
     agent = WHOLES[name](**{where: rate})
     assert getattr(agent, optimizer).param_groups[0]["lr"] == rate(0)
     agent.learn(60)
@@ -137,26 +93,9 @@ def test_any_function_of_the_step_is_a_learning_rate_in_a_session(name, rate, tm
         type(agent).load(tmp_path / "a.pt")
 
 
-OF_STEPS = [
-    lambda steps: 3e-4,
-    lambda steps: 1e-3 * (1 - steps / 20_000),
-    lambda steps: 1e-3 / (1 + steps),
-    lambda steps: 1e-3 * 0.5 ** (steps / 1000),
-    lambda steps: 1e-3 * min(1, (steps + 1) / 100),  # it warms up
-    lambda steps: 5e-4 * (1 + math.cos(math.pi * min(steps, 20_000) / 20_000)),
-    [1e-3, 9e-4, 8e-4].__getitem__,
-]
-
-
-@pytest.mark.parametrize("rate", OF_STEPS)
-def test_a_function_of_the_steps_is_taken(rate):
-    assert as_rate("rate", rate) is rate
-
-
 def test_a_rate_that_falls_below_0_is_0():
     """Adam would go uphill with it, and an error would come after the training, before `save`."""
-    falling = {"actor_learning_rate": lambda step: 1e-3 * (1 - step / 15)}
-    agent = TD3("Short-v0", seed=0, **tiny, **falling)
+    agent = WHOLES["td3"](actor_learning_rate=lambda step: 1e-3 * (1 - step / 15))
     with pytest.warns(UserWarning, match="actor_learning_rate has fallen below 0") as warned:
         agent.learn(30)
     assert_one_sentence(warned[0].message, "LinearSchedule")
@@ -165,9 +104,7 @@ def test_a_rate_that_falls_below_0_is_0():
 
 
 def test_a_rate_that_becomes_nan_ends_training_in_a_sentence():
-    agent = TD3(
-        "Short-v0", seed=0, **tiny, actor_learning_rate=lambda s: 1e-3 if s < 9 else math.nan
-    )
+    agent = WHOLES["td3"](actor_learning_rate=([1e-3] * 9 + [math.nan] * 99).__getitem__)
     with one_sentence(ValueError, "actor_learning_rate is nan at step", "schedule"):
         agent.learn(30)
 
@@ -176,61 +113,29 @@ def test_a_rate_that_becomes_nan_ends_training_in_a_sentence():
 
 
 @pytest.mark.parametrize(
-    ("name", "actor"), [("a2c", "policy"), ("gaussian", "policy"), ("book", "actor")]
+    ("name", "setting", "follows", "stays"),
+    [
+        ("a2c", "learning_rate", "policy", "critic"),
+        ("book", "learning_rate", "actor", "critic"),
+        ("td3", "actor_learning_rate", "actor", "critic"),
+        ("ddpgfd", "critic_learning_rate", "critic", "actor"),
+        ("sac", "temperature_learning_rate", "temperature", "critic"),
+    ],
 )
-def test_an_a2c_actor_follows_its_schedule_and_its_critic_stays(name, actor):
-    schedule = LinearSchedule(0.5, 0.05, 90)
-    agent, seen = WHOLES[name](learning_rate=schedule), []
-    assert rates(agent, actor, "critic") == [0.5, 0.5]
-    agent.learn(150, lambda agent: seen.append((agent.steps, *rates(agent, actor, "critic"))))
-    assert len({actor_rate for _, actor_rate, _ in seen}) > 3
-    assert all(actor_rate == schedule(steps) for steps, actor_rate, _ in seen)
-    assert all(critic_rate == 0.5 for *_, critic_rate in seen)
-    assert seen[-1][1] == pytest.approx(0.05)
+def test_an_agent_follows_its_schedule_at_every_update(name, setting, follows, stays):
+    schedule, used = LinearSchedule(0.01, 0.001, 30), []
+    agent = WHOLES[name](**{setting: schedule})
+    rates = [getattr(agent, f"{each}_optimizer").param_groups[0] for each in (follows, stays)]
+    step, constant = getattr(agent, f"{follows}_optimizer").step, rates[1]["lr"]
 
-
-@pytest.mark.parametrize("name", ["ddpg", "td3", "ddpgfd"])
-@pytest.mark.parametrize("scheduled", [("actor",), ("critic",), ("actor", "critic")])
-def test_an_off_policy_agent_follows_its_schedules_at_every_update(name, scheduled):
-    given = {"actor": 0.02, "critic": 0.03} | {
-        which: LinearSchedule(0.01, 0.001, 15 if which == "actor" else 20) for which in scheduled
-    }
-    agent = WHOLES[name](**{f"{which}_learning_rate": rate for which, rate in given.items()})
-    seen = {which: [] for which in given}
-    for which, values in seen.items():
-        optimizer = getattr(agent, f"{which}_optimizer")
-        watch(agent, optimizer, values)
-    agent.learn(40)
-    for which, values in seen.items():
-        assert len(values) >= 10
-        for steps, used in values:
-            assert used == rate_at(given[which], steps), which
-
-
-def watch(agent, optimizer, values):
-    """Note the step and the rate at every step of the optimiser."""
-    step = optimizer.step
-
-    def looking():
-        values.append((agent.steps, optimizer.param_groups[0]["lr"]))
+    def watched():
+        used.append((agent.steps, *(rate["lr"] for rate in rates)))
         step()
 
-    optimizer.step = looking
-
-
-def test_a_smaller_rate_makes_smaller_steps():
-    """Not only a number in the optimiser: with an end of 0 the weights stand still."""
-    agent = WHOLES["td3"](actor_learning_rate=LinearSchedule(0.01, 0, 20))
-
-    def weights():
-        return torch.cat([p.detach().flatten() for p in agent.actor.parameters()])
-
-    first = weights()
-    agent.learn(20)
-    stopped = weights()
-    agent.learn(20)
-    assert not torch.equal(first, stopped)
-    assert torch.equal(stopped, weights())
+    getattr(agent, f"{follows}_optimizer").step = watched
+    agent.learn(100)
+    assert len({rate for _, rate, _ in used}) > 3
+    assert all(each == (each[0], schedule(each[0]), constant) for each in used)
 
 
 # ---- what a file holds ---------------------------------------------------------------------------

@@ -7,9 +7,7 @@ from hypothesis import settings
 from torch import nn
 
 from helpers.agents import A2C, PPO, ReinforceWithBaseline
-from helpers.agents.networks import DeterministicActor, QNetwork
 from helpers.agents.noise import UniformNoise
-from helpers.algorithms.ddpg import DeterministicActor, QNetwork
 from helpers.memory.buffers import Batch
 
 COOL = {"temperature": 0.01, "learn_temperature": False, "noise": None}  # SAC without its entropy
@@ -39,16 +37,6 @@ def a_batch(n=6, obs_size=3, action_size=2, seed=0):
     return Batch(draw(n, obs_size), action, 3 * draw(n), draw(n, obs_size), *ends)
 
 
-def networks(obs_size=3, action_size=2, critic=QNetwork, hidden=8, seed=0):
-    """An actor and a critic whose last layers are not small, so that the others matter too."""
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        both = [kind(obs_size, action_size, hidden) for kind in (DeterministicActor, critic)]
-        for weight in last_weights(*both):
-            nn.init.normal_(weight)
-    return both
-
-
 def an_agent(kind, **settings):
     """Of one observation and two actions."""
     settings = {"gamma": 0.9, "tau": 0.2, "hidden": 8, "seed": 0} | settings
@@ -60,9 +48,7 @@ def strong(agent):
     """The agent after its last layers grew, so that every layer has a gradient; targets differ."""
     generator = torch.Generator().manual_seed(1)
     with torch.no_grad():
-        for weight in last_weights(
-            agent.actor, agent.critic, agent.target_actor, agent.target_critic
-        ):
+        for weight in last_weights(*agent.networks().values()):
             weight.copy_(torch.randn(weight.shape, generator=generator))
     return agent
 
