@@ -18,11 +18,11 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import spaces
-from hostile import Payload, module_id
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sentences import assert_one_sentence, one_sentence
 from test_demos import PENDULUM, arrays_of, assert_same, some_demos
+from test_hostile_files import Payload, module_id
 
 from helpers.demos import files as module
 from helpers.demos.files import Demos, load_demos, save_demos
