@@ -2,7 +2,7 @@
 
 Here are the agents' files and the checkpoints of `course.py train`; entries of another kind stand
 in `test_agents_files.py`, demonstrations in `test_demos_files.py`, and what a replay memory cannot
-be in `test_resume_training.py`.
+be in `test_resume.py`.
 """
 
 import os
