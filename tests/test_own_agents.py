@@ -78,11 +78,6 @@ EVERY = pytest.mark.parametrize("kind", OWN)
 
 
 @EVERY
-def test_an_agent_of_ones_own_takes_less_than_30_lines(kind):
-    assert len(inspect.getsource(kind).splitlines()) < 30
-
-
-@EVERY
 def test_it_learns_saves_loads_and_goes_on_as_if_nothing_had_happened(kind, tmp_path):
     agent = OWN[kind]()
     before = [weight.clone() for weight in agent.actor.parameters()]
@@ -97,20 +92,11 @@ def test_it_learns_saves_loads_and_goes_on_as_if_nothing_had_happened(kind, tmp_
     assert everything(loaded.learn(60)) == everything(agent.learn(60))
 
 
-def test_it_becomes_better():
-    agent = Reinforce("CartPole-v1", seed=0).learn(8_000)
-    returns = [value for _, value in agent.history["return"]]
-    assert np.mean(returns[-20:]) > 2 * np.mean(returns[:20])
-
-
 @pytest.mark.parametrize(
     ("kind", "env", "settings"),
     [
-        (Climber, "Pendulum-v1", {"batch_size": 0}),
-        (Climber, "Pendulum-v1", {"tau": 2}),
         (Climber, "Pendulum-v1", {"eagerness": 0}),
         (Reinforce, "CartPole-v1", {"learning_rate": -1}),
-        (Reinforce, "CartPole-v1", {"hidden": 0}),
     ],
 )
 def test_its_settings_are_checked_as_those_of_the_courses_agents(kind, env, settings):
@@ -130,10 +116,6 @@ class Narrow(TD3):
     noise = OUNoise(0.3)
 
 
-class Narrower(Narrow):
-    hidden = 2
-
-
 class Farsighted(TD3):
     """A setting from which another one follows."""
 
@@ -151,9 +133,7 @@ class Scaled(PPO):
 @pytest.mark.parametrize(
     ("kind", "settings", "expected"),
     [
-        (Narrow, few, {"hidden": 4, "gamma": 0.9, "noise": OUNoise(0.3)}),
-        (Narrow, few | {"gamma": 0.8}, {"hidden": 4, "gamma": 0.8}),
-        (Narrower, few, {"hidden": 2, "gamma": 0.9}),
+        (Narrow, few | {"gamma": 0.8}, {"hidden": 4, "gamma": 0.8, "noise": OUNoise(0.3)}),
         (Farsighted, few | {"horizon": 50}, {"horizon": 50, "gamma": 0.98}),
         (Scaled, {"seed": 0}, {"n_envs": 3, "normalize": ("obs", "rewards")}),
     ],
@@ -224,23 +204,16 @@ def test_what_is_no_setting_is_one_sentence(args, settings, says):
         Climber(*args, **settings)
 
 
-@pytest.mark.parametrize("given", [None, {"critic_loss": "low"}, 0.5])
-def test_an_update_that_gives_nothing_to_log_is_one_sentence(given):
-    class Silent(Climber):
-        def update(self, batch):
-            return given
-
-    with one_sentence(TypeError, repr(given), match=r"^update of Silent must return what is worth"):
-        Silent("Pendulum-v1", seed=0, **small).learn(30)
-
-
-def test_so_is_a_learn_from_that_gives_nothing():
-    class Silent(A2C):
-        def learn_from(self, *columns):
-            super().learn_from(*columns)
-
-    with one_sentence(TypeError, match=r"^learn_from of Silent must return what is worth"):
-        Silent("CartPole-v1", seed=0).learn(30)
+@pytest.mark.parametrize("given", [None, {"critic_loss": "low"}])
+@pytest.mark.parametrize(
+    ("kind", "method"), [(Climber, "update"), (A2C, "learn_from")], ids=["off-policy", "on-policy"]
+)
+def test_what_gives_nothing_to_log_is_one_sentence(kind, method, given):
+    silent = type("Silent", (kind,), {method: lambda self, *data: given})
+    settings = small if kind is Climber else {"hidden": 8}
+    env = "Pendulum-v1" if kind is Climber else "CartPole-v1"
+    with one_sentence(TypeError, repr(given), match="of Silent must return what is worth"):
+        silent(env, seed=0, **settings).learn(30)
 
 
 def test_a_memory_of_ones_own_has_add_sample_and_a_length(tmp_path):
