@@ -20,7 +20,6 @@ from helpers.training.callbacks import (
     CallbackList,
     Checkpoint,
     Evaluate,
-    Milestones,
     Print,
     StopAtReturn,
     TensorBoard,
@@ -82,32 +81,14 @@ def test_all_of_a_list_are_called_in_their_order_also_when_one_ends_training():
     assert log == [*started, ("a", 1), ("b", 1), "f", ("c", 1), *[(name, "stop") for name in "abc"]]
 
 
-@pytest.mark.parametrize("together", [lambda callback: callback, CallbackList])
 @pytest.mark.parametrize(
     ("answer", "steps"),
-    [
-        (False, 1), (np.float32(1) > 2, 1), (np.array(False), 1), (torch.tensor(1.0) > 2, 1),
-        (None, 5), (True, 5), (0, 5), ("", 5),
-    ],
+    [(False, 1), (np.array(False), 1), (torch.tensor(1.0) > 2, 1), (None, 5), (0, 5)],
     ids=repr,
-)  # fmt: skip
-def test_only_false_ends_training_whoever_compared(answer, steps, together):
+)
+def test_only_false_ends_training_whoever_compared(answer, steps):
     agent = DDPG("Pendulum-v1", seed=0, **tiny)
-    assert agent.learn(5, together(lambda agent: answer)).steps == steps
-
-
-def test_milestones_are_multiples_however_many_steps_come_at_once():
-    milestones = Milestones(10)
-    milestones.start(0)
-    reached = [
-        steps for steps in (0, 3, 9, 10, 11, 11, 35, 39, 40, 61) if milestones.reached(steps)
-    ]
-    assert reached == [10, 35, 40, 61]
-    milestones.start(19)
-    assert milestones.reached(20)
-    for wrong in (0, 2.5, "1000"):
-        with one_sentence(ValueError, "every must be a whole number from 1 up"):
-            Milestones(wrong)
+    assert agent.learn(5, CallbackList(lambda agent: answer)).steps == steps
 
 
 # ---- evaluations ---------------------------------------------------------------------------------
@@ -172,25 +153,17 @@ def test_the_best_is_kept_in_memory_and_in_a_file(tmp_path):
     assert step == 3  # the first of two equals
     assert result.mean == pytest.approx(0, abs=1e-6)
     assert agent.predict(np.ones(1)) == pytest.approx(1.8)
-    evaluations.restore_best(agent)
-    assert agent.predict(np.ones(1)) == pytest.approx(0.3)
+    for _ in range(2):  # what is kept is no view of the agent
+        evaluations.restore_best(agent)
+        assert agent.predict(np.ones(1)) == pytest.approx(0.3)
+        with torch.no_grad():
+            agent.actor.output.bias.fill_(2)
     loaded = DDPG.load(tmp_path / "best.pt", env=agent.env_source)
     assert loaded.predict(np.ones(1)) == pytest.approx(0.3)
     assert loaded.steps == 3
-    with torch.no_grad():  # what is kept is no view of the agent
-        agent.actor.output.bias.fill_(2)
-    evaluations.restore_best(agent)
-    assert agent.predict(np.ones(1)) == pytest.approx(0.3)
 
 
-def test_evaluations_that_cannot_be_are_refused_at_once(tmp_path):
-    for settings in ({"every": 0}, {"every": 5, "episodes": 0}):
-        with one_sentence(ValueError, match=f"^{[*settings][-1]} must be .*, got 0.$"):
-            Evaluate(**settings)
-    with one_sentence(ValueError, "episodes must be a whole number", "'3'"):
-        Evaluate(5, "3")
-    with one_sentence(IsADirectoryError, "is a folder"):
-        Evaluate(5, path=tmp_path)
+def test_an_environment_that_no_evaluation_can_copy_is_refused_before_any_step():
     env = Wants(Log())
     env.window = threading.Lock()
     agent = DDPG(env, seed=0, **tiny)
@@ -240,11 +213,12 @@ def test_checkpoints_come_every_so_many_minutes(tmp_path, monkeypatch):
         (lambda at: Checkpoint("a.pt", steps=5, minutes=1), ValueError, "say which"),
         (lambda at: Checkpoint("a.pt", steps=0), ValueError, "steps must be"),
         (lambda at: Checkpoint("a.pt", minutes=0), ValueError, "minutes must be above 0"),
-        (lambda at: Checkpoint(at, minutes=5), IsADirectoryError, "name a file in it"),
+        (lambda at: Evaluate(every=0), ValueError, "every must be a whole number from 1 up"),
+        (lambda at: Evaluate(5, episodes=0), ValueError, "episodes must be .*, got 0"),
+        (lambda at: Evaluate(5, path=at), IsADirectoryError, "is a folder"),
         (lambda at: Checkpoint(f"{at}/new/", minutes=5), IsADirectoryError, "is a folder"),
         (lambda at: StopAtReturn(0, episodes=0), ValueError, "episodes"),
-        *((lambda at, wrong=wrong: CallbackList(wrong), TypeError, "must be a function of the ag")
-          for wrong in ([Print(10), Print(5)], Print, 3)),
+        (lambda at: CallbackList(Print), TypeError, "must be a function of the agent"),
     ],
 )  # fmt: skip
 def test_callbacks_that_cannot_be_are_one_sentence(tmp_path, make, kind, told):
