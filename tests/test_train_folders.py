@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -76,31 +75,6 @@ def test_no_room_at_all_is_one_sentence(out, monkeypatch, capsys):
     assert not (out / "checkpoint.pt").exists()
 
 
-@pytest.mark.skipif(os.name == "nt", reason="limits file sizes as POSIX does")
-def test_what_torch_says_of_a_full_disk_is_an_os_error(tmp_path):
-    """A real one: the system refuses to let files grow beyond 20,000 bytes."""
-    script = (
-        "import resource, signal, sys\n"
-        "from helpers.agents import DDPG\n"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "agent = DDPG('Pendulum-v1', hidden=4)\n"
-        "agent.save(sys.argv[1])\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))\n"
-        "try:\n"
-        "    DDPG('Pendulum-v1', hidden=64).save(sys.argv[1])\n"
-        "except OSError as error:\n"
-        "    print(error, DDPG.load(sys.argv[1]).actor.hidden1.out_features)\n"
-    )
-    path = tmp_path / "a.pt"
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(path)], cwd=ROOT, capture_output=True, text=True
-    )
-    told, _, hidden = done.stdout.strip().rpartition(" ")
-    assert_one_sentence(told, str(path), "disk is full")
-    assert hidden == "4", done.stderr
-    assert os.listdir(tmp_path) == ["a.pt"]
-
-
 # ---- what it refuses -----------------------------------------------------------------------------
 
 
@@ -114,35 +88,25 @@ def refused(capsys, *line):
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        (["td3", "CartPole-v1", "--steps", "5"], "TD3 takes Box"),
-        (["td3", "Nonsense-v0", "--steps", "5"], "Nonsense-v0"),
-        (["ddpg", "Acrobot-v1"], "--steps 100000"),
-        (["td3", "Pendulum-v1", "--steps", "0"], "--steps must be above 0"),
-        (["td3", "Pendulum-v1", "--steps", "-5"], "--steps"),
-        (["td3", "Pendulum-v1", "--episodes", "0"], "--episodes"),
-        (["td3", "Pendulum-v1", "--seed", "-1"], "--seed"),
-        (["td3", "Pendulum-v1", "--seeds", "two"], "0-9"),
-        (["td3", "Pendulum-v1", "--seed", "3", "--seeds", "0-2"], "give one of the two"),
-        (["td3", "Pendulum-v1", "--jobs", "2"], "--seeds 0-2"),
-        (["td3", "Pendulum-v1", "--seeds", "0-2", "--jobs", "0"], "--jobs must be above 0"),
-        (["td3", "Pendulum-v1", "--seeds", "0-2", "--set", "tau=0"], "tau"),
-        (["td3", "Pendulum-v1", "--evaluate-every", "-1"], "--evaluate-every"),
-        (["td3", "Pendulum-v1", "--checkpoint-minutes", "0"], "--checkpoint-minutes"),
-        (["td3", "Pendulum-v1", "--set", "tua=0.1"], "policy_delay"),
-        (["td3", "Pendulum-v1", "--set", "tau"], "gamma=0.98"),
-        (["td3", "Pendulum-v1", "--set", "seed=3"], "seed=3"),
-        (["td3", "Pendulum-v1", "--set", "hidden='wide'"], "cannot take"),
-        (["td3", "Pendulum-v1", "--set", "noise=0.1"], "GaussianNoise(0.1)"),
-        (["td3", "Pendulum-v1", "--set", "noise=Noise(0.1)"], "GaussianNoise"),
-        (["td3", "Pendulum-v1", "--set", "noise=OUNoise(size=1)"], "OUNoise"),
-        (["td3", "Pendulum-v1", "--set", "noise=print(1)"], "not a value"),
-        (["td3", "Pendulum-v1", "--set", "tau=__import__('os')"], "not a value"),
-        (["td3", "Pendulum-v1", "--set", "tau="], "not a value"),
+        ("ddpg Acrobot-v1", "--steps 100000"),
+        ("td3 Pendulum-v1 --steps 0", "--steps must be above 0"),
+        ("td3 Pendulum-v1 --seed -1", "--seed"),
+        ("td3 Pendulum-v1 --seeds two", "0-9"),
+        ("td3 Pendulum-v1 --seed 3 --seeds 0-2", "give one of the two"),
+        ("td3 Pendulum-v1 --jobs 2", "--seeds 0-2"),
+        ("td3 Pendulum-v1 --seeds 0-2 --jobs 0", "--jobs must be above 0"),
+        ("td3 Pendulum-v1 --checkpoint-minutes 0", "--checkpoint-minutes"),
+        ("td3 Pendulum-v1 --set tau", "gamma=0.98"),
+        ("td3 Pendulum-v1 --set seed=3", "seed=3"),
+        ("td3 Pendulum-v1 --set hidden='wide'", "cannot take"),
+        ("td3 Pendulum-v1 --set noise=0.1", "GaussianNoise(0.1)"),
+        ("td3 Pendulum-v1 --set noise=OUNoise(size=1)", "OUNoise"),
+        ("td3 Pendulum-v1 --set noise=print(1)", "not a value"),
+        ("td3 Pendulum-v1 --set tau=__import__('os')", "not a value"),
     ],
-    ids=lambda each: " ".join(each[-2:]) if isinstance(each, list) else "",
 )
 def test_a_wrong_command_is_one_sentence(line, told, tmp_path, capsys):
-    assert told in refused(capsys, *line, "--out", tmp_path / "run")
+    assert told in refused(capsys, *line.split(), "--out", tmp_path / "run")
     assert not (tmp_path / "run" / "checkpoint.pt").exists()
 
 
@@ -157,28 +121,6 @@ def test_other_settings_in_the_same_folder_are_refused(whole, capsys):
     other = arguments(whole, algorithm="ddpg")
     assert "algorithm is td3 there, ddpg here" in refused(capsys, *other)
     assert outcome(whole) == before
-
-
-@pytest.mark.parametrize("damage", ["cut", "empty", "text", "flipped", "agent", "newer", "run"])
-def test_a_damaged_checkpoint_is_one_sentence_and_stays(whole, out, damage, capsys):
-    shutil.copytree(whole, out)
-    path = out / "checkpoint.pt"
-    data = path.read_bytes()
-    if damage == "agent":
-        TD3("Pendulum-v1", seed=0, hidden=4).save(path)
-    elif damage in ("newer", "run"):
-        content = torch.load(path)
-        content |= {"version": 99} if damage == "newer" else {"run": {"settings": 3}}
-        torch.save(content, path)
-    else:
-        flipped = bytearray(data)
-        flipped[len(data) // 2 :: 97] = bytes(len(flipped[len(data) // 2 :: 97]))
-        pieces = {"cut": data[:-500], "empty": b"", "text": b"training\n", "flipped": flipped}
-        path.write_bytes(pieces[damage])
-    broken = path.read_bytes()
-    assert str(path) in refused(capsys, *arguments(out))
-    assert path.read_bytes() == broken
-    assert (out / "best.pt").read_bytes() == (whole / "best.pt").read_bytes()
 
 
 def test_results_without_a_checkpoint_are_not_overwritten(whole, out, capsys):
@@ -269,21 +211,6 @@ def test_long_settings_name_what_exists(setting):
     assert setting.params.keys() <= agent.hyperparameters.keys()
     assert setting.params | {"hidden": 8} | agent.hyperparameters == agent.hyperparameters
     assert (type(agent), agent.env_source) == (TD3, setting.env_id)
-
-
-def test_a_robot_is_trained_and_goes_on_in_mid_stride(tmp_path, monkeypatch):
-    pytest.importorskip("mujoco")
-    line = ["td3", "Walker2d-v5", "--steps", "300", "--episodes", "1"]
-    line += ["--set", "learning_starts=100", "hidden=8", "batch_size=8", "--out"]
-    assert train.main([*line, str(tmp_path / "whole")]) == 0
-    stop_after(monkeypatch, 155)
-    assert train.main([*line, str(tmp_path / "parts")]) == train.STOPPED
-    monkeypatch.undo()
-    content = torch.load(tmp_path / "parts" / "checkpoint.pt", weights_only=True)
-    assert content["under_way"]["episode"]["going_on"]
-    assert len(content["under_way"]["episode"]["trace"]["actions"]) > 1
-    assert train.main([*line, str(tmp_path / "parts")]) == 0
-    assert outcome(tmp_path / "parts") == outcome(tmp_path / "whole")
 
 
 # ---- progress ------------------------------------------------------------------------------------
