@@ -196,16 +196,6 @@ def test_the_hand_acts_and_the_episode_is_recorded(page, clock):
     assert not game.start_button.disabled
 
 
-def test_the_return_runs_along(page, clock):
-    game, texts = recorder(), []
-    game.status.observe(lambda change: texts.append(change.new), "value")
-    game.env.unwrapped.state = np.zeros(2)  # it stands
-    played(game)
-    assert [f"return {i}." in text for i, text in enumerate(texts[-12:], start=1)] == [True] * 12
-    assert game.demos.returns.tolist() == [12]
-    assert "1: <b>12</b>" in game.listed.value
-
-
 def test_moving_the_slider_starts(page, clock):
     async def play():
         game = recorder()
@@ -329,15 +319,6 @@ def test_an_episode_that_goes_on_is_not_saved_and_not_lost(page, clock):
     assert len(load_demos("my_demos.npz").episodes) == 1
     assert len(game.episodes) == 2
     assert "Not saved yet" in game.listed.value
-
-
-def test_a_save_that_fails_is_a_sentence(page, clock, tmp_path):
-    (tmp_path / "a file").write_text("in the way of a folder")
-    game = played(recorder(path=tmp_path / "other.npz"))
-    game.path = tmp_path / "a file" / "demos.npz"
-    game.press_save()
-    assert "Not saved" in game.listed.value
-    assert len(game.episodes) == 1
 
 
 def test_run_again_the_cell_shows_the_same_episodes(page, clock):
