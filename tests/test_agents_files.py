@@ -106,10 +106,8 @@ def test_a_missing_file_is_one_sentence(tmp_path):
 
 
 def changed(path, **changes):
-    """The saved agent with other content; `...` takes an entry out."""
-    content = torch.load(path)
-    content.update(changes)
-    torch.save({name: value for name, value in content.items() if value is not ...}, path)
+    """The saved agent with other entries."""
+    torch.save(torch.load(path) | changes, path)
 
 
 def test_a_newer_version_is_one_sentence(path):
@@ -119,41 +117,11 @@ def test_a_newer_version_is_one_sentence(path):
     assert "(format 99, this one" in refused(path)
 
 
-ENTRIES = [
-    "format", "version", "agent", "env_id", "spaces", "hyperparameters", "steps", "counts",
-    "history", "rng", "predict_rng", "state", "described_spaces",
-]  # fmt: skip
-
-
-# The spaces in words are for people; without an environment an agent acts.
-UNUSED = {("spaces", "nonsense"), ("env_id", "nonsense"), ("env_id", "None")}
-
-
-@pytest.mark.parametrize("value", [..., "nonsense", None, 1.5, {"a": 1}], ids=str)
-@pytest.mark.parametrize("name", ENTRIES)
-def test_entries_that_are_missing_or_wrong_are_one_sentence(path, name, value):
-    assert set(torch.load(path)) == {*ENTRIES, "course"}
-    changed(path, **{name: value})
-    if (name, str(value)) in UNUSED:
-        assert TD3.load(path).steps == 0
-    else:
-        refused(path)
-
-
 def test_a_hyperparameter_that_is_missing_is_the_courses_own(path):
     hyperparameters = torch.load(path)["hyperparameters"]
     del hyperparameters["gamma"]
     changed(path, hyperparameters=hyperparameters)
     assert TD3.load(path).gamma == 0.99
-
-
-@pytest.mark.parametrize("name", td3().parts())
-@pytest.mark.parametrize("value", [..., {}, None, {"0.weight": 3}], ids=str)
-def test_a_state_that_does_not_fit_is_one_sentence(path, name, value):
-    state = torch.load(path)["state"]
-    state[name] = value
-    changed(path, state={name: value for name, value in state.items() if value is not ...})
-    refused(path)
 
 
 def test_other_spaces_and_bounds_are_one_sentence(path):

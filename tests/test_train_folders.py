@@ -123,6 +123,32 @@ def test_other_settings_in_the_same_folder_are_refused(whole, capsys):
     assert outcome(whole) == before
 
 
+DAMAGED = {
+    "an agent": lambda content: content.pop("run"),
+    "another agent": lambda content: content.update(agent="A2C"),
+    "a newer one": lambda content: content.update(version=99),
+    "NaN": lambda content: content["state"]["actor"]["output.bias"].fill_(torch.nan),
+    "a training in words": lambda content: content.update(run="far"),
+    "no settings": lambda content: content["run"].update(settings=None),
+    "evaluations in words": lambda content: content["run"].update(evaluations="good"),
+    "an evaluation too short": lambda content: content["run"].update(evaluations=[[1]]),
+    "seconds in words": lambda content: content["run"].update(seconds="many"),
+}
+
+
+@pytest.mark.parametrize("change", DAMAGED.values(), ids=DAMAGED)
+def test_a_damaged_checkpoint_is_one_sentence_and_stays(whole, out, change, capsys):
+    shutil.copytree(whole, out)
+    path = out / "checkpoint.pt"
+    content = torch.load(path)
+    change(content)
+    torch.save(content, path)
+    broken = path.read_bytes()
+    assert str(path) in refused(capsys, *arguments(out))
+    assert path.read_bytes() == broken
+    assert (out / "best.pt").read_bytes() == (whole / "best.pt").read_bytes()
+
+
 def test_results_without_a_checkpoint_are_not_overwritten(whole, out, capsys):
     shutil.copytree(whole, out)
     (out / "checkpoint.pt").unlink()
