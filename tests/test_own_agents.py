@@ -69,45 +69,6 @@ class Reinforce(Agent):
         gradient_step(self.optimizer, -((returns - returns.mean()) * log_probs).mean())
 
 
-small = {"learning_starts": 20, "batch_size": 8, "buffer_size": 200, "hidden": 8}
-OWN = {
-    Climber: lambda: Climber("Pendulum-v1", seed=0, eagerness=2, **small),
-    Reinforce: lambda: Reinforce("CartPole-v1", seed=0),
-}
-EVERY = pytest.mark.parametrize("kind", OWN)
-
-
-@EVERY
-def test_it_learns_saves_loads_and_goes_on_as_if_nothing_had_happened(kind, tmp_path):
-    agent = OWN[kind]()
-    before = [weight.clone() for weight in agent.actor.parameters()]
-    agent.learn(60)
-    assert not any(map(torch.equal, before, agent.actor.parameters()))
-    assert len(agent.history) > 0 or agent.steps < 200
-    agent.save(tmp_path / "own.pt", replay=True)
-    loaded = kind.load(tmp_path / "own.pt")
-    assert loaded.hyperparameters == agent.hyperparameters
-    obs = agent.observation_space.sample()
-    np.testing.assert_array_equal(loaded.predict(obs), agent.predict(obs))
-    assert everything(loaded.learn(60)) == everything(agent.learn(60))
-
-
-@pytest.mark.parametrize(
-    ("kind", "env", "settings"),
-    [
-        (Climber, "Pendulum-v1", {"eagerness": 0}),
-        (Reinforce, "CartPole-v1", {"learning_rate": -1}),
-    ],
-)
-def test_its_settings_are_checked_as_those_of_the_courses_agents(kind, env, settings):
-    [name] = settings
-    with pytest.raises(ValueError, match=f"^{name} must be .*, got {settings[name]}.$"):
-        kind(env, **settings)
-
-
-few = {"seed": 0, "learning_starts": 20, "batch_size": 8, "buffer_size": 200}
-
-
 class Narrow(TD3):
     """Other defaults, one of which a noise is."""
 
@@ -130,34 +91,40 @@ class Scaled(PPO):
     n_envs, n_steps, normalize = 3, 5, ("obs", "rewards")
 
 
+PENDULUM = "Pendulum-v1"
+few = {"learning_starts": 20, "batch_size": 8, "buffer_size": 200}
+small = few | {"hidden": 8}
+
+
 @pytest.mark.parametrize(
-    ("kind", "settings", "expected"),
+    ("kind", "env", "settings", "expected"),
     [
-        (Narrow, few | {"gamma": 0.8}, {"hidden": 4, "gamma": 0.8, "noise": OUNoise(0.3)}),
-        (Farsighted, few | {"horizon": 50}, {"horizon": 50, "gamma": 0.98}),
-        (Scaled, {"seed": 0}, {"n_envs": 3, "normalize": ("obs", "rewards")}),
+        (Climber, PENDULUM, small, {"eagerness": 1}),
+        (Reinforce, "CartPole-v1", {}, {"learning_rate": 0.01}),
+        (Narrow, PENDULUM, few | {"gamma": 0.8}, {"hidden": 4, "noise": OUNoise(0.3)}),
+        (Farsighted, PENDULUM, few | {"horizon": 50}, {"horizon": 50, "gamma": 0.98}),
+        (Scaled, PENDULUM, {}, {"n_envs": 3, "normalize": ("obs", "rewards")}),
     ],
 )
-def test_a_class_has_defaults_and_settings_of_its_own(kind, settings, expected, tmp_path):
-    agent = kind("Pendulum-v1", **settings).learn(30)
-    assert agent.hyperparameters | expected == agent.hyperparameters
-    shown = inspect.signature(kind).parameters
-    assert shown.keys() == {"env", *agent.hyperparameters}
-    assert agent.hyperparameters["noise"] is agent.noise if "noise" in shown else True
-    agent.save(tmp_path / "a.pt", replay=True)
-    loaded = kind.load(tmp_path / "a.pt")
+def test_it_learns_saves_loads_and_goes_on_as_if_nothing_had_happened(
+    kind, env, settings, expected, tmp_path
+):
+    agent = kind(env, seed=0, **settings)
+    assert agent.hyperparameters | settings | expected == agent.hyperparameters
+    assert inspect.signature(kind).parameters.keys() == {"env", *agent.hyperparameters}
+    before = [weight.clone() for weight in weights(agent)]
+    agent.learn(60)
+    assert not all(map(torch.equal, before, weights(agent)))
+    agent.save(tmp_path / "own.pt", replay=True)
+    loaded = kind.load(tmp_path / "own.pt")
     assert loaded.hyperparameters == agent.hyperparameters
-    assert everything(loaded.learn(20)) == everything(agent.learn(20))
+    obs = agent.observation_space.sample()
+    np.testing.assert_array_equal(loaded.predict(obs), agent.predict(obs))
+    assert everything(loaded.learn(60)) == everything(agent.learn(60))
 
 
-def test_a_default_of_a_class_is_its_own_and_is_checked_when_it_is_changed():
-    assert inspect.signature(Narrow).parameters["gamma"].default == 0.9
-    assert inspect.signature(TD3).parameters["gamma"].default == 0.99
-    agent = Narrow("Pendulum-v1", seed=0)
-    agent.gamma = 0.8
-    with one_sentence(ValueError, match="^gamma must be a number from 0 to 1, got 1.5"):
-        agent.gamma = 1.5
-    assert (agent.gamma, TD3("Pendulum-v1").gamma) == (0.8, 0.99)
+def weights(agent):
+    return (agent.policy if hasattr(agent, "policy") else agent.actor).parameters()
 
 
 def with_constructor():
@@ -180,28 +147,20 @@ def with_a_default_mixed_in():
 
 
 @pytest.mark.parametrize(
-    ("define", "error", "says"),
+    ("make", "error", "says"),
     [
         (with_constructor, TypeError, "write each setting as a line of the class"),
         (with_a_wrong_default, ValueError, "^gamma must be a number from 0 to 1, got 1.5"),
         (with_a_default_mixed_in, TypeError, "^gamma = 0.999 belongs in Mine itself"),
+        (lambda: Climber(PENDULUM, eagerness=0), ValueError, "^eagerness must be .*, got 0.$"),
+        (lambda: Reinforce("CartPole-v1", learning_rate=-1), ValueError, "^learning_rate must be"),
+        (lambda: Climber("MlpPolicy", PENDULUM), TypeError, "Climber takes the environment, and"),
+        (lambda: Climber(PENDULUM, egerness=2), TypeError, "takes no egerness: write eagerness"),
     ],
 )
-def test_what_a_class_cannot_say_is_one_sentence(define, error, says):
+def test_what_a_class_cannot_say_or_take_is_one_sentence(make, error, says):
     with one_sentence(error, match=says):
-        define()
-
-
-@pytest.mark.parametrize(
-    ("args", "settings", "says"),
-    [
-        (("MlpPolicy", "Pendulum-v1"), {}, "Climber takes the environment, and then settings"),
-        (("Pendulum-v1",), {"egerness": 2}, "Climber takes no egerness: write eagerness, if"),
-    ],
-)
-def test_what_is_no_setting_is_one_sentence(args, settings, says):
-    with one_sentence(TypeError, match=says):
-        Climber(*args, **settings)
+        make()
 
 
 @pytest.mark.parametrize("given", [None, {"critic_loss": "low"}])
@@ -211,7 +170,7 @@ def test_what_is_no_setting_is_one_sentence(args, settings, says):
 def test_what_gives_nothing_to_log_is_one_sentence(kind, method, given):
     silent = type("Silent", (kind,), {method: lambda self, *data: given})
     settings = small if kind is Climber else {"hidden": 8}
-    env = "Pendulum-v1" if kind is Climber else "CartPole-v1"
+    env = PENDULUM if kind is Climber else "CartPole-v1"
     with one_sentence(TypeError, repr(given), match="of Silent must return what is worth"):
         silent(env, seed=0, **settings).learn(30)
 
