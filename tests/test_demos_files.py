@@ -43,8 +43,8 @@ def npy_with(header: str, data: bytes = b"") -> bytes:
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + data
 
 
-def described(shape, kind="'<f4'", fortran=False) -> str:
-    return f"{{'descr': {kind}, 'fortran_order': {fortran}, 'shape': {shape}}}"
+def described(shape, kind="'<f4'") -> str:
+    return f"{{'descr': {kind}, 'fortran_order': False, 'shape': {shape}}}"
 
 
 class File:
@@ -95,15 +95,6 @@ def flip(data: bytes) -> bytes:
     return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
 
 
-def encrypted(data: bytes) -> bytes:
-    """The flags of all members say that they are encrypted."""
-    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
-        parts = data.split(signature)
-        parts[1:] = [p[: offset - 4] + b"\x01\x00" + p[offset - 2 :] for p in parts[1:]]
-        data = signature.join(parts)
-    return data
-
-
 def twice(file: File) -> None:
     with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(file.path, "a") as archive:
         archive.writestr("obs.npy", file.payload)
@@ -112,19 +103,6 @@ def twice(file: File) -> None:
 def renamed(file: File, old: str, new: str) -> None:
     file.members[new] = file.members.pop(old)
     file.write()
-
-
-def packed_zeros(file: File, name: str, shape: str, size: int) -> None:
-    """A small file that unpacks to `size` zeros."""
-    file.members.pop(f"{name}.npy")
-    file.write()
-    with (
-        zipfile.ZipFile(file.path, "a", zipfile.ZIP_DEFLATED) as archive,
-        archive.open(f"{name}.npy", "w") as member,
-    ):
-        member.write(npy_with(described(shape)))
-        for _ in range(size // 2**20):
-            member.write(bytes(2**20))
 
 
 def changed(name: str, change: Callable) -> Callable[[File], None]:
@@ -142,7 +120,6 @@ DAMAGED: dict[str, tuple[Callable[[File], object], str]] = {
     "a pickle": (lambda f: f.bytes(lambda d: f.payload), "not a zip"),
     "last bytes lost": (lambda f: f.bytes(lambda d: d[:-5]), LIES),
     "a bit flipped": (lambda f: f.bytes(flip), LIES),
-    "encrypted": (lambda f: f.bytes(encrypted), "packed in another way"),
     # other content
     "no arrays": (lambda f: zipfile.ZipFile(f.path, "w").close(), "other arrays"),
     "an array twice": (twice, "other arrays"),
@@ -150,42 +127,30 @@ DAMAGED: dict[str, tuple[Callable[[File], object], str]] = {
     # code
     "objects inside a structure": (lambda f: f.put(
         "obs", npy_with(described("(5,)", "[('a', '|O')]"), f.payload)), "obs holds"),
-    "a pickle for an array": (lambda f: f.put("obs", f.payload), LIES),
     "code in a header": (
         lambda f: f.put("obs", npy_with(f"open({str(f.ran)!r}, 'w')")), LIES),
     "a module for an id": (module_id, "not an environment id"),
     # sizes
-    "a header of a million characters": (
-        lambda f: f.put("obs", npy_with("[" * 60_000)), LIES),
     "a header that promises 4 TB": (
         lambda f: (f.put("obs", npy_with(described("(1000000000000,)"))),
                    f.say(steps=10**12)), "another shape"),
     "40 MB of zeros": (
-        lambda f: packed_zeros(f, "obs", "(5, 3)", 40 * 2**20), "larger than 32 MB"),
-    "a text of 20 MB": (lambda f: packed_zeros(f, "about", "()", 20 * 2**20), "too long"),
+        lambda f: f.put("obs", npy_with(described("(5, 3)"), bytes(40 * 2**20))),
+        "larger than 32 MB"),
+    "a text of 20 MB": (
+        lambda f: f.put("about", npy_with(described("()"), bytes(20 * 2**20))), "too long"),
     "a directory that lies: more": (
         lambda f: f.bytes(lambda d: promise(d, b"next_obs.npy", 10**9)), "larger than"),
     # headers and numbers
     "float64": (changed("obs", lambda a: a.astype(float)), "obs holds float64"),
     "a flag that is 2": (lambda f: f.put("terminated", flags(2)), "True and False"),
-    "columns first": (
-        lambda f: f.put("obs", npy_with(described("(5, 3)", fortran=True), bytes(60))), "shape"),
-    "a negative length": (
-        lambda f: (f.put("reward", npy_with(described("(-5,)"))), f.say(steps=-5)), LIES),
-    "an array of version 2": (
-        lambda f: f.put("obs", b"\x93NUMPY\x02\x00" + f.members["obs.npy"][8:]), "version"),
     "an action out of bounds": (changed("action", lambda a: a + 9), "lie outside"),
     # a text that lies
-    "no JSON": (lambda f: f.put("about", np.array("I am a demo")), LIES),
     "characters that are none": (
         lambda f: f.put("about", npy_with(described("()", "'<U2'"), b"\xff" * 8)), LIES),
     "nested without end": (lambda f: f.put("about", np.array("[" * 200_000)), LIES),
-    "NaN in the text": (lambda f: f.say(steps=float("nan")), "its text holds NaN"),
-    "another format": (lambda f: f.say(format="something else"), "another format"),
     "another version": (lambda f: f.say(version=2), "newer version"),
-    "no maker": (lambda f: f.say(maker=None), "about maker"),
     "an unknown environment": (lambda f: f.say(env_id="Foreign-v0"), "does not know"),
-    "other spaces": (lambda f: f.say(spaces={}), "other spaces"),
     "other episodes": (lambda f: f.say(lengths=[2, 3]), "other episodes"),
     "other returns": (
         lambda f: f.say(returns=f.about["returns"] | {"each": [100.0, 100.0]}), "other returns"),

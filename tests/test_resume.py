@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 from environments import TORQUE, AnySpace, Constant, Probe, make
-from gymnasium import spaces
 from sentences import assert_one_sentence, one_sentence
 from wholes import AGENTS, everything, tiny
 
@@ -106,23 +105,7 @@ class Paid(Constant):
         return float(Paid.given), self.t == 30, False
 
 
-class Fading(Constant):
-    """Ends sooner, the more episodes there were."""
-
-    action_space = TORQUE
-    made = 0
-
-    def reset(self, **kwargs):
-        Fading.made += 1
-        return super().reset(**kwargs)
-
-    def play(self, action):
-        return 0.0, self.t * Fading.made >= 30, False
-
-
-@pytest.mark.parametrize(
-    "env", [make(Moody), make(Paid, ending="terminated"), make(Fading, ending="terminated")]
-)
+@pytest.mark.parametrize("env", [make(Moody), make(Paid, ending="terminated")])
 def test_where_the_way_leads_elsewhere_a_sentence_says_so(env, tmp_path, capsys):
     agent = DDPG(env, seed=0, **tiny).learn(19)
     while agent.obs is None:
@@ -287,36 +270,6 @@ def test_actions_are_remembered_as_they_were_given():
     env.reset(seed=0)
     env.step(np.float32([0.5]))
     assert env.trace()["actions"].tolist() == [[0.5]]
-
-
-class OldStyle(Probe):
-    """Its generator keeps arrays in its state, and is known by its seed alone."""
-
-    def reset(self, *, seed=None, options=None):
-        if seed is not None:
-            self.np_random = np.random.Generator(np.random.MT19937(seed))
-        self.t, self.over = 0, False
-        return self.observe(), {}
-
-    def observe(self):
-        return self.np_random.normal(size=1).astype(np.float32)
-
-    def play(self, action):
-        return 1.0, False, self.t == 3
-
-
-@pytest.mark.parametrize(
-    "action_space", [spaces.Discrete(3), spaces.Box(-1, 1, ()), TORQUE], ids=str
-)
-def test_any_action_can_be_taken_again(action_space):
-    """The environments themselves refuse what is none of theirs."""
-    env, other = (Resumable(make(OldStyle, action_space=action_space)) for _ in range(2))
-    env.reset(seed=1)
-    for _ in range(2):
-        env.step(np.asarray(action_space.sample()))
-        assert other.resume(env.trace())
-    env.reset()
-    assert env.trace() is None
 
 
 # ---- without replay ------------------------------------------------------------------------------
