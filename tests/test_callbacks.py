@@ -8,7 +8,7 @@ import threading
 import numpy as np
 import pytest
 import torch
-from environments import TORQUE, Constant, Log, Probe, make
+from environments import TORQUE, Constant, Probe, make
 from sentences import one_sentence
 from sometimes import always_on
 from wholes import AGENTS, everything, tiny
@@ -113,33 +113,13 @@ class Wants(Probe):
 
     action_space = TORQUE
 
-    def __init__(self, where: Log, wanted: float = 0.3, **shared):
-        super().__init__(**shared)
-        self.where, self.wanted = where, wanted
-
-    def reset(self, *, seed=None, options=None):
-        self.where.append((id(self), seed))
-        return super().reset(seed=seed)
-
     def play(self, action):
-        return -abs(float(action[0]) - self.wanted), True, False
-
-
-def test_the_training_environment_is_left_alone():
-    where = Log()
-    agent = DDPG(make(Wants, where=where), seed=3, **tiny)
-    elsewhere = Evaluate(5, env=make(Wants, where=Log(), wanted=-50.0))
-    agent.learn(20, CallbackList(elsewhere, Evaluate(5, episodes=3, seed=100)))
-    assert elsewhere.curve[0][1].mean < -40
-    own = id(agent.env.unwrapped)
-    assert {seed for env, seed in where if env == own} == {3, None}
-    others = [seed for env, seed in where if env != own]
-    assert [seed for seed in others if seed is not None] == [100, 101, 102] * 4
+        return -abs(float(action[0]) - 0.3), True, False
 
 
 def test_the_best_is_kept_in_memory_and_in_a_file(tmp_path):
     """A policy that becomes better and then worse: the actor's bias is moved by hand."""
-    agent = DDPG(make(Wants, where=Log()), seed=0, **tiny | {"learning_starts": 20})
+    agent = DDPG(make(Wants), seed=0, **tiny | {"learning_starts": 20})
     evaluations = Evaluate(1, episodes=1, path=tmp_path / "best.pt")
     biases = iter([0.9, 0.5, 0.15, 0.15, -0.3, 0.9])
 
@@ -164,7 +144,7 @@ def test_the_best_is_kept_in_memory_and_in_a_file(tmp_path):
 
 
 def test_an_environment_that_no_evaluation_can_copy_is_refused_before_any_step():
-    env = Wants(Log())
+    env = Wants()
     env.window = threading.Lock()
     agent = DDPG(env, seed=0, **tiny)
     with one_sentence(ValueError, "cannot be copied"):

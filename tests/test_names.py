@@ -185,15 +185,11 @@ def test_what_the_docs_do_with_callbacks_runs(tmp_path, monkeypatch):
     assert TD3.load("all.pt").steps == 300
 
 
-@pytest.mark.parametrize("state", [None, (), 1], ids=str)
-def test_a_state_in_the_second_place_is_not_taken_for_deterministic(state):
+def test_what_stands_in_the_second_place_is_not_taken_for_another_switch(tmp_path):
     """As in `model.predict(obs, state)`: None would explore, without a word."""
     with one_sentence(ValueError, "deterministic must be True or False"):
-        small().predict(np.zeros(3), state)
+        small().predict(np.zeros(3), None)
     assert small().predict(np.zeros(3), np.bool_(True)) == small().predict(np.zeros(3))
-
-
-def test_what_to_leave_out_in_the_second_place_is_not_taken_for_replay(tmp_path):
     with one_sentence(ValueError, "replay must be True or False"):
         small().save(tmp_path / "a.pt", ["buffer"])
     assert not (tmp_path / "a.pt").exists()
