@@ -5,7 +5,6 @@ import pkgutil
 from unittest.mock import patch
 
 import gymnasium as gym
-import numpy as np
 import pytest
 import torch
 from gymnasium.utils.env_checker import check_env
@@ -36,47 +35,13 @@ def test_a_probe_keeps_gymnasiums_rules(one):
     check_env(gym.make(one.env_id).unwrapped, skip_render_check=True)
 
 
-GOES_ON, TERMINATED, TRUNCATED = (False, False), (True, False), (False, True)
-
-
-@pytest.mark.parametrize(
-    ("name", "start", "action", "steps"),
-    [
-        ("constant", 0, 0.5, [(1, 1, TERMINATED)]),
-        ("two steps", -1, 0, [(1, 0, GOES_ON), (0, 1, TERMINATED)]),
-        *[("action", 0, action, [(1, reward, TERMINATED)])
-          for action, reward in ((2.5, 1.0), (2, 0.75), (4, -1.25), (0, -5.25))],
-        ("truncation", 0, 1, [(0, 1, TRUNCATED)]),
-    ],
-)  # fmt: skip
-def test_what_a_probes_environment_shows_and_pays(name, start, action, steps):
-    env = gym.make(PROBES[NAMES.index(name)].env_id)
-    for _ in range(2):
-        assert env.reset(seed=0)[0] == [start]
-        for shown, reward, end in steps:
-            obs, *row, _ = env.step(np.array([action], np.float32))
-            assert (obs, row) == ([shown], [reward, *end])
-
-
-def test_state_and_action_decide_together():
-    env, seen = gym.make("StateActionProbe-v0"), set()
-    for seed in range(10):
-        for action in 0, 1.5, 2.5:
-            shown = float(env.reset(seed=seed)[0][0])
-            best = {-1: 1.5, 1: 2.5}[shown]
-            obs, *row, _ = env.step(np.array([action], np.float32))
-            assert (obs, row) == ([0], [1 - (action - best) ** 2, True, False])
-            seen.add(shown)
-    assert seen == {-1, 1}
-
-
 # --- Right agents ---------------------------------------------------------------------------------
 
 
 KINDS = [TD3, TD3BC, RLPD, A2C, DDPG, PPO, SAC, DDPGfD]
 
 
-@pytest.mark.parametrize("kind", always_on("TD3", "RLPD", of=KINDS, name=lambda it: it.__name__))
+@pytest.mark.parametrize("kind", always_on("TD3", of=KINDS, name=lambda it: it.__name__))
 def test_a_right_agent_passes_all(kind):
     results = probe(quick(kind), seed=0)
     assert [result.name for result in results] == NAMES
@@ -121,13 +86,6 @@ def gamma_of(number):
     return wrong
 
 
-def termination_ignored(original):
-    def target(batch, *rest):
-        return original(batch._replace(terminated=torch.zeros_like(batch.terminated)), *rest)
-
-    return target
-
-
 def negative(original):
     return lambda *arguments: -original(*arguments)
 
@@ -135,15 +93,6 @@ def negative(original):
 def taught_nothing(original):
     """The critic's target is 0, always."""
     return lambda critic, batch, target: original(critic, batch, torch.zeros_like(target))
-
-
-def detached(original):
-    """The critic sees the actor's action, but no gradient comes back."""
-
-    def loss(actor, critic, obs):
-        return original(lambda obs: actor(obs).detach(), critic, obs) + 0 * actor(obs).sum()
-
-    return loss
 
 
 def mixed_up(part):
@@ -168,24 +117,9 @@ def judged_elsewhere(original):
     return loss
 
 
-def sac_judged_elsewhere(original):
-    return lambda critic, obs, *drawn: original(critic, obs.roll(1, dims=0), *drawn)
-
-
 def as_they_are(original):
     """Actions in [-1, 1] given to an environment that wants other units."""
     return lambda action, low, high: action
-
-
-def blind(original):
-    """Observations do not reach the network."""
-    return lambda self, obs, *rest: original(self, 0 * obs, *rest)
-
-
-def a2c_gamma_of_one(original):
-    return lambda rewards, values, ended, cut, gamma, lam: original(
-        rewards, values, ended, cut, 1.0, lam
-    )
 
 
 def ppo_truncated_ends(original):
@@ -197,26 +131,16 @@ def ppo_truncated_ends(original):
 CONSTANT, TWO_STEPS, ACTION, STATE_ACTION, TRUNCATION = NAMES
 DOUBLE_Q = "helpers.agents.td3.clipped_double_q_target"
 SAMPLE = "helpers.memory.buffers.ReplayBuffer.sample"
-P_SAMPLE = "helpers.memory.buffers.PrioritizedReplayBuffer.sample"
 UNITS = "helpers.envs.units.to_env_units"
 # The agent, where its mistake is, the mistake made of what is there, and the first probe to fail.
 MISTAKES = [
     (TD3, "helpers.agents.td3.twin_critic_loss", taught_nothing, CONSTANT),
-    (TD3, DOUBLE_Q, termination_ignored, CONSTANT),
     (TD3, DOUBLE_Q, gamma_of(1.0), TWO_STEPS),
-    (TD3, DOUBLE_Q, gamma_of(0.0), TWO_STEPS),
     (TD3, "helpers.agents.td3.actor_loss_by_q1", negative, ACTION),
-    (TD3, "helpers.agents.td3.actor_loss_by_q1", detached, ACTION),
     (TD3, UNITS, as_they_are, ACTION),
-    (TD3, SAMPLE, mixed_up("action"), ACTION),
     (TD3, SAMPLE, mixed_up("obs"), TWO_STEPS),
     (TD3, "helpers.agents.td3.actor_loss_by_q1", judged_elsewhere, STATE_ACTION),
     (TD3, DOUBLE_Q, truncated_ends, TRUNCATION),
-    (DDPG, "helpers.agents.networks.QNetwork.forward", blind, TWO_STEPS),
-    (DDPGfD, P_SAMPLE, mixed_up("obs"), TWO_STEPS),
-    (A2C, "helpers.agents.a2c.gae", a2c_gamma_of_one, TWO_STEPS),
-    (SAC, "helpers.agents.sac.sac_actor_loss", sac_judged_elsewhere, STATE_ACTION),
-    (PPO, "helpers.agents.ppo.ppo_value_loss", negative, CONSTANT),
     (PPO, "helpers.agents.a2c.gae", ppo_truncated_ends, TRUNCATION),
 ]
 
@@ -228,15 +152,11 @@ def label(mistake):
 
 @pytest.mark.parametrize("mistake", always_on("TD3", of=MISTAKES, name=label))
 def test_the_first_probe_to_fail_names_the_suspect(mistake):
-    """Of other agents than TD3 only the probe before it is tried too, or all before the last."""
     kind, where, wrong, name = mistake
-    steps = 1000 if kind is A2C else 500  # half of what a right agent is given
-    last = NAMES.index(name)
-    first = 0 if kind is TD3 or name == TRUNCATION else max(last - 1, 0)
-    by_autograd = {} if kind is A2C else {"fast": False}  # else its twin in numpy updates
+    make = quick(kind, fast=False)  # else its twin in numpy updates
     with patch(where, wrong(pkgutil.resolve_name(where))):
-        for one in PROBES[first : last + 1]:
-            result = probe_once(one, quick(kind, **by_autograd), steps=steps)
+        for one in PROBES[: NAMES.index(name) + 1]:
+            result = probe_once(one, make, steps=500)  # half of what a right agent is given
             assert result.passed == (one.name != name), result
 
 

@@ -13,11 +13,8 @@ from environments import TORQUE, Log
 from sentences import assert_one_sentence
 from test_train import ROOT, arguments, out, outcome, steps_in, stop_after, whole  # noqa: F401
 
-from helpers.agents import TD3
-from helpers.agents.noise import OUNoise, UniformNoise
-from helpers.agents.schedules import LinearSchedule
+from helpers.agents.noise import OUNoise
 from helpers.training import train
-from helpers.training.asked import parse_value
 from helpers.training.callbacks import Evaluate
 from helpers.training.runs import claimed
 from helpers.training.settings import LONG, MUJOCO
@@ -187,19 +184,6 @@ def test_a_training_that_meets_nan_keeps_its_checkpoint(out, monkeypatch, capsys
 # ---- settings ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("0.01", 0.01), ("3", 3), ("None", None), ("True", True), ("-1e-3", -1e-3), (" 'a' ", "a"),
-        ("OUNoise(sigma=0.3, dt=2)", OUNoise(0.3, dt=2)), ("UniformNoise()", UniformNoise()),
-        ("LinearSchedule(3e-4, 3e-5, 500_000)", LinearSchedule(3e-4, 3e-5, 500_000)),
-    ],
-)  # fmt: skip
-def test_values_are_read_as_they_are_written(text, value):
-    parsed = parse_value(text)
-    assert (parsed, type(parsed)) == (value, type(value))
-
-
 def plan(*line):
     seen = []
     with pytest.MonkeyPatch.context() as patch:
@@ -209,14 +193,11 @@ def plan(*line):
 
 
 def test_a_lessons_setting_is_taken_and_may_be_changed():
-    made = plan("ddpg", "Pendulum-v1", "--set", "tau=0.5", "hidden=8", "--set", "gamma=0.9")
+    values = ["tau=0.5", "hidden=8", "noise=OUNoise(sigma=0.3, dt=2)", "--set", "gamma=-1e-3"]
+    made = plan("ddpg", "Pendulum-v1", "--set", *values)
+    given = {"tau": 0.5, "hidden": 8, "noise": OUNoise(0.3, dt=2), "gamma": -1e-3}
+    assert made.setting.params | given | {"reward_scale": 0.1} == made.setting.params
     assert made.setting.steps == 12_000
-    assert made.setting.params["reward_scale"] == 0.1
-    assert (
-        made.setting.params["tau"],
-        made.setting.params["hidden"],
-        made.setting.params["gamma"],
-    ) == (0.5, 8, 0.9)
     assert (made.every, made.seed, made.out) == (600, 0, Path("runs/ddpg_Pendulum-v1_0"))
 
 
@@ -227,16 +208,10 @@ def test_robots_have_settings_of_their_own():
     assert plan("sac", "Hopper-v5", "--steps", 5).setting.params["noise"] is None
     assert plan("a2c", "Hopper-v5", "--steps", 5).setting.params == {}
     assert plan("td3", "Acrobot-v1", "--steps", 5).setting.params == {}
-
-
-@pytest.mark.parametrize("setting", LONG.values(), ids=lambda each: each.env_id)
-def test_long_settings_name_what_exists(setting):
     pytest.importorskip("mujoco")
-    assert LONG[setting.algorithm, setting.env_id] is setting
-    agent = setting.make(seed=0, hidden=8)
-    assert setting.params.keys() <= agent.hyperparameters.keys()
-    assert setting.params | {"hidden": 8} | agent.hyperparameters == agent.hyperparameters
-    assert (type(agent), agent.env_source) == (TD3, setting.env_id)
+    for setting in LONG.values():
+        agent = setting.make(seed=0, hidden=8)
+        assert setting.params | {"hidden": 8} | agent.hyperparameters == agent.hyperparameters
 
 
 # ---- progress ------------------------------------------------------------------------------------
