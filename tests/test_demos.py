@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import pickle
 from pathlib import Path
@@ -300,11 +299,3 @@ def test_it_is_refused_for_another_environment(path):
         )
     with pytest.raises(ValueError, match="knows no environment"):
         load_demos(path, "Pendulum-v17")
-
-
-def test_an_id_that_now_means_other_spaces_is_noticed(path, monkeypatch):
-    spec = copy.deepcopy(gym.spec("Shapes1-v0"))
-    spec.id = PENDULUM
-    monkeypatch.setitem(gym.registry, PENDULUM, spec)
-    with pytest.raises(ValueError, match="other spaces"):
-        load_demos(path)

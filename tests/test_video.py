@@ -233,11 +233,3 @@ def test_side_by_side_waits_for_the_longest():
     assert (left_half[4] == left_half[8]).all(), "the shorter one rests at its last frame"
     assert (left_half[4] != left_half[3]).any(), "in pale"
     assert (right_half[8] != right_half[7]).any()
-
-
-def test_side_by_side_wraps_into_rows():
-    clips = [Recording(moving_square(3), 10.0, []) for _ in range(4)]
-    tall = side_by_side(clips, list("abcd"), columns=2)
-    flat = side_by_side(clips, list("abcd"), columns=4)
-    assert tall.frames.shape[1] == 2 * flat.frames.shape[1]
-    assert tall.frames.shape[2] == flat.frames.shape[2] / 2
