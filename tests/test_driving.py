@@ -83,6 +83,13 @@ def test_one_game_at_a_time_and_a_rerun_stops_the_old_one(page, still):
         one, two = drive("Pendulum-v1"), drive("Pendulum-v1")
         one.start()
         await asyncio.sleep(0.03)
+        first = one.task
+        one.stop()
+        one.start()  # at once: the first run has not noticed yet, and must not go on beside this
+        second = one.task
+        one.start()  # a second press changes nothing
+        assert one.task is second
+        await first
         two.start()
         await one.task
         assert not one.over

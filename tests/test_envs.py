@@ -101,8 +101,9 @@ def test_copies_are_apart_and_reset_a_step_after_an_episodes_end():
 def test_one_environment_that_cannot_be_copied_is_used_itself():
     env = Uncopied()
     assert make_vector_env(env, 1).envs[0].unwrapped is env
-    with pytest.raises(ValueError, match="cannot be copied"):
-        make_vector_env(env, 2)
+    for n_envs, words in ((2, "cannot be copied"), (0, "n_envs")):
+        with pytest.raises(ValueError, match=words):
+            make_vector_env(env, n_envs)
 
 
 def test_only_one_environment_of_a_training_records_videos_and_no_other_copy(tmp_path, monkeypatch):

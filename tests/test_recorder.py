@@ -306,6 +306,15 @@ def test_an_episode_that_goes_on_is_not_saved_and_not_lost(page, clock):
     assert "Not saved yet" in game.listed.value
 
 
+def test_a_save_that_fails_is_a_sentence(page, clock, tmp_path):
+    (tmp_path / "a file").write_text("in the way of a folder")
+    game = played(recorder(path=tmp_path / "other.npz"))
+    game.path = tmp_path / "a file" / "demos.npz"
+    game.press_save()
+    assert "Not saved" in game.listed.value
+    assert len(game.episodes) == 1
+
+
 def test_run_again_the_cell_shows_the_same_episodes(page, clock):
     async def play():
         game = recorder(seed=1)
