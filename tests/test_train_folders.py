@@ -11,7 +11,7 @@ import pytest
 import torch
 from environments import TORQUE, Log
 from sentences import assert_one_sentence
-from test_train import ROOT, arguments, out, outcome, steps_in, stop_after, whole  # noqa: F401
+from test_train import arguments, out, outcome, steps_in, stop_after, whole  # noqa: F401
 
 from helpers.agents.noise import OUNoise
 from helpers.training import train
