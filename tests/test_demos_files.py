@@ -149,7 +149,13 @@ DAMAGED: dict[str, tuple[Callable[[File], object], str]] = {
     "characters that are none": (
         lambda f: f.put("about", npy_with(described("()", "'<U2'"), b"\xff" * 8)), LIES),
     "nested without end": (lambda f: f.put("about", np.array("[" * 200_000)), LIES),
+    "NaN in the text": (lambda f: f.say(steps=float("nan")), "its text holds NaN"),
+    "another format": (lambda f: f.say(format="something else"), "another format"),
     "another version": (lambda f: f.say(version=2), "newer version"),
+    "no version": (lambda f: f.say(version=None), "no version"),
+    "no maker": (lambda f: f.say(maker=None), "about maker"),
+    "an array of version 2": (
+        lambda f: f.put("obs", b"\x93NUMPY\x02\x00" + f.members["obs.npy"][8:]), "version"),
     "an unknown environment": (lambda f: f.say(env_id="Foreign-v0"), "does not know"),
     "other episodes": (lambda f: f.say(lengths=[2, 3]), "other episodes"),
     "other returns": (
