@@ -34,13 +34,6 @@ def line(algorithm, *more):
     return [algorithm, env, "--steps", "60", "--set", *settings, *demos, *map(str, more)]
 
 
-def refused(capsys, main, *words):
-    assert main([str(word) for word in words]) == 2
-    said = capsys.readouterr().err.strip()
-    assert_one_sentence(said)
-    return said
-
-
 def test_every_agent_can_be_asked_for():
     assert set(ALGORITHMS.values()) == set(helpers.agents.__all__)
 
@@ -73,22 +66,23 @@ def test_every_agent_is_trained_and_goes_on(algorithm, tmp_path, capsys):
     assert ("--demos" in curve["command"]) == (algorithm in TAUGHT)
 
 
-@pytest.mark.parametrize("main", [study.main, train.main], ids=["study", "train"])
 @pytest.mark.parametrize(
     ("words", "told"),
     [
         (["dqn", "Pendulum-v1"], "there are: a2c"),
         (["td3", "Pendulum-v7", "--steps", "10"], "Pendulum-v7"),
-        (["td3", "KnockedPendulum-v0"], "--steps"),
         (["td3", "Pendulum-v1", "--set", "speed=3"], "no setting 'speed'"),
-        (["td3", "Pendulum-v1", "--set", "tau=3"], "tau must be"),
         (["bc", "Pendulum-v1", "--steps", "10"], "--demos FILE.npz"),
         (["td3", "Pendulum-v1", "--demos", DEMOS], "takes none"),
         (["bc", "Pendulum-v1", "--steps", "10", "--demos", "nowhere.npz"], "nowhere.npz"),
     ],
 )
-def test_what_cannot_be_trained_is_one_sentence(main, words, told, tmp_path, capsys):
-    assert told in refused(capsys, main, *words, "--out", tmp_path / "out")
+def test_what_cannot_be_trained_is_one_sentence(words, told, tmp_path, capsys):
+    for main in (study.main, train.main):
+        assert main([*words, "--out", str(tmp_path / "out")]) == 2
+        said = capsys.readouterr().err.strip()
+        assert_one_sentence(said)
+        assert told in said
 
 
 def test_a_lessons_setting_is_changed_and_keeps_its_bar(tmp_path, capsys):
@@ -98,10 +92,3 @@ def test_a_lessons_setting_is_changed_and_keeps_its_bar(tmp_path, capsys):
     settings = json.loads(out.read_text())["settings"]
     assert (settings["bar"], settings["steps"], settings["params"]["hidden"]) == (-200, 30, 4)
     assert settings["params"]["tau"] == 0.02  # the lesson's
-
-
-def test_help_names_all_agents(capsys):
-    with pytest.raises(SystemExit):
-        study.main(["--help"])
-    told = capsys.readouterr().out
-    assert all(name in told for name in ALGORITHMS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import pickle
 from pathlib import Path
@@ -52,16 +51,17 @@ class Shapes(gym.Env):
         return self.obs, self.t, over and self.terminates, over and not self.terminates, {}
 
 
-KINDS = {}
-for i, obs_shape in enumerate(OBS_SHAPES):
-    for j, action_space in enumerate(ACTION_SPACES):
-        KINDS[f"Shapes{i}{j}-v0"] = obs_shape, action_space
-        gym.register(
-            f"Shapes{i}{j}-v0",
-            entry_point=Shapes,
-            kwargs={"obs_shape": obs_shape, "action_space": action_space},
-            disable_env_checker=True,
-        )
+KINDS = {
+    f"Shapes{i}-v0": (OBS_SHAPES[i % len(OBS_SHAPES)], space)
+    for i, space in enumerate(ACTION_SPACES)
+}
+for name, (obs_shape, action_space) in KINDS.items():
+    gym.register(
+        name,
+        entry_point=Shapes,
+        kwargs={"obs_shape": obs_shape, "action_space": action_space},
+        disable_env_checker=True,
+    )
 
 
 def some_demos(env_id=PENDULUM, lengths=(3, 2), maker="a test", seed=0) -> Demos:
@@ -102,7 +102,7 @@ def arrays_of(demos: Demos) -> dict[str, np.ndarray]:
 # ---- what they are -------------------------------------------------------------------------------
 
 
-def test_episodes_returns_and_words():
+def test_episodes_returns_words_and_kinds_of_numbers():
     demos = some_demos(lengths=(3, 1, 2))
     assert len(demos) == 6
     assert demos.episodes == [slice(0, 3), slice(3, 4), slice(4, 6)]
@@ -114,15 +114,8 @@ def test_episodes_returns_and_words():
     assert f"best {max(expected):.1f}" in text
     assert text.endswith("by a test")
     assert str(some_demos(lengths=(1,))).startswith("1 episode, 1 step in Pendulum-v1: return ")
-
-
-def test_kinds_of_numbers():
-    demos = some_demos("Shapes12-v0")  # float64 actions
-    assert {n: getattr(demos, n).dtype.name for n in ARRAYS[:4]} == dict.fromkeys(
-        ARRAYS[:4], "float32"
-    )
-    assert some_demos("Shapes15-v0").action.dtype == np.int64
-    assert demos.terminated.dtype == demos.truncated.dtype == bool
+    assert some_demos("Shapes2-v0").action.dtype == np.float32  # of float64
+    assert some_demos("Shapes5-v0").action.dtype == np.int64
     assert pickle.loads(pickle.dumps(demos)).episodes == demos.episodes  # on the way to a worker
 
 
@@ -130,13 +123,9 @@ BAD_ARRAYS = {
     "no steps": (lambda a: {k: v[:0] for k, v in a.items()}, "at least one step"),
     "another length": (lambda a: a | {"action": a["action"][:-1]}, r"action \(4, 1\)"),
     "another shape": (lambda a: a | {"next_obs": a["next_obs"][:, :2]}, r"next_obs \(5, 2\)"),
-    "rewards in a column": (lambda a: a | {"reward": a["reward"][:, None]}, r"\(5, 1\)"),
     "NaN": (lambda a: a | {"obs": a["obs"] * np.nan}, "obs holds NaN"),
-    "infinity": (lambda a: a | {"reward": a["reward"] / 0.0}, "reward holds NaN"),
     "too large": (lambda a: a | {"action": np.full((5, 1), 1e300)}, "too large"),
     "words": (lambda a: a | {"action": np.array(["left"] * 5)}, "array of numbers"),
-    "objects": (lambda a: a | {"obs": np.array([None] * 5)}, "array of numbers, got object"),
-    "complex": (lambda a: a | {"obs": a["obs"] * 1j}, "array of numbers, got complex"),
     "flags as numbers": (lambda a: a | {"terminated": np.zeros(5)}, "array of bool"),
     "no end": (lambda a: a | {"truncated": a["truncated"] & False,
                               "terminated": a["terminated"] & False}, "truncated to True"),
@@ -153,18 +142,16 @@ def test_arrays_that_do_not_fit_together_are_refused(case):
 
 
 @pytest.mark.parametrize(
-    "env_id", ["", "os:Name-v0", "two words", "a\x1b[31m", 7, "é-v0", "a/../b"]
-)
-def test_what_is_no_environment_id_is_refused(env_id):
-    with pytest.raises(ValueError, match="not an environment id") as error:
-        Demos(env_id, "a test", **arrays_of(some_demos()))
-    assert str(error.value).isprintable()
-
-
-@pytest.mark.parametrize("maker", ["", "two\nlines", "\x1b[31mred", "x" * 501, None])
-def test_a_maker_that_a_page_would_obey_is_refused(maker):
-    with pytest.raises(ValueError, match="maker must be") as error:
-        Demos(PENDULUM, maker, **arrays_of(some_demos()))
+    ("env_id", "maker", "words"),
+    [
+        *((wrong, "a test", "not an environment id")
+          for wrong in ("", "os:Name-v0", "a\x1b[31m", 7, "a/../b")),
+        *((PENDULUM, wrong, "maker must be") for wrong in ("two\nlines", "x" * 501, None)),
+    ],
+)  # fmt: skip
+def test_words_that_a_page_would_obey_are_refused(env_id, maker, words):
+    with pytest.raises(ValueError, match=words) as error:
+        Demos(env_id, maker, **arrays_of(some_demos()))
     assert str(error.value).isprintable()
 
 
@@ -184,11 +171,8 @@ def test_recording_keeps_what_happened():
             np.testing.assert_array_equal(demos.obs[t], obs)
             obs, reward, terminated, truncated, _ = env.step(demos.action[t])
             np.testing.assert_array_equal(demos.next_obs[t], obs)
-            assert (demos.reward[t], demos.terminated[t], demos.truncated[t]) == (
-                reward,
-                terminated,
-                truncated,
-            )
+            shown = demos.reward[t], demos.terminated[t], demos.truncated[t]
+            assert shown == (reward, terminated, truncated)
 
 
 @pytest.mark.parametrize("env_id", KINDS)
@@ -275,22 +259,18 @@ def test_an_interrupted_save_leaves_the_old_file(tmp_path, monkeypatch):
     ("change", "words"),
     [
         (lambda d: {"action": d.action * 100}, "lie outside"),
-        (lambda d: {"action": np.zeros(5, dtype=int)}, "cannot have"),
         (lambda d: {"obs": d.obs[:, :2], "next_obs": d.next_obs[:, :2]}, "cannot have"),
     ],
 )
-def test_what_does_not_fit_its_environment_is_not_saved(tmp_path, change, words):
+def test_what_does_not_fit_is_not_saved(tmp_path, monkeypatch, change, words):
     demos = some_demos()
     demos = Demos(PENDULUM, "a test", **{**arrays_of(demos), **change(demos)})
     with one_sentence(ValueError, match=words):
         save_demos(tmp_path / "demos.npz", demos)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_too_much_is_not_saved(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "MAX_BYTES", 100)
     with one_sentence(ValueError, "save fewer"):
         save_demos(tmp_path / "demos.npz", some_demos())
+    assert list(tmp_path.iterdir()) == []
 
 
 # ---- of which environment ------------------------------------------------------------------------
@@ -319,11 +299,3 @@ def test_it_is_refused_for_another_environment(path):
         )
     with pytest.raises(ValueError, match="knows no environment"):
         load_demos(path, "Pendulum-v17")
-
-
-def test_an_id_that_now_means_other_spaces_is_noticed(path, monkeypatch):
-    spec = copy.deepcopy(gym.spec("Shapes10-v0"))
-    spec.id = PENDULUM
-    monkeypatch.setitem(gym.registry, PENDULUM, spec)
-    with pytest.raises(ValueError, match="other spaces"):
-        load_demos(path)

@@ -18,11 +18,11 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import spaces
-from hostile import Payload, module_id
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sentences import assert_one_sentence, one_sentence
 from test_demos import PENDULUM, arrays_of, assert_same, some_demos
+from test_hostile_files import Payload, module_id
 
 from helpers.demos import files as module
 from helpers.demos.files import Demos, load_demos, save_demos
@@ -31,9 +31,9 @@ from helpers.demos.minari import from_minari
 # ---- files that are damaged, foreign or malicious ------------------------------------------------
 
 
-def npy(array: np.ndarray, allow_pickle: bool = False) -> bytes:
+def npy(array: np.ndarray) -> bytes:
     buffer = io.BytesIO()
-    np.lib.format.write_array(buffer, array, version=(1, 0), allow_pickle=allow_pickle)
+    np.lib.format.write_array(buffer, array, version=(1, 0), allow_pickle=False)
     return buffer.getvalue()
 
 
@@ -43,8 +43,8 @@ def npy_with(header: str, data: bytes = b"") -> bytes:
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + data
 
 
-def described(shape, kind="'<f4'", fortran=False) -> str:
-    return f"{{'descr': {kind}, 'fortran_order': {fortran}, 'shape': {shape}}}"
+def described(shape, kind="'<f4'") -> str:
+    return f"{{'descr': {kind}, 'fortran_order': False, 'shape': {shape}}}"
 
 
 class File:
@@ -95,15 +95,6 @@ def flip(data: bytes) -> bytes:
     return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
 
 
-def encrypted(data: bytes) -> bytes:
-    """The flags of all members say that they are encrypted."""
-    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
-        parts = data.split(signature)
-        parts[1:] = [p[: offset - 4] + b"\x01\x00" + p[offset - 2 :] for p in parts[1:]]
-        data = signature.join(parts)
-    return data
-
-
 def twice(file: File) -> None:
     with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(file.path, "a") as archive:
         archive.writestr("obs.npy", file.payload)
@@ -112,23 +103,6 @@ def twice(file: File) -> None:
 def renamed(file: File, old: str, new: str) -> None:
     file.members[new] = file.members.pop(old)
     file.write()
-
-
-def objects(file: File) -> np.ndarray:
-    return npy(np.array([Payload(file.ran)] * 5, dtype=object), allow_pickle=True)
-
-
-def packed_zeros(file: File, name: str, shape: str, size: int) -> None:
-    """A small file that unpacks to `size` zeros."""
-    file.members.pop(f"{name}.npy")
-    file.write()
-    with (
-        zipfile.ZipFile(file.path, "a", zipfile.ZIP_DEFLATED) as archive,
-        archive.open(f"{name}.npy", "w") as member,
-    ):
-        member.write(npy_with(described(shape)))
-        for _ in range(size // 2**20):
-            member.write(bytes(2**20))
 
 
 def changed(name: str, change: Callable) -> Callable[[File], None]:
@@ -143,94 +117,49 @@ LIES = "damaged, or no file"
 DAMAGED: dict[str, tuple[Callable[[File], object], str]] = {
     # no zip, or a broken one
     "empty": (lambda f: f.bytes(lambda d: b""), LIES),
-    "text": (lambda f: f.bytes(lambda d: b"obs,action\n1,2\n"), "not a zip"),
     "a pickle": (lambda f: f.bytes(lambda d: f.payload), "not a zip"),
-    "an array of objects": (lambda f: f.bytes(lambda d: objects(f)), "not a zip"),
-    "half a file": (lambda f: f.bytes(lambda d: d[: len(d) // 2]), LIES),
     "last bytes lost": (lambda f: f.bytes(lambda d: d[:-5]), LIES),
     "a bit flipped": (lambda f: f.bytes(flip), LIES),
-    "encrypted": (lambda f: f.bytes(encrypted), "packed in another way"),
-    "packed by LZMA": (lambda f: f.write(zipfile.ZIP_LZMA), "packed in another way"),
     # other content
     "no arrays": (lambda f: zipfile.ZipFile(f.path, "w").close(), "other arrays"),
-    "other arrays": (lambda f: np.savez(f.path, x=np.zeros(3)), "other arrays"),
-    "an array too many": (lambda f: f.put("evil", f.payload), "other arrays"),
     "an array twice": (twice, "other arrays"),
     "a path upwards": (lambda f: renamed(f, "obs.npy", "../obs.npy"), "other arrays"),
-    "hundreds of members": (lambda f: (f.members.update({f"{i}.npy": b"" for i in range(999)}),
-                                        f.write()), "other arrays"),
     # code
-    "objects": (lambda f: f.put("obs", objects(f)), "obs holds object"),
     "objects inside a structure": (lambda f: f.put(
         "obs", npy_with(described("(5,)", "[('a', '|O')]"), f.payload)), "obs holds"),
-    "a pickle for an array": (lambda f: f.put("obs", f.payload), LIES),
-    "a pickle after the array": (
-        lambda f: f.put("obs", f.members["obs.npy"] + f.payload), "not as long as it says"),
     "code in a header": (
         lambda f: f.put("obs", npy_with(f"open({str(f.ran)!r}, 'w')")), LIES),
     "a module for an id": (module_id, "not an environment id"),
     # sizes
-    "a header of a million characters": (
-        lambda f: f.put("obs", npy_with("[" * 60_000)), LIES),
-    "steps beyond counting": (lambda f: f.say(steps=10**30), "another shape"),
     "a header that promises 4 TB": (
         lambda f: (f.put("obs", npy_with(described("(1000000000000,)"))),
                    f.say(steps=10**12)), "another shape"),
-    "less than promised": (
-        lambda f: f.put("obs", npy_with(described("(5, 3)"), bytes(40))), "not as long"),
     "40 MB of zeros": (
-        lambda f: packed_zeros(f, "obs", "(5, 3)", 40 * 2**20), "larger than 32 MB"),
-    "20 MB of zeros": (lambda f: packed_zeros(f, "obs", "(5, 3)", 20 * 2**20), "not as long"),
-    "a text of 20 MB": (lambda f: packed_zeros(f, "about", "()", 20 * 2**20), "too long"),
+        lambda f: f.put("obs", npy_with(described("(5, 3)"), bytes(40 * 2**20))),
+        "larger than 32 MB"),
+    "a text of 20 MB": (
+        lambda f: f.put("about", npy_with(described("()"), bytes(20 * 2**20))), "too long"),
     "a directory that lies: more": (
         lambda f: f.bytes(lambda d: promise(d, b"next_obs.npy", 10**9)), "larger than"),
-    "a directory that lies: less": (
-        lambda f: f.bytes(lambda d: promise(d, b"next_obs.npy", 140)), LIES),
     # headers and numbers
     "float64": (changed("obs", lambda a: a.astype(float)), "obs holds float64"),
-    "discrete actions": (changed("action", lambda a: a.astype(int)), "action holds int64"),
-    "words": (changed("action", lambda a: a.astype("U9")), "action holds str"),
-    "numbers for flags": (changed("terminated", lambda a: a.astype(np.int8)), "holds int8"),
     "a flag that is 2": (lambda f: f.put("terminated", flags(2)), "True and False"),
-    "another shape": (changed("obs", lambda a: a[:, :2]), "another shape"),
-    "columns first": (
-        lambda f: f.put("obs", npy_with(described("(5, 3)", fortran=True), bytes(60))), "shape"),
-    "a negative length": (
-        lambda f: (f.put("reward", npy_with(described("(-5,)"))), f.say(steps=-5)), LIES),
-    "no length": (lambda f: f.say(steps=0), "another shape"),
-    "an array of version 2": (
-        lambda f: f.put("obs", b"\x93NUMPY\x02\x00" + f.members["obs.npy"][8:]), "version"),
-    "NaN": (changed("obs", lambda a: a * np.float32(np.nan)), "holds NaN"),
     "an action out of bounds": (changed("action", lambda a: a + 9), "lie outside"),
-    "a gap": (changed("next_obs", lambda a: a + 1), "begin where the one before"),
-    "no end": (lambda f: (f.put("truncated", flags(0)[:-5] + bytes(5)),
-                          f.put("terminated", flags(0)[:-5] + bytes(5))), "truncated to True"),
     # a text that lies
-    "no JSON": (lambda f: f.put("about", np.array("I am a demo")), LIES),
-    "no text": (lambda f: f.put("about", np.zeros(())), "not text"),
-    "two texts": (lambda f: f.put("about", np.array(["{}", "{}"])), "another shape"),
     "characters that are none": (
         lambda f: f.put("about", npy_with(described("()", "'<U2'"), b"\xff" * 8)), LIES),
     "nested without end": (lambda f: f.put("about", np.array("[" * 200_000)), LIES),
-    "a number without end": (lambda f: f.put("about", np.array("9" * 100_000)), LIES),
     "NaN in the text": (lambda f: f.say(steps=float("nan")), "its text holds NaN"),
     "another format": (lambda f: f.say(format="something else"), "another format"),
     "another version": (lambda f: f.say(version=2), "newer version"),
     "no version": (lambda f: f.say(version=None), "no version"),
     "no maker": (lambda f: f.say(maker=None), "about maker"),
-    "a maker with an escape code": (lambda f: f.say(maker="\x1b]0;title\x07"), "printable"),
-    "a maker of a book's length": (lambda f: f.say(maker="x" * 10_000), "maker must be"),
+    "an array of version 2": (
+        lambda f: f.put("obs", b"\x93NUMPY\x02\x00" + f.members["obs.npy"][8:]), "version"),
     "an unknown environment": (lambda f: f.say(env_id="Foreign-v0"), "does not know"),
-    "another environment": (lambda f: f.say(env_id="CartPole-v1"), "other spaces"),
-    "an id with an escape code": (lambda f: f.say(env_id="\x1b[31m"), "not an environment id"),
-    "a list for an id": (lambda f: f.say(env_id=["Pendulum-v1"]), "about env_id"),
-    "other spaces": (lambda f: f.say(spaces={}), "other spaces"),
     "other episodes": (lambda f: f.say(lengths=[2, 3]), "other episodes"),
     "other returns": (
         lambda f: f.say(returns=f.about["returns"] | {"each": [100.0, 100.0]}), "other returns"),
-    "one return for all": (
-        lambda f: f.say(returns=f.about["returns"] | {"mean": 1e9}), "other returns"),
-    "returns in words": (lambda f: f.say(returns={"mean": "high"}), LIES),
 }  # fmt: skip
 
 
@@ -312,7 +241,10 @@ def test_the_courses_own_demonstrations(name, env_id, worst):
 
 
 def minari_dataset(demos: Demos, named: str | None = PENDULUM, **changes) -> SimpleNamespace:
-    """What a `minari.MinariDataset` (0.5) shows of itself, filled with demonstrations."""
+    """What a `minari.MinariDataset` (0.5) shows of itself, filled with demonstrations.
+
+    The last step ends none of its episodes, as where somebody stopped recording: a truncation.
+    """
     spec = {
         "dataset_id": "pendulum/test-v0",
         "env_spec": gym.spec(named) if named else None,
@@ -325,7 +257,7 @@ def minari_dataset(demos: Demos, named: str | None = PENDULUM, **changes) -> Sim
             actions=demos.action[e],
             rewards=demos.reward[e],
             terminations=demos.terminated[e],
-            truncations=demos.truncated[e],
+            truncations=demos.truncated[e] & False,
         )
         for e in demos.episodes
     ]
@@ -349,23 +281,13 @@ def test_a_minari_dataset_is_read(monkeypatch, tmp_path):
         load_demos("minari:pendulum/other-v0")
 
 
-def test_an_episode_that_minari_left_open_is_truncated():
-    demos = some_demos(lengths=(3,))
-    dataset = minari_dataset(demos)
-    [episode] = dataset.iterate_episodes()
-    episode.terminations = episode.truncations = np.zeros(3, dtype=bool)
-    read = from_minari(dataset)
-    assert read.truncated.tolist() == [False, False, True]
-    assert not read.terminated.any()
-
-
 @pytest.mark.parametrize(
     ("dataset", "env", "words"),
     [
         (minari_dataset(some_demos(), named=None), None, "names no environment"),
         (minari_dataset(some_demos()), "SparsePendulum-v0", "not in SparsePendulum-v0"),
         (minari_dataset(some_demos(), observation_space=spaces.Dict()), None, "Box observations"),
-        (minari_dataset(some_demos("Shapes11-v0")), None, "cannot be used"),
+        (minari_dataset(some_demos("Shapes1-v0")), None, "cannot be used"),
     ],
 )
 def test_a_minari_dataset_that_does_not_fit_is_refused(dataset, env, words):

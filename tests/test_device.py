@@ -15,7 +15,7 @@ from sometimes import always_on
 from wholes import AGENTS, DEMOS, everything, tiny
 
 from helpers.agents import A2C, TD3
-from helpers.agents.cloning import BehaviourCloning, pretrain
+from helpers.agents.cloning import BehaviourCloning
 from helpers.agents.limits import as_device
 from helpers.agents.settings import setting
 from helpers.demos.files import load_demos
@@ -116,15 +116,6 @@ def test_files_are_for_any_device(tmp_path, name):
         assert everything(again.learn(STEPS)) == everything(whole)
 
 
-@pytest.mark.parametrize("kind", [TD3, A2C], ids=["off-policy", "on-policy"])
-def test_pretraining_elsewhere_is_the_same(kind):
-    demos = load_demos(DEMOS, "SparsePendulum-v0").first(3)
-    agents = [kind(demos.env_id, hidden=4, seed=0, device=device) for device in ("cpu", ELSEWHERE)]
-    results = [pretrain(agent, demos, epochs=2, batch_size=128) for agent in agents]
-    assert results[0] == results[1]
-    assert everything(agents[0]) == everything(agents[1])
-
-
 def test_a_class_that_knows_of_no_device():
     """What its constructor builds, and what its update gets, is where the agent was told to be."""
 
@@ -161,16 +152,6 @@ def test_a_device_that_is_not_there_is_one_sentence(device):
     for name in ("td3", "a2c", "book"):
         with one_sentence(ValueError, "device must be", '"cpu"', '"auto"', '"cuda"', repr(device)):
             AGENTS[name](device=device)
-
-
-def test_it_cannot_be_set_later():
-    agent, words = AGENTS["td3"](), []
-    for name in ("device", "seed"):
-        with pytest.raises(AttributeError) as error:
-            setattr(agent, name, getattr(agent, name))
-        words.append(str(error.value).replace(name, "it"))
-    assert words[0] == words[1]
-    assert agent.device == torch.device("cpu")
 
 
 def test_a_command_line_asks_for_it_and_goes_on_there(tmp_path):

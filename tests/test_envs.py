@@ -15,7 +15,7 @@ from gymnasium import spaces
 from gymnasium.wrappers import RecordVideo, TimeLimit
 from sentences import assert_one_sentence, one_sentence
 
-from helpers.agents import A2C, PPO, ReinforceWithBaseline
+from helpers.agents import A2C, ReinforceWithBaseline
 from helpers.envs.make import check_finite, make_env, make_training_env, make_vector_env
 from helpers.envs.resumable import wrappers_of
 
@@ -35,18 +35,17 @@ class Uncopied(Probe):
 # ---- making them ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("chosen", [{}, {"SDL_AUDIODRIVER": "disk"}])
-def test_drawing_looks_for_no_sound_card_unless_somebody_chose_one(chosen):
+def test_drawing_looks_for_no_sound_card():
     program = (
         "import os; from helpers.envs.make import make_env; "
         "env = make_env('CartPole-v1', render_mode='rgb_array'); env.reset(); env.render(); "
         "print(os.environ['SDL_AUDIODRIVER'])"
     )
-    variables = {k: v for k, v in os.environ.items() if k != "SDL_AUDIODRIVER"} | chosen
+    variables = {k: v for k, v in os.environ.items() if k != "SDL_AUDIODRIVER"}
     done = subprocess.run(
         [sys.executable, "-c", program], env=variables, capture_output=True, text=True
     )
-    assert done.stdout.split()[-1] == chosen.get("SDL_AUDIODRIVER", "dummy")
+    assert done.stdout.split()[-1] == "dummy"
     assert done.stderr == ""
 
 
@@ -62,7 +61,7 @@ def test_an_instance_is_copied_with_its_arguments_and_wrappers():
 
 @pytest.mark.filterwarnings("ignore:.*is out of date")
 @pytest.mark.parametrize(
-    "env_id", ["CartPol-v1", "CartPole-v99", "Reacher-v1", "Cart Pole", "", "nowhere/It-v0"]
+    "env_id", ["CartPol-v1", "CartPole-v99", "Reacher-v1", "", "nowhere/It-v0"]
 )
 def test_an_unknown_id_is_one_sentence(env_id):
     with pytest.raises(ValueError, match="knows no environment") as error:
@@ -75,24 +74,14 @@ def test_an_unknown_module_is_one_sentence():
         make_env("no_such_module:It-v0")
 
 
-@pytest.mark.parametrize("make_agent", [make_env, A2C, PPO, ReinforceWithBaseline])
-def test_a_missing_package_is_one_sentence(make_agent):
+def test_a_missing_package_or_a_missing_recipe_is_one_sentence():
     with one_sentence(ValueError, "pip install", Needy.__name__, "unobtainium"):
-        make_agent("Needy-v0")
-
-
-def test_an_instance_without_a_recipe_is_one_sentence():
+        A2C("Needy-v0")
     with one_sentence(ValueError, "Uncopied", match=r"register it with gymnasium\.register"):
         make_env(Uncopied())
 
 
 # ---- several at once -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n_envs", [0, -1])
-def test_fewer_than_one_environment_is_one_sentence(n_envs):
-    with one_sentence(ValueError, "n_envs", str(n_envs)):
-        make_vector_env("CartPole-v1", n_envs)
 
 
 def test_copies_are_apart_and_reset_a_step_after_an_episodes_end():
@@ -112,8 +101,9 @@ def test_copies_are_apart_and_reset_a_step_after_an_episodes_end():
 def test_one_environment_that_cannot_be_copied_is_used_itself():
     env = Uncopied()
     assert make_vector_env(env, 1).envs[0].unwrapped is env
-    with pytest.raises(ValueError, match="cannot be copied"):
-        make_vector_env(env, 2)
+    for n_envs, words in ((2, "cannot be copied"), (0, "n_envs")):
+        with pytest.raises(ValueError, match=words):
+            make_vector_env(env, n_envs)
 
 
 def test_only_one_environment_of_a_training_records_videos_and_no_other_copy(tmp_path, monkeypatch):
@@ -143,15 +133,14 @@ def test_only_one_environment_of_a_training_records_videos_and_no_other_copy(tmp
 # ---- what can be learned on ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("agent", [A2C, PPO, ReinforceWithBaseline])
 @pytest.mark.parametrize(
     "space",
     [spaces.Text(3), spaces.Sequence(INTEGERS), spaces.Dict({"a": spaces.Text(3), "b": INTEGERS})],
     ids=lambda space: type(space).__name__,
 )
-def test_observations_that_are_no_numbers_are_one_sentence(agent, space):
+def test_observations_that_are_no_numbers_are_one_sentence(space):
     with pytest.raises(ValueError, match="take Box observations") as error:
-        agent(make(AnySpace, observation_space=space))
+        A2C(make(AnySpace, observation_space=space))
     assert_one_sentence(error.value, f"{type(space).__name__}(", "an array of one length")
 
 

@@ -6,7 +6,7 @@ from environments import Constant, Faulty, Guess, Log, Probe, make
 from gymnasium import spaces
 from sentences import one_sentence
 
-from helpers.agents import A2C, PPO, ReinforceWithBaseline
+from helpers.agents import A2C
 from helpers.evaluation import Evaluation, as_function, evaluate
 
 
@@ -70,44 +70,41 @@ def test_an_agent_is_evaluated_without_exploring():
     assert np.unique(result.returns).tolist() == pytest.approx(sorted(returns))
 
 
-def test_an_agent_of_stable_baselines3_is_evaluated_too():
-    class Theirs:
-        def predict(self, obs, deterministic=False):
-            return np.int64(7 if obs[0] < 0 else 5) + (not deterministic), None
-
-    env = make(Guess, action_space=spaces.Discrete(3, start=5), wanted={-1: 7, 1: 5})
-    assert evaluate(Theirs(), env).mean == 0
-
-
-@pytest.mark.parametrize("kind", [A2C, PPO, ReinforceWithBaseline])
-def test_the_environment_the_agent_was_given_is_left_alone(kind):
+def test_the_environment_the_agent_was_given_is_left_alone():
     seeds = Log()
     env = make(Start, seeds=seeds)
     env.reset(seed=1)
-    agent = kind(env, seed=0)
+    agent = A2C(env, seed=0)
     evaluate(agent, episodes=2, seed=50)
     assert seeds == [1, 50, 51, "closed"]
     assert env.unwrapped.t == 0
     assert not env.unwrapped.over
 
 
+AGENT = A2C(make(Constant, ending="terminated"), hidden=4, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        *((lambda wrong=wrong: evaluate(stay, "CartPole-v1", episodes=wrong), ValueError,
+           f"episodes must be a whole number from 1 up, got {wrong!r}")
+          for wrong in (0, 1.5, "3", True)),
+        *((lambda wrong=wrong: evaluate(stay, "CartPole-v1", seed=wrong), ValueError,
+           f"seed must be a whole number from 0 up, got {wrong!r}") for wrong in (-1, None)),
+        (lambda: evaluate(stay), ValueError, "needs its environment"),
+        (lambda: evaluate(A2C, "CartPole-v1"), TypeError, "neither an agent nor a function"),
+        (lambda: evaluate(AGENT, "CartPole-v1"), ValueError, "(4,)"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_evaluated_is_one_sentence(call, error, words):
+    with one_sentence(error, words):
+        call()
+
+
 def test_another_environment_may_be_given():
-    agent = A2C(make(Constant, ending="terminated"), seed=0)
-    assert evaluate(agent, make(Constant, ending="terminated", reward=9), episodes=1).mean == 9
-    with one_sentence(ValueError, "shape", "(4,)", "(1,)"):
-        evaluate(agent, "CartPole-v1")
-
-
-@pytest.mark.parametrize("episodes", [0, -3, 1.5, "3", None, True])
-def test_what_is_no_number_of_episodes_is_one_sentence(episodes):
-    with one_sentence(ValueError, "episodes must be a whole number", repr(episodes)):
-        evaluate(stay, "CartPole-v1", episodes=episodes)
-
-
-@pytest.mark.parametrize("seed", [-1, None, 0.5, "7"])
-def test_what_is_no_seed_is_one_sentence(seed):
-    with one_sentence(ValueError, "seed must be a whole number", repr(seed)):
-        evaluate(stay, "CartPole-v1", seed=seed)
+    other = make(Constant, ending="terminated", reward=9)
+    assert evaluate(AGENT, other, episodes=1).mean == 9
 
 
 def test_a_function_may_give_the_pair_of_stable_baselines3():
@@ -122,19 +119,6 @@ def test_a_function_may_give_the_pair_of_stable_baselines3():
         )
     for parts in ((0, 1), (np.zeros(2), np.zeros(2))):
         assert as_function(lambda obs, parts=parts: parts)(None) is parts
-
-
-def test_a_function_without_environment_is_one_sentence():
-    with one_sentence(ValueError, "needs its environment"):
-        evaluate(stay)
-
-
-def test_what_is_no_policy_is_one_sentence():
-    for wrong in (3, A2C):
-        with one_sentence(TypeError, "neither an agent nor a function", repr(wrong)):
-            evaluate(wrong, "CartPole-v1")
-    with pytest.raises(TypeError):
-        as_function("CartPole-v1")
 
 
 def test_the_environment_is_closed_when_it_fails():

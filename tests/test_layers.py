@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from helpers.agents import DDPG, SAC, TD3
+from helpers.agents import A2C, DDPG, PPO, SAC, TD3
 from helpers.agents.layers import DeepActor, DeepQNetwork, DeepTwinQNetwork, hidden_layers
 from helpers.algorithms.ddpg import DeterministicActor, QNetwork
 from helpers.algorithms.td3 import TwinQNetwork
@@ -45,21 +45,31 @@ def test_normalisation_stands_between_product_and_relu():
     assert torch.allclose(before_relu.std(dim=1, unbiased=False), torch.ones(7), atol=1e-3)
 
 
-@pytest.mark.parametrize("layer_norm", [False, True])
-@pytest.mark.parametrize("agent_kind", [DDPG, TD3, SAC])
-def test_an_agent_learns_with_other_layers_and_is_loaded_with_them(
-    tmp_path, agent_kind, layer_norm
-):
-    agent = agent_kind(
-        "Pendulum-v1", seed=0, hidden=(24, 16, 8), layer_norm=layer_norm, **SHORT
-    )  # fmt: skip
-    before = [parameter.clone() for parameter in agent.actor.parameters()]
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        *(
+            (kind, SHORT | {"layer_norm": norm})
+            for kind in (DDPG, TD3, SAC)
+            for norm in (False, True)
+        ),
+        (A2C, {"n_envs": 2, "n_steps": 4}),
+        (PPO, {"n_envs": 2, "n_steps": 4, "batch_size": 4}),
+    ],
+)
+def test_an_agent_learns_with_other_layers_and_is_loaded_with_them(tmp_path, kind, settings):
+    agent = kind("Pendulum-v1", seed=0, hidden=(24, 16, 8), **settings)
+    actor = agent.policy.actor if kind in (A2C, PPO) else agent.actor
+    before = [parameter.clone() for parameter in actor.parameters()]
     agent.learn(80)
-    after = list(agent.actor.parameters())
+    after = list(actor.parameters())
     assert not all(torch.equal(a, b) for a, b in zip(before, after, strict=True))
-    assert sum(isinstance(layer, nn.LayerNorm) for layer in agent.actor.modules()) == 3 * layer_norm
+    shapes = [each.weight.shape for each in actor.modules() if isinstance(each, nn.Linear)]
+    assert shapes[:3] == [(24, 3), (16, 24), (8, 16)]
+    norms = sum(isinstance(layer, nn.LayerNorm) for layer in actor.modules())
+    assert norms == 3 * settings.get("layer_norm", 0)
     agent.save(tmp_path / "agent.pt")
-    loaded = agent_kind.load(tmp_path / "agent.pt")
+    loaded = kind.load(tmp_path / "agent.pt")
     obs = agent.observation_space.sample()
     assert agent.predict(obs) == loaded.predict(obs)
     assert loaded.hyperparameters["hidden"] == (24, 16, 8)

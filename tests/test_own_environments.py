@@ -15,8 +15,8 @@ from gymnasium import spaces
 from gymnasium.wrappers import NormalizeObservation, NormalizeReward, TimeLimit
 from sentences import one_sentence
 
-from helpers.agents import A2C, DDPG, PPO, SAC, TD3
-from helpers.envs.make import env_id, make_env, make_training_env
+from helpers.agents import A2C, PPO, SAC, TD3
+from helpers.envs.make import env_id, make_env
 from helpers.evaluation import evaluate
 
 TINY = {"learning_starts": 40, "batch_size": 16, "buffer_size": 300, "hidden": 16}
@@ -72,14 +72,6 @@ def test_an_environment_may_give_the_same_array_each_time(space):
     assert (last.next_obs - last.obs).max() == 1
 
 
-@pytest.mark.parametrize("kind", [A2C, PPO])
-def test_what_is_measured_is_what_was_seen(kind):
-    settings = {"n_envs": 1, "n_steps": 10, "normalize": ("obs",), "seed": 0}
-    copied = gym.wrappers.TransformObservation(Same(), np.copy, UNBOUNDED)
-    one, other = (kind(env, **settings).learn(30).normalizer for env in (Same(), copied))
-    assert one.of_obs.mean == other.of_obs.mean > 1
-
-
 class Numbered(Same):
     """Shows the number of the episode and that of the step; its answers cannot be pickled."""
 
@@ -122,36 +114,11 @@ def test_who_uses_the_environment_between_two_trainings_is_noticed(between, limi
 
 
 @LIMITS
-def test_two_agents_in_one_environment_notice_each_other(limited):
-    env = limited(Numbered())
-    agents = [TD3(env, seed=seed, **TINY) for seed in (0, 1)]
-    for agent in agents * 3:
-        agent.learn(7)
-    assert [numbered(agent) for agent in agents] == [21, 21]
-
-
-@LIMITS
 @pytest.mark.parametrize("way", [lambda agent: agent, lambda it: pickle.loads(pickle.dumps(it))])
 def test_an_untouched_environment_goes_on(way, limited):
     agent = TD3(limited(Same()), seed=0, **TINY).learn(7)
+    print(agent.env.observation_space)  # which then looks different
     assert way(agent).learn(7).env.episode_length == 14
-
-
-def test_who_prints_a_space_has_not_used_the_environment():
-    agent = TD3(Same(spaces.Box(-np.inf, np.inf, (1,))), seed=0, **TINY).learn(50)
-    print(agent.env.observation_space)
-    agent.env.action_space.sample()
-    assert not agent.env.was_used()
-
-
-def test_a_pickled_environment_was_not_used():
-    """Pickled again it looks different: its copies of texts are other ones."""
-    env = make_training_env("CartPole-v1")
-    env.reset(seed=0)
-    env.leave()
-    assert not pickle.loads(pickle.dumps(env)).was_used()
-    env.step(0)
-    assert env.was_used()
 
 
 # ---- which environment it is ---------------------------------------------------------------------
@@ -159,7 +126,6 @@ def test_a_pickled_environment_was_not_used():
 
 def test_a_single_environment_is_the_one_that_was_given():
     env = gym.make("Pendulum-v1")
-    env.unwrapped.g = 0.0
     for agent in (PPO(env, n_envs=1, n_steps=8, seed=0).learn(8), TD3(env, seed=0).learn(8)):
         assert [each.unwrapped for each in agent.training_envs()] == [env.unwrapped]
 
@@ -179,60 +145,39 @@ def test_a_function_makes_as_many_as_are_needed():
     assert env_id(make) is None
 
 
-def test_a_file_of_an_agent_whose_environment_a_function_makes(tmp_path):
-    agent = TD3(Same, seed=0, **TINY).learn(50)
-    agent.save(tmp_path / "agent.pt", replay=True)
-    again = TD3.load(tmp_path / "agent.pt", env=Same)
-    for each in (agent, again):
-        each.learn(30)
-    assert torch.equal(agent.critic.q1(*STATE), again.critic.q1(*STATE))
-
-
-STATE = torch.ones(1, 1), torch.zeros(1, 1)
+SAME = Same()
 
 
 @pytest.mark.parametrize(
-    ("make", "says"),
+    ("call", "says"),
     [
-        (lambda: 42, "gave int, which is no gymnasium.Env"),
-        (lambda size: Same(), "without arguments (missing a required argument: 'size')"),
+        (lambda: TD3(lambda: 42), "gave int, which is no gymnasium.Env"),
+        (lambda: TD3(lambda size: Same()), "arguments (missing a required argument: 'size')"),
+        (lambda: PPO(lambda: SAME, n_envs=2, seed=0).learn(8), "a new one at each call"),
+        (lambda: make_env(Same, render_mode="rgb_array"), "cannot be called with render_mode"),
     ],
-    ids=["number", "size"],
+    ids=["number", "size", "again", "draw"],
 )
-def test_a_function_that_makes_none_is_one_sentence(make, says):
-    with one_sentence(ValueError, "The function that makes the environment", says):
-        TD3(make)
+def test_a_function_that_makes_none_is_one_sentence(call, says):
+    with one_sentence(ValueError, says):
+        call()
 
 
-def test_a_function_that_gives_the_same_again_is_one_sentence():
-    same = Same()
-    with one_sentence(ValueError, "a new one at each call"):
-        PPO(lambda: same, n_envs=2, seed=0).learn(8)
-
-
-def test_a_function_that_cannot_draw_says_so():
-    with one_sentence(ValueError, "cannot be called with render_mode"):
-        make_env(lambda: Same(), render_mode="rgb_array")
-
-
-@pytest.mark.parametrize(
-    ("env", "name"), [(Recordless(gym.make("CartPole-v1")), "Recordless"), (Same(), "Same")]
-)
 @pytest.mark.parametrize(
     "use", [lambda env: PPO(env, seed=0).learn(1), make_env], ids=["PPO", "make_env"]
 )
-def test_what_cannot_be_copied_is_one_sentence(env, name, use):
+def test_what_cannot_be_copied_is_one_sentence(use):
+    env = Recordless(gym.make("CartPole-v1"))
     env.window = threading.Lock()
-    with one_sentence(ValueError, f"pass a function that makes it, `lambda: {name}"):
+    with one_sentence(ValueError, "pass a function that makes it, `lambda: Recordless"):
         use(env)
 
 
 @pytest.mark.parametrize("wrapper", [NormalizeObservation, NormalizeReward])
-@pytest.mark.parametrize("kind", [TD3, PPO])
-def test_measurements_that_a_copy_would_not_have(wrapper, kind):
+def test_measurements_that_a_copy_would_not_have(wrapper):
     env = TimeLimit(wrapper(gym.make("Pendulum-v1")), 50)
     with one_sentence(ValueError, match=rf"{wrapper.__name__}.*normalize=\('"):
-        kind(env)
+        TD3(env)
 
 
 @pytest.mark.parametrize("limits", [(5, 9), (9, 5)])
@@ -249,21 +194,18 @@ def test_of_two_time_limits_the_shorter_counts_in_copies_too(limits):
 
 
 @pytest.mark.parametrize("name", ["observation_space", "action_space"])
-@pytest.mark.parametrize("space", [None, (3,)], ids=["none", "a shape"])
-def test_an_environment_without_its_spaces_is_one_sentence(name, space):
+def test_an_environment_without_its_spaces_is_one_sentence(name):
     class Bare(gym.Env):
         observation_space, action_space = UNBOUNDED, TORQUE
 
     bare = Bare()
-    setattr(bare, name, space)
+    setattr(bare, name, (3,))
     for env in (bare, TimeLimit(bare, 5), lambda: bare):
-        with one_sentence(ValueError, "must be one of", name, repr(space), "__init__"):
+        with one_sentence(ValueError, "must be one of", name, "(3,)", "__init__"):
             TD3(env)
 
 
-@pytest.mark.parametrize(
-    ("kind", "settings"), [(TD3, TINY), (PPO, {"n_envs": 2, "n_steps": 8}), (A2C, {"n_envs": 1})]
-)
+@pytest.mark.parametrize(("kind", "settings"), [(TD3, TINY), (PPO, {"n_envs": 2, "n_steps": 8})])
 def test_an_action_of_no_dimension_is_an_array_as_any_other(kind, settings):
     class Strict(Same):
         action_space = spaces.Box(-2, 2, ())
@@ -282,29 +224,19 @@ def test_an_action_of_no_dimension_is_an_array_as_any_other(kind, settings):
     ("env", "words"),
     [
         (Answering(step=lambda r: (r[0], np.array([1.0]), *r[2:])), "reward array"),
-        (Answering(step=lambda r: (r[0], None, *r[2:])), "reward None"),
         (Answering(step=lambda r: (r[0], *r[1:3], {})), r"not \(ndarray, float, bool, dict\)"),
         (Answering(step=lambda r: (*r[:4], None)), "a dict at the end"),
-        (Answering(step=lambda r: (*r[:2], None, *r[3:])), r"float, NoneType, bool, dict\)"),
-        (Answering(step=lambda r: (*r[:3], None, r[4])), "True or False in the middle"),
         (Answering(step=lambda r: (*r[:3], "False", r[4])), r"float, bool, str, dict\)"),
-        (Answering(step=lambda r: (*r[:2], np.array([True]), *r[3:])), r"ndarray, bool, dict\)"),
-        (Answering(step=lambda r: (r[0], "1.5", *r[2:])), "reward '1.5'"),
         (Answering(step=lambda r: (["a"], *r[1:])), r"observation \['a'\], which Box"),
-        (Answering(step=lambda r: ([[1], [1, 2]], *r[1:])), "no array"),
         (Answering(step=lambda r: (np.zeros(4), *r[1:])), r"shape \(4,\)"),
-        (Answering(step=lambda r: (r[0][None], *r[1:])), r"shape \(1, 1\)"),
+        (Answering(step=lambda r: ([[1], [1, 2]], *r[1:])), "no array"),
         (Answering(reset=lambda r: r[0]), "not ndarray"),
         (Answering(reset=lambda r: ([None], {})), r"observation \[None\], which Box"),
-        (Answering(reset=lambda r: (np.zeros(4), {})), r"shape \(4,\)"),
-        (Answering(reset=lambda r: (r[0], None)), r"not \(ndarray, NoneType\)"),
     ],
 )
-@pytest.mark.parametrize("kind", [TD3, PPO])
-def test_an_answer_that_is_not_gymnasiums_is_one_sentence(env, words, kind):
-    agent = kind(env, seed=0, **({"n_envs": 1, "n_steps": 8} if kind is PPO else TINY))
+def test_an_answer_that_is_not_gymnasiums_is_one_sentence(env, words):
     with one_sentence(ValueError, match=words):
-        agent.learn(8)
+        TD3(env, seed=0, **TINY).learn(8)
 
 
 def test_an_old_reset_is_one_sentence():
@@ -328,30 +260,23 @@ def test_an_error_of_the_environments_own_stays_what_it_is():
 # ---- an agent that has diverged ------------------------------------------------------------------
 
 
-def ruined(kind, **settings):
-    """An agent that has learned a little, and then has NaN in its actor."""
-    agent = kind("Pendulum-v1", seed=0, **settings).learn(64)
-    actor = agent.policy.actor if hasattr(agent, "policy") else agent.actor
-    with torch.no_grad():
-        next(actor.parameters())[:] = np.nan
-    return agent
-
-
 ROLLOUTS = {"n_envs": 2, "n_steps": 8}
 
 
 @pytest.mark.parametrize(
-    ("kind", "settings"), [(TD3, TINY), (DDPG, TINY), (SAC, TINY), (PPO, ROLLOUTS), (A2C, ROLLOUTS)]
+    ("kind", "settings"), [(TD3, TINY), (SAC, TINY), (PPO, ROLLOUTS), (A2C, ROLLOUTS)]
 )
 def test_the_agent_is_blamed_for_its_own_nan(kind, settings):
-    agent = ruined(kind, **settings)
+    agent = kind("Pendulum-v1", seed=0, **settings).learn(64)
+    actor = agent.policy.actor if hasattr(agent, "policy") else agent.actor
+    with torch.no_grad():
+        next(actor.parameters())[:] = np.nan
     with one_sentence(ValueError, "training has diverged", "learning rate"):
         agent.learn(200)
 
 
-@pytest.mark.parametrize("kind", [PPO, A2C])
-def test_with_choices_the_loss_tells_it(kind):
-    agent = kind("CartPole-v1", seed=0, **ROLLOUTS)
+def test_with_choices_the_loss_tells_it():
+    agent = A2C("CartPole-v1", seed=0, **ROLLOUTS)
     with torch.no_grad():
         next(agent.critic.parameters())[:] = np.nan
     with pytest.raises(ValueError, match=r"_loss is NaN after step .*diverged"):
@@ -375,12 +300,3 @@ def test_a_diverged_agent_does_not_replace_a_good_file(tmp_path):
     with pytest.raises(ValueError, match="Nothing was saved, since actor holds NaN"):
         agent.save(tmp_path / "agent.pt")
     assert TD3.load(tmp_path / "agent.pt").steps == 50
-
-
-# ---- agents travel -------------------------------------------------------------------------------
-
-
-def test_the_training_environment_keeps_what_is_given_to_it():
-    env = Same()
-    assert make_training_env(env).env is env
-    assert isinstance(make_training_env(Same).env, Same)

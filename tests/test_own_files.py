@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from sentences import one_sentence
-from wholes import AGENTS, everything, tiny
+from wholes import everything, tiny
 
 from helpers.agents import A2C, SAC, TD3, DDPGfD
 from helpers.agents.noise import GaussianNoise, Noise, OUNoise
@@ -78,30 +78,31 @@ OWN = {
     "function": (
         partial(Tricky, "Pendulum-v1", seed=0, **tiny), {"trick": bend}, "trick=bend"
     ),
+    "array within": (
+        partial(Tricky, "Pendulum-v1", seed=0, **tiny), {"trick": {"weights": np.ones(2)}},
+        "trick=dict(...)",
+    ),
 }  # fmt: skip
 EVERY = pytest.mark.parametrize(("new", "own", "typed"), OWN.values(), ids=OWN.keys())
 
 
 @EVERY
-def test_with_objects_of_ones_own_going_on_equals_never_having_stopped(new, own, typed, tmp_path):
+def test_objects_of_ones_own_are_passed_again_and_a_sentence_asks_for_them(
+    new, own, typed, tmp_path
+):
+    """Then going on equals never having stopped."""
     agent = new(**own).learn(30)
     agent.save(tmp_path / "a.pt", replay=True)
     loaded = type(agent).load(tmp_path / "a.pt", **own)
     assert loaded.hyperparameters.keys() == agent.hyperparameters.keys()
     assert everything(loaded.learn(20)) == everything(agent.learn(20))
-
-
-@EVERY
-def test_without_them_a_sentence_says_what_to_pass(new, own, typed, tmp_path):
-    agent = new(**own)
-    agent.save(tmp_path / "a.pt")
     with one_sentence(ValueError, "which no file can hold", str(tmp_path)) as error:
         type(agent).load(tmp_path / "a.pt")
     calls = [f"{type(agent).__name__}.load(path, {each})" for each in typed.split(", ")]
     assert any(call in str(error.value) for call in calls)
 
 
-@pytest.mark.parametrize("name", [3, "os.system('ls')", "x" * 10**4, None, ["a"]], ids=str)
+@pytest.mark.parametrize("name", ["os.system('ls')", "x" * 10**4, None, ["a"]], ids=str)
 def test_a_hostile_name_is_not_shown(name, tmp_path):
     pendulum().save(tmp_path / "a.pt")
     content = torch.load(tmp_path / "a.pt")
@@ -141,14 +142,6 @@ def test_a_setting_of_numpys_numbers_is_loaded_as_pythons(given, loaded, tmp_pat
     assert repr(again.trick) == repr(loaded)
 
 
-def test_a_setting_with_something_else_within_is_asked_for(tmp_path):
-    given = {"weights": np.ones(2)}
-    Tricky("Pendulum-v1", trick=given, seed=0, **tiny).save(tmp_path / "a.pt")
-    with one_sentence(ValueError, match=r"trick=dict\(\.\.\.\)"):
-        Tricky.load(tmp_path / "a.pt")
-    assert Tricky.load(tmp_path / "a.pt", trick=given).trick is given
-
-
 class Slow(TD3):
     """The actor's first layer has a group of its own in the optimiser."""
 
@@ -159,24 +152,13 @@ class Slow(TD3):
         self.actor_optimizer = torch.optim.Adam(groups, 1e-3)
 
 
-def test_an_optimiser_with_several_groups_is_loaded(tmp_path):
+def test_an_optimiser_with_several_groups_is_loaded_where_it_fits(tmp_path):
     agent = Slow("Pendulum-v1", seed=0, **tiny).learn(20)
     agent.actor_optimizer.param_groups[1]["lr"] = 3e-3
     agent.save(tmp_path / "a.pt", replay=True)
     loaded = Slow.load(tmp_path / "a.pt")
     assert [group["lr"] for group in loaded.actor_optimizer.param_groups] == [1e-4, 3e-3]
     assert everything(loaded.learn(10)) == everything(agent.learn(10))
-
-
-def by_sgd():
-    agent = pendulum()
-    agent.actor_optimizer = torch.optim.SGD(agent.actor.parameters(), 1e-3)
-    return agent
-
-
-@pytest.mark.parametrize("new", [by_sgd, partial(Slow, "Pendulum-v1", seed=0, **tiny)])
-def test_an_optimiser_of_another_kind_is_one_sentence(new, tmp_path):
-    new().learn(20).save(tmp_path / "a.pt")
     content = torch.load(tmp_path / "a.pt")
     torch.save(content | {"agent": "TD3"}, tmp_path / "a.pt")
     with one_sentence(ValueError, "'actor_optimizer' does not fit this agent"):
@@ -195,20 +177,15 @@ def path(tmp_path):
 
 
 def test_settings_given_at_load_replace_those_of_the_file(path):
-    loaded = TD3.load(path, gamma=0.5, noise=GaussianNoise(0.2), actor_learning_rate=1e-4)
-    assert (loaded.gamma, loaded.noise) == (0.5, GaussianNoise(0.2))
-    rates = [o.param_groups[0]["lr"] for o in (loaded.actor_optimizer, loaded.critic_optimizer)]
-    assert rates == [1e-4, 1e-3]
+    """Also in the file that is saved then; what the optimisers remember stays."""
     changed = {"gamma": 0.5, "noise": GaussianNoise(0.2), "actor_learning_rate": 1e-4}
-    assert loaded.hyperparameters == TD3.load(path).hyperparameters | changed
+    before, loaded = TD3.load(path), TD3.load(path, **changed)
+    assert loaded.hyperparameters == before.hyperparameters | changed
     moments = loaded.actor_optimizer.state_dict()["state"]
-    assert moments[0]["step"] == TD3.load(path).updates // 2
-    before = [p.clone() for p in loaded.actor.parameters()]
+    assert moments[0]["step"] == before.updates // 2
     loaded.learn(4)
-    largest = max(
-        (p - b).abs().max() for p, b in zip(loaded.actor.parameters(), before, strict=True)
-    )
-    assert 0 < largest < 1e-3
+    pairs = zip(loaded.actor.parameters(), before.actor.parameters(), strict=True)
+    assert 0 < max((now - then).abs().max() for now, then in pairs) < 1e-3
     loaded.save(path)
     assert TD3.load(path).hyperparameters == loaded.hyperparameters
 
@@ -218,82 +195,20 @@ def test_a_schedule_begins_where_the_steps_are(path):
     assert loaded.critic_optimizer.param_groups[0]["lr"] == pytest.approx(5.35e-3)
 
 
-def hand_set(agent, names):
-    groups = [getattr(agent, f"{name}_optimizer").param_groups[0] for name in names]
-    return [(group["lr"], group["betas"], group["weight_decay"]) for group in groups]
+def test_what_was_set_by_hand_in_an_optimiser_stays_unless_it_is_given(tmp_path):
+    def set_there(**given):
+        loaded = DDPGfD.load(tmp_path / "a.pt", **given).learn(2)
+        groups = [loaded.actor_optimizer.param_groups[0], loaded.critic_optimizer.param_groups[0]]
+        return [(group["lr"], group["betas"], group["weight_decay"]) for group in groups]
 
-
-@pytest.mark.parametrize("change", [{}, {"seed": 1}, {"gamma": 0.5}, {"tau": 0.5, "seed": 1}])
-def test_what_was_set_by_hand_in_an_optimiser_stays_whatever_else_is_given(path, change):
-    agent = TD3.load(path)
-    by_hand = {"lr": 3e-3, "betas": (0.5, 0.9), "weight_decay": 0.25}
-    agent.actor_optimizer.param_groups[0] |= by_hand
-    agent.save(path)
-    kept = [tuple(by_hand.values()), (1e-3, (0.9, 0.999), 0)]
-    assert hand_set(TD3.load(path, **change).learn(2), ["actor", "critic"]) == kept
-
-
-def test_what_is_given_at_load_replaces_what_was_set_by_hand(tmp_path):
     agent = DDPGfD("Short-v0", seed=0, **tiny, weight_decay=0.1)
     for optimizer in (agent.actor_optimizer, agent.critic_optimizer):
         optimizer.param_groups[0] |= {"lr": 3e-3, "betas": (0.5, 0.9), "weight_decay": 0.25}
     agent.save(tmp_path / "a.pt")
-    given = DDPGfD.load(tmp_path / "a.pt", critic_learning_rate=1e-4)
-    names = ["actor", "critic"]
-    assert hand_set(given, names) == [(3e-3, (0.5, 0.9), 0.25), (1e-4, (0.5, 0.9), 0.25)]
-    given = DDPGfD.load(tmp_path / "a.pt", weight_decay=0.5)
-    assert hand_set(given, names) == [(3e-3, (0.5, 0.9), 0.5)] * 2
-    a2c = A2C("CartPole-v1", seed=0, n_envs=2, n_steps=4)
-    a2c.policy_optimizer.param_groups[0]["lr"] = 3e-3
-    a2c.save(tmp_path / "a2c.pt")
-    assert hand_set(A2C.load(tmp_path / "a2c.pt", gamma=0.5), ["policy", "critic"])[0][0] == 3e-3
-    given = A2C.load(tmp_path / "a2c.pt", learning_rate=0.25)
-    assert [lr for lr, *_ in hand_set(given, ["policy", "critic"])] == [0.25, 0.25]
-
-
-# Weights and memory fit no others; another device has a file of tests of its own.
-BUILT = ("hidden", "layer_norm", "normalize", "buffer_size", "device")
-
-
-def another(value):
-    """Some other value that such a setting can have."""
-    if isinstance(value, bool):
-        return not value
-    if isinstance(value, int):
-        return value + 2
-    return value / 2 if isinstance(value, float) else GaussianNoise(0.7)
-
-
-def plain_parts(agent):
-    """Plain attributes, and those of its parts: an optimiser's numbers, a memory's, a weight."""
-    parts = {"": agent, "buffer": getattr(agent, "buffer", None)}
-    found = {
-        f"{part}.{name}": value
-        for part, thing in parts.items() if thing is not None
-        for name, value in vars(thing).items() if isinstance(value, (int, float, Noise))
-    }  # fmt: skip
-    for name in agent.parts():
-        if name in agent.hyperparameters:  # SAC's temperature
-            found[name] = str(getattr(agent, name).state_dict())
-        for group in getattr(getattr(agent, name), "param_groups", ()):
-            found[name] = {key: group[key] for key in ("lr", "betas", "eps", "weight_decay")}
-    learned = {"steps", "updates", "size", "position", "samples", "newest", "demos"}
-    learned |= {"smallest", "max_priority"}
-    return {key: each for key, each in found.items() if key.rpartition(".")[-1] not in learned}
-
-
-@pytest.mark.parametrize("name", ["td3", "sac", "sac-fixed", "ddpgfd", "a2c", "ppo", "book"])
-def test_every_setting_given_at_load_counts_as_one_given_at_first(name, tmp_path):
-    agent = AGENTS[name]().learn(30)
-    agent.save(tmp_path / "a.pt", replay=True)
-    settings = dict(agent.hyperparameters)
-    for setting_ in settings.keys() - set(BUILT):
-        change = {setting_: another(settings[setting_])} if settings[setting_] is not None else {}
-        loaded = type(agent).load(tmp_path / "a.pt", **change)
-        given = type(agent)(agent.env_source, **settings | change)
-        ours, theirs = plain_parts(loaded), plain_parts(given)
-        ours.pop("temperature", None) if setting_ != "temperature" else None
-        assert ours == {key: theirs[key] for key in ours}, setting_
+    by_hand = (3e-3, (0.5, 0.9), 0.25)
+    assert set_there() == set_there(tau=0.5, seed=1) == [by_hand, by_hand]
+    assert set_there(critic_learning_rate=1e-4) == [by_hand, (1e-4, (0.5, 0.9), 0.25)]
+    assert set_there(weight_decay=0.5) == [(3e-3, (0.5, 0.9), 0.5)] * 2
 
 
 @pytest.mark.parametrize("learned", [True, False])
@@ -326,11 +241,9 @@ def test_another_seed_draws_other_numbers_from_there_on(path):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"hidden": 8}, "with another hidden"),
         ({"hidden": (4, 4, 4)}, "with another hidden"),
         ({"tau": 2.0}, "tau must be"),
         ({"gamma": 0.9, "layer_norm": True}, "with another gamma and layer_norm"),
-        ({"noise": 0.3}, "noise must be"),
     ],
     ids=str,
 )

@@ -164,21 +164,6 @@ def test_it_runs_at_the_speed_of_the_clock(page, clock, speed, rate):
     np.testing.assert_allclose(np.diff(pictures), 1 / rate)  # each step is seen
 
 
-def test_what_takes_longer_slows_the_game_and_is_never_caught_up(page, clock, monkeypatch):
-    game = recorder(speed="real time")
-    step = game.env.unwrapped.step
-
-    def slow(action):
-        clock.now += 0.5
-        return step(action)
-
-    monkeypatch.setattr(game.env.unwrapped, "step", slow)
-    began = clock.now
-    played(game)
-    assert clock.now - began == pytest.approx(12 * 0.5)
-    assert max(clock.slept) <= 0
-
-
 def test_the_hand_acts_and_the_episode_is_recorded(page, clock):
     game = recorder(speed="half speed", seed=3)
     after(clock, 3.5 / 15, lambda: set_slider(game, 2.0))
@@ -194,16 +179,6 @@ def test_the_hand_acts_and_the_episode_is_recorded(page, clock):
     assert "Not saved yet" in game.listed.value
     assert game.inputs[0].value == 0, "the next episode begins without a push"
     assert not game.start_button.disabled
-
-
-def test_the_return_runs_along(page, clock):
-    game, texts = recorder(), []
-    game.status.observe(lambda change: texts.append(change.new), "value")
-    game.env.unwrapped.state = np.zeros(2)  # it stands
-    played(game)
-    assert [f"return {i}." in text for i, text in enumerate(texts[-12:], start=1)] == [True] * 12
-    assert game.demos.returns.tolist() == [12]
-    assert "1: <b>12</b>" in game.listed.value
 
 
 def test_moving_the_slider_starts(page, clock):

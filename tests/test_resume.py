@@ -2,19 +2,19 @@
 
 from functools import partial
 
-import gymnasium as gym
 import numpy as np
 import pytest
-from environments import TORQUE, Constant, Counting, Log, Probe, make
-from sentences import assert_one_sentence
+import torch
+from environments import TORQUE, AnySpace, Constant, Probe, make
+from sentences import assert_one_sentence, one_sentence
 from wholes import AGENTS, everything, tiny
 
 from helpers.agents import A2C, DDPG, TD3
 from helpers.agents.off_policy import OffPolicyAgent
 from helpers.envs import resumable
+from helpers.envs.resumable import Resumable
 
 EVERY = pytest.mark.parametrize("new", AGENTS.values(), ids=AGENTS.keys())
-BOTH = pytest.mark.parametrize("name", ["td3-ou", "ddpgfd-ou"])  # both kinds of memory
 
 
 def reloaded(agent, path):
@@ -47,7 +47,7 @@ def test_going_on_equals_never_having_stopped_from_any_step(new, tmp_path):
         assert agent.history == whole.history
 
 
-@EVERY
+@pytest.mark.parametrize("new", map(AGENTS.get, ["td3-ou", "ddpgfd-ou", "a2c", "book"]))
 def test_a_training_in_many_sittings_is_one_training(new, tmp_path):
     """Saved and loaded time after time: before its first step, and twice in a row as well."""
     agent, path = new(), tmp_path / "a.pt"
@@ -94,19 +94,6 @@ class Moody(Probe):
         return 1.0, self.t == 30, False
 
 
-class Stubborn(Constant):
-    """Refuses to be reset with a random state, or to be led through an episode again."""
-
-    action_space = TORQUE
-    steps = 0
-
-    def play(self, action):
-        Stubborn.steps += 1
-        if Stubborn.steps > 20:
-            raise ArithmeticError("enough")
-        return super().play(action)
-
-
 class Paid(Constant):
     """Gives more and more; what it shows is always the same."""
 
@@ -118,32 +105,8 @@ class Paid(Constant):
         return float(Paid.given), self.t == 30, False
 
 
-class Fading(Constant):
-    """Ends sooner, the more episodes there were."""
-
-    action_space = TORQUE
-    made = 0
-
-    def reset(self, **kwargs):
-        Fading.made += 1
-        return super().reset(**kwargs)
-
-    def play(self, action):
-        return 0.0, self.t * Fading.made >= 30, False
-
-
-ELSEWHERE = {
-    "random": partial(make, Moody),
-    "refusing": partial(make, Stubborn, ending="terminated", length=50),
-    "paying": partial(make, Paid, ending="terminated"),
-    "ending": partial(make, Fading, ending="terminated"),
-    "counting": partial(make, Counting, transitions=Log(), action_space=TORQUE),
-}
-
-
-@pytest.mark.parametrize("env", ELSEWHERE.values(), ids=ELSEWHERE.keys())
+@pytest.mark.parametrize("env", [make(Moody), make(Paid, ending="terminated")])
 def test_where_the_way_leads_elsewhere_a_sentence_says_so(env, tmp_path, capsys):
-    env = env()
     agent = DDPG(env, seed=0, **tiny).learn(19)
     while agent.obs is None:
         agent.learn(1)
@@ -153,19 +116,7 @@ def test_where_the_way_leads_elsewhere_a_sentence_says_so(env, tmp_path, capsys)
     out = capsys.readouterr().out.strip()
     assert_one_sentence(out, "new episode", f"step {agent.steps}")
     assert (len(loaded.buffer), loaded.updates) == (len(agent.buffer), agent.updates)
-    Stubborn.steps = 0
-    loaded.learn(8)
-    assert loaded.steps == agent.steps + 8
-
-
-def test_another_environment_than_the_one_left_is_a_new_episode(tmp_path, capsys):
-    agent = AGENTS["td3"]().learn(25)
-    agent.save(tmp_path / "a.pt", replay=True)
-    loaded = TD3.load(tmp_path / "a.pt", env=gym.make("Pendulum-v1", g=1.0))
-    assert "new episode" in capsys.readouterr().out
-    assert loaded.obs is None
-    assert len(loaded.buffer) == 25
-    loaded.learn(10)
+    assert loaded.learn(8).steps == agent.steps + 8
 
 
 def test_vector_environments_that_are_elsewhere_start_anew_together(tmp_path, capsys):
@@ -190,14 +141,144 @@ def test_an_episode_without_end_is_not_remembered_for_ever(tmp_path, capsys, mon
     assert capsys.readouterr().out.count("new episode begins") == 1
 
 
+# ---- what a file may not hold --------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """Files of agents by name; each is trained once."""
+    folder = tmp_path_factory.mktemp("saved")
+
+    def save(name):
+        path = folder / f"{name}.pt"
+        if not path.exists():
+            AGENTS[name]().learn(19).save(path, replay=True)
+        return path
+
+    return save
+
+
+def at(*path, value):
+    """A change of what stands there; `KeyError` takes it out."""
+
+    def change(content):
+        for name in path[:-1]:
+            content = content[name]
+        if value is KeyError:
+            del content[path[-1]]
+        else:
+            content[path[-1]] = value(content[path[-1]]) if callable(value) else value
+
+    return change
+
+
+def damaged(saved, name, change, path):
+    """The agent's class, and its file after a change of what is under way."""
+    content = torch.load(saved(name), weights_only=True)
+    change(content["under_way"])
+    torch.save(content, path)
+    return type(AGENTS[name]()), path
+
+
+BUFFER = ("memories", "buffer")
+MEMORIES = {
+    "no memories": at("memories", value=KeyError),
+    "no episode": at("episode", value=KeyError),
+    "an episode of another kind": at("episode", value="nonsense"),
+    "no buffer": at(*BUFFER, value=KeyError),
+    "a part too many": at(*BUFFER, "steps", value=lambda steps: [*steps, steps[0]]),
+    "parts of other lengths": at(*BUFFER, "steps", 2, value=lambda part: part[:-1]),
+    "observations of another size": at(*BUFFER, "steps", 0, value=lambda part: part[:, :1]),
+    "too many steps": at(
+        *BUFFER, "steps", value=lambda steps: [torch.cat([part] * 100) for part in steps]
+    ),
+    "a position beyond": at(*BUFFER, "position", value=10_000),
+    "a position before": at(*BUFFER, "position", value=-1),
+    "a position where the next step does not go": at(*BUFFER, "position", value=3),
+    "no noise": at("memories", "noise", value=KeyError),
+}
+PRIORITIES = {
+    "no priorities": at(*BUFFER, "priorities", value=KeyError),
+    "too few": at(*BUFFER, "priorities", value=lambda p: p[:-1]),
+    "zero": at(*BUFFER, "priorities", value=lambda p: p * 0),
+    "not numbers": at(*BUFFER, "priorities", value=lambda p: p * np.nan),
+    "endless": at(*BUFFER, "priorities", value=lambda p: p * np.inf),
+    "other ends": at(*BUFFER, "ends", value=lambda ends: ends[1:]),
+    "more demonstrations than steps": at(*BUFFER, "demos", value=5000),
+    "fewer demonstrations than none": at(*BUFFER, "demos", value=-1),
+    "a newest step that is not there": at(*BUFFER, "newest", value=5000),
+    "a sample count": at(*BUFFER, "samples", value="many"),
+    "a largest priority": at(*BUFFER, "max_priority", value=float("nan")),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        *(pytest.param("td3-ou", change, id=what) for what, change in MEMORIES.items()),
+        *(pytest.param("ddpgfd", change, id=what) for what, change in PRIORITIES.items()),
+    ],
+)
+def test_a_memory_that_cannot_be_is_one_sentence(saved, name, change, tmp_path):
+    kind, path = damaged(saved, name, change, tmp_path / "a.pt")
+    with one_sentence(ValueError, str(path), match=r"cannot be loaded|not an agent"):
+        kind.load(path)
+
+
+WAYS = {
+    "no way": at("episode", "trace", value=None),
+    "no start": at("episode", "trace", "start", value=KeyError),
+    "another start": at("episode", "trace", "start", value=7),
+    "no action": at("episode", "trace", "actions", value=lambda actions: actions[:0]),
+    "actions of another size": at("episode", "trace", "actions", value=torch.zeros(3, 5)),
+    "another place": at("episode", "trace", "obs", value=lambda obs: obs + 1),
+    "another return": at("episode", "trace", "return", value=12.0),
+    "an end": at("episode", "trace", "over", value=True),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        *(pytest.param("td3", change, id=what) for what, change in WAYS.items()),
+        *(
+            pytest.param("a2c", at("episode", "trace", value=trace), id=str(trace))
+            for trace in (None, [None] * 3, [None] * 7, "three ways")
+        ),
+    ],
+)
+def test_a_way_that_leads_nowhere_is_a_new_episode(saved, name, change, capsys, tmp_path):
+    kind, path = damaged(saved, name, change, tmp_path / "a.pt")
+    loaded = kind.load(path)
+    assert_one_sentence(capsys.readouterr().out.strip(), "new episode")
+    loaded.learn(30)
+
+
+# ---- environments of all sorts -------------------------------------------------------------------
+
+
+def test_actions_are_remembered_as_they_were_given():
+    """Also if the environment writes into them."""
+
+    class Writing(AnySpace):
+        def play(self, action):
+            result = super().play(action.copy())
+            action[:] = 99
+            return result
+
+    env = Resumable(make(Writing, action_space=TORQUE))
+    env.reset(seed=0)
+    env.step(np.float32([0.5]))
+    assert env.trace()["actions"].tolist() == [[0.5]]
+
+
 # ---- without replay ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [DDPG, TD3])
-def test_without_replay_it_acts_by_its_policy_while_the_memory_fills_again(kind, tmp_path):
-    agent = kind("Short-v0", seed=0, **tiny, noise=None).learn(30)
+def test_without_replay_it_acts_by_its_policy_while_the_memory_fills_again(tmp_path):
+    agent = TD3("Short-v0", seed=0, **tiny, noise=None).learn(30)
     agent.save(tmp_path / "a.pt")
-    loaded = kind.load(tmp_path / "a.pt")
+    loaded = TD3.load(tmp_path / "a.pt")
     assert (loaded.updates, len(loaded.buffer), loaded.env) == (agent.updates, 0, None)
     loaded.learn(9)
     assert loaded.updates == agent.updates

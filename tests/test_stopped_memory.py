@@ -7,9 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from wholes import AGENTS, with_demos
+from wholes import AGENTS
 
-from helpers.agents.ddpgfd import DDPGfD
 from helpers.memory import buffers
 from helpers.memory.buffers import PrioritizedReplayBuffer, ReplayBuffer
 from helpers.memory.pictures import keep_pictures_once
@@ -121,21 +120,3 @@ def test_an_agent_learns_on_and_is_saved_wherever_it_was_stopped(name, tmp_path)
             assert each.learn(2).steps == before + 2
         number += 11
     assert number > 20
-
-
-@pytest.mark.parametrize("name", ["connect", "set_priorities"])
-def test_demonstrations_are_learned_from_after_ctrl_c(name, tmp_path, monkeypatch):
-    """Stopped between a step and its priority: as it was reported of other libraries."""
-    agent = with_demos(buffer_size=1500).learn(30)
-
-    def stop(*_):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(agent.buffer, name, stop)
-        agent.learn(50)
-    agent.save(tmp_path / "a.pt", replay=True)
-    for each in (DDPGfD.load(tmp_path / "a.pt"), agent):
-        steps = each.steps
-        assert each.learn(60).steps == steps + 60
-        assert each.buffer.sample(64).weights.max() <= 1

@@ -23,14 +23,8 @@ from helpers.training import train
 from helpers.training.callbacks import Evaluate
 
 ROOT = Path(__file__).resolve().parent.parent
-SMALL = [
-    "hidden=4",
-    "batch_size=4",
-    "learning_starts=20",
-    "buffer_size=300",
-    "noise=OUNoise(0.3)",
-    "actor_learning_rate=LinearSchedule(1e-3, 1e-4, 400)",
-]
+SMALL = ["hidden=4", "batch_size=4", "learning_starts=20", "buffer_size=300"]
+SMALL += ["noise=OUNoise(0.3)", "actor_learning_rate=LinearSchedule(1e-3, 1e-4, 400)"]
 
 
 def arguments(out, *more, steps=450, algorithm="td3", env="Pendulum-v1"):
@@ -47,6 +41,11 @@ def outcome(out):
     return flat(content), flat(best), json.loads((out / "evaluations.json").read_text())["curve"]
 
 
+def steps_in(out):
+    path = out / "checkpoint.pt"
+    return torch.load(path, weights_only=True)["steps"] if path.exists() else 0
+
+
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """The folder of a training that nothing disturbed."""
@@ -60,21 +59,17 @@ def out(tmp_path):
     return tmp_path / "run"
 
 
-def crash_at(monkeypatch, step):
+def crashed(monkeypatch, out, step):
     """What a power cut leaves: nothing happens after that step, no last checkpoint."""
 
     def crash(self, agent):
         if agent.steps == step:
             raise SystemExit("the power is cut")
 
-    monkeypatch.setattr(train.Interrupt, "__call__", crash)
-
-
-def crashed(monkeypatch, out, step, *more):
     with monkeypatch.context() as patch:
-        crash_at(patch, step)
+        patch.setattr(train.Interrupt, "__call__", crash)
         with pytest.raises(SystemExit, match="the power is cut"):
-            train.main(arguments(out, *more))
+            train.main(arguments(out))
 
 
 # ---- from beginning to end -----------------------------------------------------------------------
@@ -127,19 +122,15 @@ def test_a_finished_training_says_so_and_how_to_go_on(whole, capsys):
     assert outcome(whole) == before
 
 
-@pytest.mark.parametrize("algorithm", ["a2c", "reinforce", "ddpg"])
-def test_other_agents_go_on_as_well(algorithm, tmp_path, monkeypatch):
-    env = "Pendulum-v1" if algorithm == "ddpg" else "CartPole-v1"
-    settings = {"ddpg": SMALL, "a2c": ["hidden=4", "n_envs=2"]}.get(algorithm, ["hidden=4"])
-    line = [algorithm, env, "--seed", "3", "--evaluate-every", "100", "--episodes", "1"]
-    line += ["--set", *settings]
-    assert train.main([*line, "--steps", "600", "--out", str(tmp_path / "whole")]) == 0
-    parts = [*line, "--out", str(tmp_path / "parts")]
+def test_an_agent_with_several_environments_goes_on_as_well(tmp_path, monkeypatch):
+    line = ["a2c", "CartPole-v1", "--seed", "3", "--evaluate-every", "100", "--episodes", "1"]
+    line += ["--set", "hidden=4", "n_envs=2", "--steps", "600", "--out"]
+    assert train.main([*line, str(tmp_path / "whole")]) == 0
     for _ in range(2):
         stop_after(monkeypatch, 2)
-        assert train.main([*parts, "--steps", "600"]) == train.STOPPED
+        assert train.main([*line, str(tmp_path / "parts")]) == train.STOPPED
         monkeypatch.undo()
-    assert train.main([*parts, "--steps", "600"]) == 0
+    assert train.main([*line, str(tmp_path / "parts")]) == 0
     assert outcome(tmp_path / "parts")[0] == outcome(tmp_path / "whole")[0]
 
 
@@ -197,25 +188,6 @@ def test_kill_9_at_random_moments_changes_nothing(whole, out):
     assert train.main(arguments(out)) == 0
     assert outcome(out) == outcome(whole)
     assert not list(out.glob("*.unfinished"))
-
-
-@pytest.mark.skipif(os.name == "nt", reason="kills as POSIX does")
-def test_kill_9_of_the_program_itself(whole, out):
-    command = [sys.executable, "-m", "helpers.training.train", *arguments(out)]
-    command += ["--checkpoint-minutes", "0.001"]
-    child = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    while child.poll() is None and steps_in(out) < 50:
-        time.sleep(0.01)
-    child.kill()
-    assert child.wait() == -signal.SIGKILL, child.stderr.read().decode()
-    assert 50 <= steps_in(out) < 450
-    assert train.main(arguments(out)) == 0
-    assert outcome(out) == outcome(whole)
-
-
-def steps_in(out):
-    path = out / "checkpoint.pt"
-    return torch.load(path, weights_only=True)["steps"] if path.exists() else 0
 
 
 def test_what_came_after_the_checkpoint_is_forgotten(whole, out, monkeypatch):

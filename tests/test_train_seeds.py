@@ -79,13 +79,3 @@ def test_a_seed_that_was_killed_is_no_success(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(several.subprocess, "Popen", killed)
     assert train.main(arguments(tmp_path, "--seeds", "0-1")) == signal.SIGKILL
     assert "seed 1: Finished" in capsys.readouterr().out
-
-
-def test_ctrl_c_leaves_a_cluster_with_a_sentence(tmp_path, monkeypatch, capsys):
-    def heard(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(several, "on_cluster", heard)
-    line = arguments(tmp_path, "--seeds", "0-1", "--scheduler", "tcp://host:8786")
-    assert train.main(line) == train.STOPPED
-    assert capsys.readouterr().out.startswith("Left: workers finish what they are at")

@@ -61,14 +61,6 @@ def test_record_keeps_first_and_last_state_and_every_reward():
     assert not recording.truncated
 
 
-def test_record_is_reproducible_and_starts_where_the_seed_says():
-    one, same, other = (record(left, "CartPole-v1", seed=s, max_steps=3) for s in (1, 1, 2))
-    np.testing.assert_array_equal(one.frames, same.frames)
-    assert (one.frames != other.frames).any()
-    assert not one.terminated
-    assert len(one.rewards) == 3
-
-
 def test_record_asks_an_agent_for_its_deterministic_action():
     class Agent:
         def predict(self, obs, deterministic=False):
@@ -76,13 +68,10 @@ def test_record_asks_an_agent_for_its_deterministic_action():
             assert obs.shape == (3,)
             return np.array([2.0])
 
-    class PairAgent(Agent):  # Stable-Baselines3 returns the action and a state
-        def predict(self, obs, deterministic=False):
-            return super().predict(obs, deterministic), None
-
-    one, two = (record(agent, "Pendulum-v1", max_steps=5) for agent in (Agent(), PairAgent()))
-    assert one.rewards == two.rewards
+    one, same = (record(Agent(), "Pendulum-v1", seed=1, max_steps=5) for _ in range(2))
     assert one.frames.shape == (6, 360, 360, 3)
+    assert not one.truncated
+    np.testing.assert_array_equal(one.frames, same.frames)
 
 
 CARTPOLE = "gymnasium.envs.classic_control.cartpole.CartPoleEnv"
@@ -244,11 +233,3 @@ def test_side_by_side_waits_for_the_longest():
     assert (left_half[4] == left_half[8]).all(), "the shorter one rests at its last frame"
     assert (left_half[4] != left_half[3]).any(), "in pale"
     assert (right_half[8] != right_half[7]).any()
-
-
-def test_side_by_side_wraps_into_rows():
-    clips = [Recording(moving_square(3), 10.0, []) for _ in range(4)]
-    tall = side_by_side(clips, list("abcd"), columns=2)
-    flat = side_by_side(clips, list("abcd"), columns=4)
-    assert tall.frames.shape[1] == 2 * flat.frames.shape[1]
-    assert tall.frames.shape[2] == flat.frames.shape[2] / 2

@@ -10,7 +10,7 @@ import pytest
 import torch
 from gymnasium import spaces
 from sentences import one_sentence
-from wholes import everything, tiny
+from wholes import tiny
 
 from helpers.agents import A2C, TD3
 from helpers.envs.plain_spaces import describe_space, space_from
@@ -38,12 +38,11 @@ def robot(monkeypatch):
     [(TD3, tiny), (A2C, A2C_TINY)],
     ids=lambda each: getattr(each, "__name__", ""),
 )
-@pytest.mark.parametrize("replay", [False, True])
 def test_without_its_package_it_acts_and_learning_says_what_is_missing(
-    robot, kind, settings, replay, tmp_path
+    robot, kind, settings, tmp_path
 ):
     agent = kind("Robot-v0", seed=0, **settings).learn(30)
-    agent.save(tmp_path / "a.pt", replay=replay)
+    agent.save(tmp_path / "a.pt", replay=True)
     robot()
     loaded = kind.load(tmp_path / "a.pt")
     batch = np.stack([agent.observation_space.sample() for _ in range(5)])
@@ -61,14 +60,6 @@ def test_without_its_package_it_acts_and_learning_says_what_is_missing(
     assert loaded.set_env("Pendulum-v1").learn(20).steps >= agent.steps + 20
 
 
-def test_where_the_environment_is_nothing_is_different(robot, tmp_path):
-    agent = TD3("Robot-v0", seed=0, **tiny).learn(20)
-    agent.save(tmp_path / "a.pt", replay=True)
-    loaded = TD3.load(tmp_path / "a.pt")
-    assert loaded.env_source == "Robot-v0"
-    assert everything(loaded.learn(10)) == everything(agent.learn(10))
-
-
 SPACES = [
     spaces.Box(-1, 1, (3,)),
     spaces.Box(np.float32([-np.inf, 0, -0.1]), np.float32([np.inf, 2.5, 1e30])),
@@ -78,9 +69,7 @@ SPACES = [
     spaces.Box(-1, 1, ()),
     spaces.Discrete(4, start=-2),
     spaces.MultiDiscrete([2, 3]),
-    spaces.MultiBinary(3),
     spaces.MultiBinary((2, 3)),
-    spaces.Dict({"a": spaces.Discrete(2), "b": spaces.Box(0, 1, (2,))}),
     spaces.Dict({"a": spaces.Tuple((spaces.Discrete(3), spaces.Box(-1, 1, (1,))))}),
     spaces.Dict(OrderedDict(z=spaces.Discrete(2), a=spaces.Discrete(3))),
 ]
@@ -99,13 +88,6 @@ def test_a_space_comes_back_from_plain_values(space, tmp_path):
 def test_a_table_of_parts_is_read_as_before_version_6():
     parts = {"z": describe_space(spaces.Discrete(2)), "a": describe_space(spaces.Discrete(3))}
     assert list(space_from({"kind": "Dict", "of": parts})) == ["z", "a"]
-
-
-def test_a_subclass_is_the_space_that_it_is_made_of():
-    class Few(spaces.Discrete):
-        pass
-
-    assert space_from(describe_space(Few(3))) == spaces.Discrete(3)
 
 
 def test_other_spaces_are_described_by_nothing():
