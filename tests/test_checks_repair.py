@@ -3,6 +3,7 @@
 import ast
 import builtins
 import os
+import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -353,3 +354,51 @@ def test_a_search_that_ends_halfway_leaves_the_source_as_it_was():
             pass
         changes.close()
         assert ast.unparse(node) == before
+
+
+class Both:
+    def first(self, x):
+        return x + 1
+
+    def second(self, x):
+        return 2 * self.first(x)
+
+
+WRONG_SECOND = """\
+class Both:
+    def first(self, x):
+        return 1 + x
+
+    def second(self, x):
+        return np.sqrt(self.first(x)) + np.cos(x)
+"""
+
+
+def test_of_a_class_the_method_that_is_wrong():
+    exercise = exercise_of(
+        Both,
+        lambda rng: [(np.array([1.0, 2.0]),), (np.array([0.5]),)],
+        observe=lambda made, x: {"first": made().first(x), "second": made().second(x)},
+    )
+    message = told(WRONG_SECOND, exercise).message
+    assert "With the course's `second` instead of yours all cases are right" in message
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there memory can be limited")
+def test_a_try_takes_little_memory(monkeypatch):
+    """Of a shape twice as long numpy would make an array that fills all of it."""
+    import resource
+
+    limits, seen = resource.getrlimit(resource.RLIMIT_AS), []
+
+    def tried(*_):
+        with pytest.raises(MemoryError):
+            np.ones(2**28)
+        seen.append(resource.getrlimit(resource.RLIMIT_AS))
+        yield from ()
+
+    monkeypatch.setattr(repair, "mutants", tried)
+    told(SQUARED)
+    assert seen
+    assert limits not in seen
+    assert resource.getrlimit(resource.RLIMIT_AS) == limits

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from matplotlib.colors import to_rgba
 
 from helpers.show.figures.practice_frames import plot_frames
 from helpers.show.figures.practice_long_training import plot_robot
@@ -108,15 +107,3 @@ def test_frames_and_their_difference(k, size):
         f"{moved:,} of {size[0] * size[1]:,} pixels differ between oldest and"
     )
     apart(fig)
-
-
-def test_darker_and_brighter_have_the_colours_of_the_difference():
-    frames = np.full((2, 8, 8), 128, np.uint8)
-    frames[1, 0, 0], frames[1, 0, 1] = 0, 255
-    ax = plot_frames(frames).axes[-1]
-    colours = {text.get_text(): np.array(to_rgba(text.get_color())) for text in ax.texts}
-    drawn = ax.images[0].cmap(ax.images[0].norm(ax.images[0].get_array()))
-    for name, pixel in (("darker", drawn[0, 0]), ("brighter", drawn[0, 1])):
-        nearest = min(colours, key=lambda each: np.abs(colours[each] - pixel).sum())
-        assert nearest == name
-    np.testing.assert_allclose(drawn[4, 4], 1, atol=0.01)
