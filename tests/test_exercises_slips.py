@@ -68,6 +68,8 @@ SLIPS = [
     ("3.5", [("torch.as_tensor(rng.standard_normal(action.shape, dtype=np.float32))",
               "(torch.manual_seed(int(rng.integers(9))), torch.randn(action.shape))[1]")],
      "uses a shared stream"),
+    ("3.7", [("agent.critic_optimizer.zero_grad()",
+              "agent.critic_optimizer.zero_grad(); batch.reward.mul_(2)")], "parts of the batch"),
     ("5.4", [("super().reset(seed=seed)", "super.reset(seed=seed)")], "`super` has to be called"),
     ("5.4", [("super().reset(seed=seed)", "super().reset()")], NOT_PASSED_ON),
     ("5.4", [("super().reset(seed=seed)", "pass")], NOT_PASSED_ON),
