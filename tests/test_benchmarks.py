@@ -174,12 +174,7 @@ def test_so_does_every_timed_step_of_stable_baselines3(monkeypatch):
     assert at_defaults.batch_size == 256
     ours = get_setting("ddpg", "Pendulum-v1").make(seed=0)
     assert as_ours.policy.net_arch == [ours.hyperparameters["hidden"]] * 2
-    assert as_ours.batch_size == ours.batch_size
-    assert as_ours.learning_starts == ours.learning_starts
-    weights = [sum(p.numel() for p in net.parameters()) for net in (as_ours.actor, as_ours.critic)]
-    assert weights == [
-        sum(p.numel() for p in net.parameters()) for net in (ours.actor, ours.critic)
-    ]
+    assert (as_ours.batch_size, as_ours.learning_starts) == (ours.batch_size, ours.learning_starts)
 
 
 def test_the_plain_file_is_the_td3_that_it_is_beside():

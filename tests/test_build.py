@@ -7,7 +7,7 @@ import pytest
 
 from tools.build import main
 from tools.editions import editions
-from tools.sources import BuildError, blank, definition, giveaways, leak, shuffled
+from tools.sources import BuildError, blank, definition, shuffled
 
 AGENT = '''\
 """Small functions to include."""
@@ -266,30 +266,15 @@ def test_the_lines_of_a_solution_come_in_another_order_and_whole():
 
 
 @pytest.mark.parametrize(
-    ("text", "leaks"),
-    [
-        ("running = reward + gamma * lam * running", True),
-        ("if x:\n    running=reward+gamma*(lam)*running", False),
-        ("for i in x:\n    running  = reward +gamma*lam \\\n  *running", False),
-        ("# running = reward + gamma * lam * running", True),
-        ('"""Like this: running = reward + gamma * lam * running"""', True),
-        ("advantages.append(running*1.0,)", True),
-        ("for reward in reversed(rewards):", False),
-        ("It is so: `return advantages[::-1]`", True),
-        ("return advantages", False),
-    ],
-)
-def test_what_counts_as_a_leak(course, text, leaks):
-    secrets = giveaways(definition(course.root, "helpers.agents.agent:gae"))
-    assert bool(leak(secrets, text)) == leaks
-
-
-@pytest.mark.parametrize(
     ("more", "refused"),
     [
         ("```{code-cell}\nrunning = reward + gamma * lam * running\n```\n", True),
         ("```{code-cell}\n:include: helpers.agents.agent:gae\n```\n", True),
         ("```{code-cell}\n:tags: [lesson-only]\nrunning=reward+gamma*lam*running\n```\n", False),
+        ("```{code-cell}\nrunning = reward+gamma*(lam)*running\n```\n", False),  # is none: brackets
+        ("```{code-cell}\n# running = reward + gamma * lam * running\n```\n", True),
+        ("```{code-cell}\nadvantages.append(running*1.0,)\n```\n", True),
+        ("```{code-cell}\nfor reward in reversed(rewards):\n    1\n```\n", False),
         ("In code: `running = reward + gamma * lam * running`.\n", True),
         ("<details>\n<summary>S</summary>\n\n`return advantages[::-1]`\n\n</details>\n", False),
         ("<details open>\n\n`return advantages[::-1]`\n\n</details>\n", True),

@@ -165,13 +165,9 @@ RING = exercise_of(
 @pytest.mark.parametrize(
     "answer",
     [
-        lambda x: x + x,
         lambda x: (2 * x).tolist(),
-        lambda x: [2 * row for row in x],
         lambda x: [torch.tensor(2 * row) for row in x],
-        lambda x: 2 * torch.tensor(x),
         lambda x: 2 * torch.tensor(x, dtype=torch.float32),
-        lambda x: (2 * x).astype(np.float32),
     ],
 )
 def test_the_type_of_an_output_does_not_matter(answer):

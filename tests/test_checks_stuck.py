@@ -137,13 +137,10 @@ def test_an_autograder_sees_no_stderr(capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_an_autograder_takes_no_version_of_the_course():
+def test_an_autograder_takes_no_version_of_the_course_and_gives_it_to_later_cells():
     names = {"discounted_returns": discounted_returns}
     with pytest.raises(CheckFailed, match="earns no points"):
         checker("0.1", names)("0.1", discounted_returns)
-
-
-def test_after_a_failure_later_cells_of_a_graded_notebook_get_the_course_s_version():
     names = {}
     with pytest.raises(CheckFailed) as failure:
         checker("0.1", names)("0.1", EXERCISES[0].mistakes[0].function)

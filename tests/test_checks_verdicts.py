@@ -227,25 +227,6 @@ def test_a_misconception_that_raises_is_recognised_by_its_error():
     assert judge(exercise, lambda x: 3 * x if x.ndim == 1 else [][0]).diagnosis == "thrice"
 
 
-def test_errors_that_say_the_same_are_told_apart_by_what_the_check_notes():
-    def observe(function, x):
-        try:
-            return function(x)
-        except ValueError as error:
-            error.add_note(f"it was given {function.__name__}")
-            raise
-
-    def one(x):
-        raise ValueError("no")
-
-    def other(x):
-        raise ValueError("no")
-
-    wrong = [wrong_version(f.__name__, f, "W.") for f in (one, other)]
-    exercise = exercise_of(double, double_cases, observe=observe, mistakes=wrong)
-    assert [judge(exercise, f).diagnosis for f in (one, other)] == ["one", "other"]
-
-
 # --- The verdict ----------------------------------------------------------------------------------
 
 

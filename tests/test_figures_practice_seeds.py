@@ -13,7 +13,6 @@ from helpers.show.figures.practice_imaginary_studies import (
     stored_scores,
 )
 from helpers.show.figures.practice_seeds import REPORT_COLOURS, plot_seeds
-from helpers.training.results import load_results
 from tests.figures import sentence
 
 SPARSE = "ddpg_SparsePendulum-v0"
@@ -42,15 +41,6 @@ def test_imaginary_studies_report_what_their_seeds_say():
     assert (other != studies["mean"][0]).mean() > 0.8  # seven eighths, if independent
     with_replacement = [len(set(study[:8])) < 8 for study in drawn]
     assert np.mean(with_replacement) > 0.9
-
-
-@pytest.mark.parametrize("study", STUDIES.values())
-def test_stored_scores_are_those_of_the_file(study):
-    record = load_results(study)
-    scores, bar, name = stored_scores(study)
-    assert scores.tolist() == [row["mean"] for row in record["results"]]
-    assert bar == record["settings"]["bar"]
-    assert name in next(label for label, file in STUDIES.items() if file == study)
 
 
 @pytest.mark.parametrize("report", REPORTS)
