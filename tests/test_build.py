@@ -227,7 +227,7 @@ class Agent:
          "# 1. a|..."),
         ("def f(x):\n    @d\n    def g():\n        return 1\n\n    # 1. a\n    return g",
          "...|# 1. a|..."),
-        ("def f(x):\n    # 1. a\n    # 2a) b\n    return x", "# 1. a|# 2a) b|..."),
+        ("def f(x):\n    # 1. a\n    #    b\n    return x", "# 1. a|#    b|..."),
         ("@d(1)  # 1. no\ndef f(x: int = 3) -> dict[str, int]:\n    return {}", "..."),
     ],
 )  # fmt: skip
