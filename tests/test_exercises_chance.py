@@ -52,7 +52,7 @@ def test_a_right_smoothing_passes_whatever_it_draws():
             assert result.passed, str(result)
 
 
-@pytest.mark.parametrize("wrong", find("3.5").mistakes, ids=lambda wrong: wrong.name)
+@pytest.mark.parametrize("wrong", find("3.5").mistakes[::5], ids=lambda wrong: wrong.name)
 def test_a_wrong_smoothing_has_its_name_whatever_it_draws(wrong):
     result = judge(find("3.5"), redrawn(wrong.function, 7))
     assert result.diagnosis == wrong.name, str(result)
