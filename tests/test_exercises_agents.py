@@ -41,12 +41,22 @@ def places(exercise):
     return [place for place in AGENTS[exercise.lesson][2] if hasattr(place, exercise.name)]
 
 
+def answers(lesson, used):
+    """The right answers to those of its exercises that are part of what learns; on `--all` all."""
+    return [
+        pytest.param(
+            exercise, answer, id=f"{exercise.id} {answer.name}", marks=[pytest.mark.long] * (n > 0)
+        )
+        for exercise in exercises(lesson)
+        if used(exercise)
+        for n, answer in enumerate(exercise.right)
+    ]
+
+
 EVERY_ANSWER = [
-    pytest.param(exercise, answer, id=f"{exercise.id} {answer.name}")
+    each
     for lesson in AGENTS
-    for exercise in exercises(lesson)
-    for answer in exercise.right
-    if exercise.name in CLASSES or places(exercise)  # others are no part of the agent
+    for each in answers(lesson, lambda exercise: exercise.name in CLASSES or places(exercise))
 ]
 
 
@@ -90,15 +100,10 @@ def test_an_agent_learns_with_whatever_passes(exercise, answer, monkeypatch):
         assert not torch.equal(old, parameter)
 
 
-ANSWERS_02 = [
-    pytest.param(exercise, answer, id=f"{exercise.id} {answer.name}")
-    for exercise in exercises("02_ddpg")
-    for answer in exercise.right
-    if hasattr(ddpg, exercise.name) or exercise.name == "OUNoise"
-]
-
-
-@pytest.mark.parametrize(("exercise", "answer"), ANSWERS_02)
+@pytest.mark.parametrize(
+    ("exercise", "answer"),
+    answers("02_ddpg", lambda each: hasattr(ddpg, each.name) or each.name == "OUNoise"),
+)
 def test_lesson_02_learns_with_whatever_passes(exercise, answer, monkeypatch):
     """As in a notebook, where the loop calls what the student wrote; every weight has moved."""
     version = judge(exercise, answer.function).version
