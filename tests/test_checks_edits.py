@@ -1,12 +1,15 @@
 """Mistakes as edits: each says what it cannot do, and an exercise's file is read as it stands."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import helpers.exercises.toys
 from helpers.checks.edits import Code, Diff, Edit, EditError, apply, edited
-from helpers.checks.exercise import Card
+from helpers.checks.exercise import Card, find
+from helpers.checks.exercise import _by_id as catalogue
 from helpers.exercises.text import exercise, read
 
 
@@ -198,3 +201,9 @@ def test_an_exercises_file_has_its_number_and_its_function_in_its_name(tmp_path)
         exercise(beside, "9.1", scaled, list, properties={"beyond the bounds": bool})
     with pytest.raises(EditError, match=r"9\.3_scaled\.md: not in .*`ID_FUNCTION\.md`"):
         exercise(beside, "9.3", scaled, list)
+
+
+def test_two_exercises_cannot_have_one_number(monkeypatch):
+    monkeypatch.setattr(helpers.exercises.toys, "AGAIN", replace(find("7.4")), raising=False)
+    with pytest.raises(ValueError, match=r"Two exercises are 7\.4: approximate_kl, approximate_kl"):
+        catalogue.__wrapped__()

@@ -225,6 +225,7 @@ def changed(text):
         ("not (x and y)", "not x and y"),
         ("f(x, y, size=z)", "f(x, z, size=y)"),
         ("x is None", "x is not None"),
+        ("f(x, keep=True)", "f(x, keep=False)"),
         ("x * 0.9", "x * z"),
     ],
 )

@@ -313,13 +313,15 @@ def test_peaks_are_shown_and_one_far_spike_does_not_flatten_the_rest(page, spike
 
 
 def test_long_histories_are_thinned_and_odd_values_survive(page):
-    curves, agent = LiveCurves(keys=("return", "entropy")), Agent(length=1)
+    curves, agent = LiveCurves(keys=("return", "critic_loss", "entropy")), Agent(length=1)
     curves.start(agent, 100_000)
-    agent.history["return"] = [(i, float(i)) for i in range(1, 100_001)]
+    for key in ("return", "critic_loss"):
+        agent.history[key] = [(i, float(i)) for i in range(1, 100_001)]
     agent.history["entropy"] = [(1, float("nan")), (2, float("inf"))]
     agent.steps = 100_000
     curves.stop(agent)
-    episodes, _ = curves.figure.panels
+    episodes, updates, _ = curves.figure.panels
+    np.testing.assert_allclose(updates.y, np.asarray(updates.x) - (updates.stride - 1) / 2)
     assert len(episodes.x) <= episodes.limit
     assert episodes.mean[-1] == pytest.approx(np.mean(episodes.x[-1] - np.arange(WINDOW)))
 
