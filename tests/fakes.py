@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -46,3 +48,11 @@ def page(monkeypatch: pytest.MonkeyPatch) -> FakePage:
     monkeypatch.setattr(IPython, "get_ipython", get_ipython)
     monkeypatch.setattr("IPython.display.display", fake.display)
     return fake
+
+
+@pytest.fixture
+def heard() -> Iterator[None]:
+    """Ctrl-C is an error here, also where the tests run in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -9,6 +9,7 @@ import sys
 import nbclient
 import nbformat
 import pytest
+from graders import err, lost_by_erring, mistake
 from sometimes import always_on
 
 from helpers.checks import exercises
@@ -137,19 +138,35 @@ def run(notebook, folder, monkeypatch):
     ]
 
 
-def test_the_solutions_pass_and_experiments_are_not_run(folder, tmp_path, monkeypatch):
-    path = folder / "source" / "00_start_here" / "00_start_here.ipynb"
-    notebook = nbformat.read(path, as_version=4)
-    assert not run(notebook, tmp_path, monkeypatch)
+def source_notebook(folder, name):
+    return nbformat.read(folder / "source" / name / f"{name}.ipynb", as_version=4)
+
+
+@pytest.mark.parametrize("name", always_on("00", of=LESSONS))
+def test_each_answer_is_judged_by_itself_and_experiments_are_not_run(
+    folder, name, tmp_path, monkeypatch
+):
+    """Wrong, missing and broken answers fail, and later ones pass with the course's version."""
+    notebook = source_notebook(folder, name)
+    keys = [each.id for each in exercises(name)]
+    wrong, untouched, broken = lost_by_erring(keys)
+    assert wrong, "no exercise of this lesson stands in WRONG"
+    err(notebook.cells)
+    checks = {key: f"{name[:2]}-ex-{key.replace('.', '-')}-check" for key in keys}
+    errors = dict(run(notebook, tmp_path, monkeypatch))
+    failed = [key for key in keys if errors.get(checks[key]) == "CheckFailed"]
+    assert set(failed) == {*wrong, *untouched, *broken}
+    said = {cell.id: str(cell.get("outputs")) for cell in notebook.cells}
+    for key in wrong:
+        assert mistake(key).name in said[checks[key]]
     ran = {cell.id for cell in notebook.cells if cell.get("execution_count")}
-    answers = {cell.id for cell in notebook.cells if marks(cell).get("solution")}
-    checks = {f"00-ex-{each.id.replace('.', '-')}-check" for each in exercises("00_start_here")}
-    assert ran == {"00-setup", "00-imports", *answers, *checks}
+    if name == "00_start_here":
+        answered = {cell.id for cell in notebook.cells if marks(cell).get("solution")}
+        assert ran == {"00-setup", "00-imports", *answered, *checks.values()}
 
 
 def test_a_check_does_not_ask_the_modules_in_memory(folder, tmp_path, monkeypatch):
-    path = folder / "source" / "00_start_here" / "00_start_here.ipynb"
-    notebook = nbformat.read(path, as_version=4)
+    notebook = source_notebook(folder, "00_start_here")
     answer, _ = (cell for cell in notebook.cells if marks(cell).get("solution"))
     answer.source = FREE_FOR_ALL
     assert run(notebook, tmp_path, monkeypatch) == [("00-ex-0-1-check", "CheckFailed")]
@@ -167,7 +184,7 @@ check = lambda key, function: function"""
 def test_an_answer_and_its_check_speak_of_the_same_classes(folder):
     """5.4 gives back an environment; the check has its modules from a load of its own."""
     name = "05_td3_in_practice"
-    notebook = nbformat.read(folder / "source" / name / f"{name}.ipynb", as_version=4)
+    notebook = source_notebook(folder, name)
     code = {cell.id: cell.source for cell in notebook.cells if cell.cell_type == "code"}
     answer = source_of_reference(ALL["5.4"].reference)
     script = "\n".join([code["05-imports"], answer, code["05-ex-5-4-check"]])

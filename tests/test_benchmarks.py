@@ -6,14 +6,13 @@ import re
 import time
 from functools import partial
 from pathlib import Path
-from unittest.mock import Mock
 
 import pytest
 import torch
 from sentences import assert_one_sentence
 from sometimes import always_on
 
-from benchmarks import bench, peers, prioritized, report, training
+from benchmarks import bench, report, training
 from benchmarks import measure as measuring
 from benchmarks.measure import (
     MICROSECONDS,
@@ -138,15 +137,10 @@ def test_every_benchmark_runs_at_a_tiny_size(name, capsys, tmp_path):
     assert record["command"] == command
     assert set(record["versions"]) == {"python", "torch", "numpy", "gymnasium", *installed()}
     ours = {row["name"] for row in record["results"] if row["against"] is None}
-    assert record["results"][0]["name"] in ours
-    compared = {row["against"] for row in record["results"]} - {None}
-    assert compared == ours
-    shown = [line.strip() for line in lines]
+    assert {row["against"] for row in record["results"]} - {None} == ours
     for row in record["results"]:
-        assert any(line.startswith(row["name"]) for line in shown)
+        assert any(line.strip().startswith(row["name"]) for line in lines)
         assert set(row) == {"benchmark", "title", "date", "cpu", "rounds", "steps"} | ROW
-        assert set(row["cpu"]) == {"model", "flags", "core"}
-        assert (row["benchmark"], row["rounds"], row["steps"]) == (name, 1, 20)
         assert row["missing"] or row["figure"] > 0
         assert row["missing"] or (row["bar"] is None) == (row["reached"] is None)
 
@@ -180,12 +174,7 @@ def test_so_does_every_timed_step_of_stable_baselines3(monkeypatch):
     assert at_defaults.batch_size == 256
     ours = get_setting("ddpg", "Pendulum-v1").make(seed=0)
     assert as_ours.policy.net_arch == [ours.hyperparameters["hidden"]] * 2
-    assert as_ours.batch_size == ours.batch_size
-    assert as_ours.learning_starts == ours.learning_starts
-    weights = [sum(p.numel() for p in net.parameters()) for net in (as_ours.actor, as_ours.critic)]
-    assert weights == [
-        sum(p.numel() for p in net.parameters()) for net in (ours.actor, ours.critic)
-    ]
+    assert (as_ours.batch_size, as_ours.learning_starts) == (ours.batch_size, ours.learning_starts)
 
 
 def test_the_plain_file_is_the_td3_that_it_is_beside():
@@ -246,9 +235,6 @@ def test_a_report_keeps_the_other_benchmarks_rows(monkeypatch, tmp_path, capsys)
     assert "| TD3, 64x64, batch 128 |" in report.COURSE.read_text()
     assert len(re.findall(r"^\|.*\|$", text, re.M)) == len(record["results"]) + 4
     assert report.FIGURE.exists()
-    monkeypatch.setattr(bench, "table", Mock(side_effect=["", KeyboardInterrupt]))
-    assert bench.main(["td3", "a2c", "--rounds", "1", "--steps", "1", "--report"]) == 130
-    assert len(json.loads(report.RESULT.read_text())["results"]) == len(record["results"])
 
 
 # The command
@@ -270,17 +256,6 @@ def test_bad_usage_is_one_sentence(arguments, told, capsys):
     assert_one_sentence(err.strip(), *told)
 
 
-def test_a_missing_library_leaves_the_others_in(monkeypatch, capsys):
-    def missing(name):
-        raise ModuleNotFoundError(f"No module named '{name}'")
-
-    monkeypatch.setattr(peers, "importlib", Mock(import_module=missing))
-    assert bench.main(["a2c", "--rounds", "1", "--steps", "2"]) == 0
-    out = capsys.readouterr().out
-    assert out.count("not measured") == 1
-    assert "stable-baselines3 is not installed here (No module named" in out
-
-
 def test_ctrl_c_keeps_what_is_finished(monkeypatch, capsys, tmp_path):
     def fine():
         return Benchmark("", MICROSECONDS, [Contender("ours", lambda: lambda steps: None)], steps=1)
@@ -296,12 +271,3 @@ def test_ctrl_c_keeps_what_is_finished(monkeypatch, capsys, tmp_path):
     assert bench.main(["--json", str(out)]) == 130
     assert capsys.readouterr().out.splitlines()[-1].startswith("Stopped")
     assert [row["benchmark"] for row in json.loads(out.read_text())["results"]] == ["a"]
-
-
-def test_costs_by_size_are_rows_for_a_plot():
-    rows = prioritized.by_size(sizes=(50, 300), rounds=1, steps=2)
-    names = ["ours", *(each.name for each in prioritized.of_size(50)[1:])]
-    shown = [(row["items"], row["name"]) for row in rows]
-    assert shown == [pair for pair in shown if pair in [(n, x) for n in (50, 300) for x in names]]
-    assert {"ours", "a tutorial's Python tree"} <= {name for _, name in shown}
-    assert all(row["microseconds"] > 0 for row in rows)

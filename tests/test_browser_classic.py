@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 from colab import HIDDEN, colab_python  # noqa: F401
-from test_browser import CELLS, source_of, write
+from test_browser import CELLS, plays, source_of, wait_until_changed, write
 
 from tests.browser import TOKEN, free_port, stop, wait_for
 
@@ -35,8 +34,7 @@ def page(
 ) -> Iterator[Any]:
     """The small notebook of test_browser.py, opened and run."""
     folder = tmp_path_factory.mktemp("classic")
-    cells = [nbformat.v4.new_code_cell(source.strip()) for source in CELLS.values()]
-    write(cells, folder / "small.ipynb")
+    write([*CELLS.values()], folder / "small.ipynb")
     url = f"http://127.0.0.1:{free_port()}"
     command = [
         colab_python, "-m", "notebook", "--no-browser", "--allow-root", "--ip=127.0.0.1",
@@ -65,12 +63,6 @@ def output(page: Any, name: str) -> Any:
     return page.locator(".cell").nth(list(CELLS).index(name)).locator(".output_wrapper")
 
 
-def wait_until_changed(page: Any, image: Any, before: str) -> None:
-    page.wait_for_function(
-        "([image, before]) => image.src !== before", arg=[image.element_handle(), before]
-    )
-
-
 def test_no_cell_failed_and_nothing_is_on_stderr(page: Any) -> None:
     assert page.locator(".output_error").count() == 0
     assert page.locator(".output_stderr").count() == 0
@@ -83,8 +75,7 @@ def test_curves_are_drawn_and_progress_ends_at_100(page: Any) -> None:
 
 
 def test_a_video_plays(page: Any) -> None:
-    video = output(page, "video").locator("video")
-    page.wait_for_function("video => video.readyState >= 2", arg=video.element_handle())
+    plays(page, output(page, "video").locator("video"))
 
 
 def test_a_slider_changes_its_figure(page: Any) -> None:

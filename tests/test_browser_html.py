@@ -18,9 +18,7 @@ LESSONS = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
 WIDTH = 1012  # CSS pixels: of a file on GitHub
 
 
-@pytest.fixture(
-    scope="module", params=always_on("00", "05", of=LESSONS, name=lambda path: path.stem)
-)
+@pytest.fixture(scope="module", params=always_on("05", of=LESSONS, name=lambda path: path.stem))
 def shown(
     browser: Any, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[tuple[Any, list[str]]]:

@@ -7,7 +7,7 @@ import pytest
 
 from tools.build import main
 from tools.editions import editions
-from tools.sources import BuildError, blank, definition, giveaways, leak, shuffled
+from tools.sources import BuildError, blank, definition, shuffled
 
 AGENT = '''\
 """Small functions to include."""
@@ -215,29 +215,19 @@ class Agent:
     )
 
 
-def test_without_a_numbered_step_all_bodies_of_a_class_are_cut():
-    source = "class A:\n    def f(self):\n        return 1\n\n    def g(self):\n        return 2"
-    assert blank(source, "1.2").count('raise NotImplementedError("exercise 1.2")') == 2
-
-
 @pytest.mark.parametrize(
     ("source", "kept"),
     [
         ("def f(x):\n    return x", "..."),
         ("def f(x):\n    # 1. a\n    y = x\n\n    # 2. b\n    return y", "# 1. a|...|# 2. b|..."),
-        ("def f(x):\n    # a remark\n    return x  # 1. no step", "..."),
-        ("def f(x):\n    return x\n    # 1. after", "...|# 1. after"),
-        ("def f(x):\n    s = '# 1. a'\n    return s", "..."),
         ("def f(x):\n    s = '''\n# 1. a\n'''\n    return s", "..."),
         ("def f(x):\n    if x:\n        # 1. a\n        return 1\n    # 2. b\n    return 2",
          "...|# 1. a|...|# 2. b|..."),
-        ("def f(x):\n    y = [\n        # 1. a\n        1,\n    ]\n    return y", "...|# 1. a|..."),
         ("def f(\n    x,  # 1. no step\n    # nor this\n    y=2,\n):\n    # 1. a\n    return x",
          "# 1. a|..."),
         ("def f(x):\n    @d\n    def g():\n        return 1\n\n    # 1. a\n    return g",
          "...|# 1. a|..."),
-        ("def f(x):\n    # 1. a\n\n    # a remark\n    return x", "# 1. a|..."),
-        ("def f(x):\n    # 1. a\n    # 2a) b\n    return x", "# 1. a|# 2a) b|..."),
+        ("def f(x):\n    # 1. a\n    #    b\n    return x", "# 1. a|#    b|..."),
         ("@d(1)  # 1. no\ndef f(x: int = 3) -> dict[str, int]:\n    return {}", "..."),
     ],
 )  # fmt: skip
@@ -250,7 +240,7 @@ def test_what_stays_of_a_body(source, kept):
 @pytest.mark.parametrize(
     ("source", "told"),
     [
-        *((each, "no function body") for each in ("X = 1", "def f(): ...", "class C:\n    x = 1")),
+        *((each, "no function body") for each in ("X = 1", "class C:\n    x = 1")),
         ("def f(x): return x", "give it a line"),
         ('def f():\n    """D."""; return 1', "give it a line"),
     ],
@@ -276,33 +266,15 @@ def test_the_lines_of_a_solution_come_in_another_order_and_whole():
 
 
 @pytest.mark.parametrize(
-    ("text", "leaks"),
-    [
-        ("running = reward + gamma * lam * running", True),
-        ("if x:\n    running=reward+gamma*(lam)*running", False),
-        ("running = (\n    reward + 1)", False),
-        ("for i in x:\n    running  = reward +gamma*lam \\\n  *running", False),
-        ("y = 1\nrunning = reward + gamma*lam*running  # so", True),
-        ("# running = reward + gamma * lam * running", True),
-        ('"""Like this: running = reward + gamma * lam * running"""', True),
-        ("advantages.append(running*1.0,)", True),
-        ("for reward in reversed(rewards):", False),
-        ("advantages, running = [], 0.0", False),
-        ("It is so: `return advantages[::-1]`", True),
-        ("return advantages", False),
-    ],
-)
-def test_what_counts_as_a_leak(course, text, leaks):
-    secrets = giveaways(definition(course.root, "helpers.agents.agent:gae"))
-    assert bool(leak(secrets, text)) == leaks
-
-
-@pytest.mark.parametrize(
     ("more", "refused"),
     [
         ("```{code-cell}\nrunning = reward + gamma * lam * running\n```\n", True),
         ("```{code-cell}\n:include: helpers.agents.agent:gae\n```\n", True),
         ("```{code-cell}\n:tags: [lesson-only]\nrunning=reward+gamma*lam*running\n```\n", False),
+        ("```{code-cell}\nrunning = reward+gamma*(lam)*running\n```\n", False),  # is none: brackets
+        ("```{code-cell}\n# running = reward + gamma * lam * running\n```\n", True),
+        ("```{code-cell}\nadvantages.append(running*1.0,)\n```\n", True),
+        ("```{code-cell}\nfor reward in reversed(rewards):\n    1\n```\n", False),
         ("In code: `running = reward + gamma * lam * running`.\n", True),
         ("<details>\n<summary>S</summary>\n\n`return advantages[::-1]`\n\n</details>\n", False),
         ("<details open>\n\n`return advantages[::-1]`\n\n</details>\n", True),

@@ -136,13 +136,11 @@ def test_ids_outside_an_edited_section_do_not_change(course):
         (":inclde: a:b", "", "unknown option 'inclde'"),
         (":include:", "", "its include is empty"),
         (":include: helpers.agents.agent:gae", "x = 1", "leave its body empty"),
-        (":setup:", "x = 1", "leave its body empty"),
         (":exercise: 1.1\n:include: helpers.agents.agent:gae", "", "in quotes"),
         (':exercise: "1.1"', "", "exactly one definition"),
         (":tags: [lesson-only, exercise-only]", "1", "nowhere"),
         (":tags: [lesson_only]", "1", "did you mean 'lesson-only'"),
         (":tags: lesson-only", "1", "cannot be read"),
-        (":tags: [a", "1", "cannot be read"),
         (":slug: so many", "1", "letters, digits and hyphens"),
         (":slug: one-1", "1", "is taken"),
     ],
@@ -155,7 +153,6 @@ def test_options_that_mean_nothing_are_refused(course, options, body, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "must begin with its title"),
         ("Text first.\n\n# One\n", "must begin with its title"),
         ("# One\n\n+++\n\n## A\n\n+++\n\n## A\n", "rename one of the headings"),
         ("# One\n\n- item\n\n  ```{code-cell}\n  1\n  ```\n", "unindented"),
@@ -207,8 +204,6 @@ def test_live_halves_go_where_there_is_a_picture():
     }
     asked = new_output("display_data", data={"text/html": "<b>bar</b>", WIDGET: {"model_id": "1"}})
     assert still(asked).data == {"text/html": "<b>bar</b>"}
-    alone = new_output("display_data", data={"text/html": "<b>bar</b>"})
-    assert still(alone).data == {"text/html": "<b>bar</b>"}
 
 
 def notebook_with(*outputs, source="1"):
@@ -227,9 +222,7 @@ def stream(text, name="stdout"):
         (notebook_with(stream("a.py:3: UserWarning: careful")), "a warning: UserWarning: careful"),
         (notebook_with(new_output("error", ename="E", evalue="no", traceback=[])), "error E: no"),
         (notebook_with(stream("saved /home/me/td3.pt")), "the path /home/me/td3.pt."),
-        (notebook_with(stream("in '/tmp/x'")), "the path /tmp/x."),
         (notebook_with(stream(r"C:\Users\me\x.pt")), r"the path C:\Users\me\x.pt."),
-        (notebook_with(stream("file:///Users/me/x.pt")), "the path /Users/me/x.pt."),
         (notebook_with(stream("at /srv/the/course/data")), "the path /srv/the/course/data."),
         (notebook_with(source="open('/root/x')"), "its source holds the path /root/x."),
         (notebook_with(new_output("display_data", data={WIDGET: {}})), "a widget without a pic"),
@@ -252,7 +245,6 @@ LINE = "a = 1\n"
         (new_markdown_cell("word " * 251), ["cell c has 251 words, more than 250: split it."]),
         (new_code_cell(60 * LINE), []),
         (new_code_cell(61 * LINE), ["cell c has 61 lines of code, more than 60: split it."]),
-        (new_code_cell("class A2C(OnPolicyAgent):\n" + 119 * f"    {LINE}"), []),
         (new_code_cell("class A2C(OnPolicyAgent):\n" + 120 * f"    {LINE}"), ["cell c has 121 li"]),
         (new_code_cell("class Tree(Access):\n" + 60 * f"    {LINE}"), ["cell c has 61 lines"]),
     ],
@@ -366,15 +358,12 @@ def test_a_run_with_bad_outputs_is_not_written(course, capsys):
 
 
 @pytest.mark.parametrize("name", ["01", "one", "01_one", "lessons/01_one.md"])
-def test_lessons_are_named_as_people_name_them(course, name):
+def test_lessons_are_named_as_people_name_them(course, capsys, name):
+    assert course.main(name, "07_sac") == 2
+    assert capsys.readouterr().err == "There is no lesson '07_sac'; there are: 01_one.\n"
     course.write("# Two\n", "02_two")
     assert course.main("--no-execute", name) == 0
     assert [path.stem for path in (course.root / "notebooks").glob("*.ipynb")] == ["01_one"]
-
-
-def test_an_unknown_lesson_is_named(course, capsys):
-    assert course.main("01", "07_sac") == 2
-    assert capsys.readouterr().err == "There is no lesson '07_sac'; there are: 01_one.\n"
 
 
 def test_every_wrong_lesson_is_named_and_the_right_ones_are_built(course, capsys):

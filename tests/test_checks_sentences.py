@@ -1,197 +1,18 @@
-"""What a check says of mistakes and errors that any function may have."""
+"""What a check says of an answer: of errors, shapes, lengths, gradients, lines without effect."""
+
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 import torch
-from test_checks import exercise_of, wrong_version
+from test_checks import DOUBLE, LOSS, double, double_cases, exercise_of, written, wrong_version
 from torch import nn
 
-from helpers.checks.advice import both
+from helpers.algorithms.ddpg import QNetwork
+from helpers.checks import grade
 from helpers.checks.core import judge
+from helpers.checks.exercise import Case
 from helpers.exercises.observing import gradient
-
-
-def scaled(x, by):
-    return [entry * by + 1 for entry in x]
-
-
-def scaled_cases(rng):
-    return [([1.0, 2.5], 3.0), ([0.5, 4.0, -1.5], 1.5)]
-
-
-def returns_at_once(x, by):
-    result = []
-    for entry in x:
-        result.append(entry * by + 1)
-        return result
-
-
-def forgets_by(x, by):
-    return [3 * entry**2 - 0.3 for entry in x]
-
-
-def asks_a_function(x, by):
-    return plus_none(x, by)
-
-
-def plus_none(x, by):
-    return [entry + None for entry in x]
-
-
-def powers(x, by):
-    return torch.tensor(x) ^ 2
-
-
-def calls_itself(x, by):
-    return calls_itself(x, by)
-
-
-def mean_without_brackets(x, by):
-    return torch.tensor(x).mean * by
-
-
-def a_module_as_a_function(x, by):
-    return nn.ReLU(torch.tensor(x)) * by + 1
-
-
-def a_module_without_a_call(x, by):
-    positive = nn.Softplus(torch.tensor(x))
-    return torch.relu(positive)
-
-
-def a_loss_as_a_function(x, by):
-    return nn.HuberLoss(torch.tensor(x), torch.tensor(x))
-
-
-def a_list_asked_by_name(x, by):
-    return x["reward"]
-
-
-def a_number_of_a_tensor(x, by):
-    return torch.maximum(torch.tensor(x), 0) * by
-
-
-def places_in_a_tuple(x, by):
-    return np.where(np.array(x)) + 1
-
-
-def both_of_a_pair(x, by):
-    return 1.5 * torch.tensor([x]).max(dim=1)
-
-
-def a_mask_of_numbers(x, by):
-    return torch.tensor(x)[torch.tensor([1.0, 0.0])] * by
-
-
-def while_for_many(x, by):
-    x = np.array(x)
-    while x < 3:
-        x = x * by
-    return x
-
-
-def stops_later(x, by):
-    return [entry * by + 1.25 + 10 / (x[0] - 0.5) for entry in x]
-
-
-def joins_a_number(x, by):
-    return np.concatenate([np.array(x), by])
-
-
-def changes_what_is_not_set(x, by):
-    for entry in x:
-        total += entry * by  # noqa: F821, F841
-    return x
-
-
-def its_own_error(x, by):
-    if by > 0 or len(x) < 9 or by == x:
-        raise ValueError("by is too small")
-    return x
-
-
-def one_entry_too_far(x, by):
-    return [x[7] - x[8] ** by]
-
-
-def by_another_ones_weights(x, by):
-    weight, other = (torch.tensor(by, requires_grad=True) for _ in range(2))
-    return torch.autograd.grad((torch.tensor(x) * weight).sum(), other)
-
-
-def a_pair_for_a_tensor(x, by):
-    return torch.abs((torch.tensor(x), torch.tensor(x)))
-
-
-def a_name_of_another_program(x, by):
-    return [entry * gamma + 1 for entry in x]  # noqa: F821
-
-
-def a_slip_in_a_name(x, by):
-    product = [entry * by for entry in x]
-    return prodct + product[0]  # noqa: F821
-
-
-def calls_an_array(x, by):
-    return np.array(x)(0) * by
-
-
-def a_float_as_an_index(x, by):
-    return np.array(x)[by / 2]
-
-
-def appends_two(x, by):
-    result = []
-    result.append(x[0], by)
-    return result
-
-
-def loops_over_a_range_of_a_list(x, by):
-    return [x[i] * by + 1 for i in range(x)]
-
-
-def numpys_sum_of_a_tensor(x, by):
-    return np.sum(torch.tensor(x), axis=0, dtype=float) * by
-
-
-def a_slip_in_a_module(x, by):
-    return torch.tensr(x) * by + 1
-
-
-def a_letter_too_few(x, by):
-    return [entri * by + 1 for entry in x]  # noqa: F821
-
-
-def a_letter_too_few_of_a_tensor(x, by):
-    return torch.tensor(x).unsqeeze(0)
-
-
-def other_capitals(x, by):
-    return nn.relu()(torch.tensor(x))
-
-
-def numpys_function_as_a_method(x, by):
-    return np.array(x).append(by)
-
-
-def less_a_mask(x, by):
-    return -(np.array(x) > 0)
-
-
-def counts_without_a_range(x, by):
-    return [x[i] * by + 1 for i in reversed(len(x))]
-
-
-def a_class_for_an_object(x, by):
-    return nn.Tanh.modules()
-
-
-def too_wide(x, by):
-    return nn.Linear(5, 1)(torch.ones(2, 4))
-
-
-def a_network_for_its_output(x, by):
-    return nn.functional.mse_loss(Doubles(), torch.tensor(x))
 
 
 class Doubles(nn.Module):
@@ -199,116 +20,220 @@ class Doubles(nn.Module):
         return 2 * x
 
 
-def two_unlike_things(x, by):
-    return "a", by
+class Pair(NamedTuple):
+    obs: torch.Tensor
+    reward: torch.Tensor
 
 
-SENTENCES = {
-    calls_an_array: "entries are taken with square ones, `x[...]`",
-    a_float_as_an_index: "Is it a float, or a pair that is not unpacked?",
-    appends_two: "A pair needs brackets of its own",
-    loops_over_a_range_of_a_list: "`range` takes a number, such as the list's `len`.",
-    numpys_sum_of_a_tensor: "for a tensor use its own",
-    a_slip_in_a_module: "Did you mean `torch.tensor`?",
-    changes_what_is_not_set: "`total` has no value in this function before this line",
-    its_own_error: "Your own `raise` stops it here: look at its condition.",
-    one_entry_too_far: "The list has fewer entries than that",
-    by_another_ones_weights: "did you pass another network's optimiser",
-    a_pair_for_a_tensor: "unpack them (`a, b = ...`)",
-    a_name_of_another_program: "Your function is given `x` and `by` alone.",
-    a_slip_in_a_name: "Did you mean `product`?",
-    two_unlike_things: "yours is a tuple or list of 2 parts",
-    a_letter_too_few: "Did you mean `entry`?",
-    a_letter_too_few_of_a_tensor: "Did you mean `.unsqueeze`?",
-    other_capitals: "Did you mean `nn.ReLU`?",
-    numpys_function_as_a_method: "`np.append` is a function, not a method",
-    less_a_mask: "`~` turns booleans round",
-    counts_without_a_range: "`reversed(range(n))` counts down",
-    a_class_for_an_object: "A class stands where an object of it is needed",
-    too_wide: "Each row of the first has 4 numbers, but the second",
-    a_network_for_its_output: "A `Doubles` is no tensor",
-    joins_a_number: "a number has none (`[x]` gives it one)",
-    a_module_as_a_function: "`nn.ReLU` is a module: it is made first and then called",
-    a_module_without_a_call: "`nn.Softplus` is a module: it is made first and then called",
-    a_loss_as_a_function: "`nn.HuberLoss` is a module: it is made first and then called",
-    a_list_asked_by_name: "the parts of a batch are attributes",
-    a_number_of_a_tensor: "`x.clamp(min=0)` compares a tensor with one",
-    places_in_a_tuple: "What stands before the `+` is a tuple",
-    both_of_a_pair: "take the one you need",
-    a_mask_of_numbers: "`> 0` turns the numbers 0.0 and 1.0 into a mask",
-    while_for_many: "`if`, `while`, `and`",
-    stops_later: "On another case it stops with `ZeroDivisionError",
-    returns_at_once: "`return result` is inside a loop, so the function ends in the loop's first",
-    forgets_by: "Your version never uses `by`.",
-    powers: "A power is `**` in Python",
-    calls_itself: "The function calls itself",
-    mean_without_brackets: "Brackets are missing",
-    asks_a_function: "at `return plus_none(x, by)` (line",  # the line of theirs, not of the other's
+def helper(x):
+    return 2 * x
+
+
+def pairs(rng):
+    for rows, columns in ((1, 2), (3, 4), (5, 2)):
+        yield (Pair(torch.as_tensor(rng.normal(size=(rows, columns))), torch.zeros(rows)),)
+
+
+def tables(rng):
+    return [(rng.normal(size=shape),) for shape in ((2, 3), (5, 4), (3, 2))]
+
+
+def scaled(x, by):
+    return [entry * by + 1 for entry in x]
+
+
+def halved(x):
+    return x / 2
+
+
+def squares_of_rows(pair):
+    return (pair.obs**2).sum(dim=1).mean()
+
+
+def mean_square(table):
+    return (table**2).mean()
+
+
+def digits(x):
+    rest, whole = np.modf(x)
+    return np.arange(9)[whole.astype(int)] + rest
+
+
+def clipped(values, clip_range):
+    return np.clip(values, -clip_range, clip_range) ** 3 + values
+
+
+def clipped_cases(rng):
+    yield np.array([1.0, -0.1, 4.0]), 0.2
+    yield np.array([1.0, -0.3, 0.2]), 0.3
+    yield Case((np.array([5.0, -0.1]), 0.5), note="a wide range")
+
+
+SCALED = exercise_of(scaled, lambda rng: [([1.0, 2.5], 3.0), ([0.5, 4.0, -1.5], 1.5)])
+HALVED = exercise_of(halved, lambda rng: [(torch.tensor([1.0, 2.0, 5.0]),)])
+PAIR, TABLE = exercise_of(squares_of_rows, pairs), exercise_of(mean_square, tables)
+DIGITS = exercise_of(digits, lambda rng: [(np.array([1.5, 3.25]),), (np.array([7.75]),)])
+CLIPPED = exercise_of(clipped, clipped_cases)
+
+# --- A function's body, and what is said of it ----------------------------------------------------
+
+OF_SCALED = {  # of `x`, a list, and the number `by`
+    "return np.array(x)(0) * by": "entries are taken with square ones, `x[...]`",
+    "return np.array(x)[by / 2]": "Is it a float, or a pair that is not unpacked?",
+    "result = []\nresult.append(x[0], by)": "A pair needs brackets of its own",
+    "return [x[i] * by for i in range(x)]": "`range` takes a number, such as the list's `len`.",
+    "return np.sum(torch.tensor(x), axis=0, dtype=float) * by": "for a tensor use its own",
+    "return torch.tensr(x) * by + 1": "Did you mean `torch.tensor`?",
+    "for entry in x:\n    total += entry * by": "`total` has no value in this function before",
+    "if by > 0 or len(x) < 9 or by == x:\n    raise ValueError('by is too small')": (
+        "Your own `raise` stops it here: look at its condition."
+    ),
+    "return [x[7] - x[8] ** by]": "The list has fewer entries than that",
+    "weight, other = (torch.tensor(by, requires_grad=True) for _ in range(2))\n"
+    "return torch.autograd.grad((torch.tensor(x) * weight).sum(), other)": (
+        "did you pass another network's optimiser"
+    ),
+    "return torch.abs((torch.tensor(x), torch.tensor(x)))": "unpack them (`a, b = ...`)",
+    "return [entry * gamma + 1 for entry in x]": "Your function is given `x` and `by` alone.",
+    "product = [entry * by for entry in x]\nreturn prodct + product[0]": "Did you mean `product`?",
+    "return 'a', by": "yours is a tuple or list of 2 parts",
+    "return [entri * by + 1 for entry in x]": "Did you mean `entry`?",
+    "return torch.tensor(x).unsqueze(0)": "Did you mean `.unsqueeze`?",
+    "return nn.relu()(torch.tensor(x))": "Did you mean `nn.ReLU`?",
+    "return np.array(x).append(by)": "`np.append` is a function, not a method",
+    "return -(np.array(x) > 0)": "`~` turns booleans round",
+    "return [x[i] * by for i in reversed(len(x))]": "`reversed(range(n))` counts down",
+    "return nn.Tanh.modules()": "A class stands where an object of it is needed",
+    "return nn.Linear(5, 1)(torch.ones(2, 4))": "Each row of the first has 4 numbers, but the sec",
+    "return nn.functional.mse_loss(Doubles(), torch.tensor(x))": "A `Doubles` is no tensor",
+    "return np.concatenate([np.array(x), by])": "a number has none (`[x]` gives it one)",
+    "return nn.ReLU(torch.tensor(x)) * by + 1": "`nn.ReLU` is a module: it is made first and then",
+    "positive = nn.Softplus(torch.tensor(x))\nreturn torch.relu(positive)": (
+        "`nn.Softplus` is a module: it is made first and then called"
+    ),
+    "return nn.HuberLoss(torch.tensor(x), torch.tensor(x))": "`nn.HuberLoss` is a module: it is",
+    "return x['reward']": "the parts of a batch are attributes",
+    "return torch.maximum(torch.tensor(x), 0) * by": "`x.clamp(min=0)` compares a tensor with one",
+    "return np.where(np.array(x)) + 1": "What stands before the `+` is a tuple",
+    "return 1.5 * torch.tensor([x]).max(dim=1)": "take the one you need",
+    "return torch.tensor(x)[torch.tensor([1.0, 0.0])] * by": "`> 0` turns the numbers 0.0 and 1.0",
+    "x = np.array(x)\nwhile x < 3:\n    x = x * by\nreturn x": "`if`, `while`, `and`",
+    "result = []\nfor entry in x:\n    result.append(entry * by + 1)\n    return result": (
+        "`return result` is inside a loop, so the function ends in the loop's first"
+    ),
+    "return [3 * entry**2 - 0.3 for entry in x]": "Your version never uses `by`.",
+    "return torch.tensor(x) ^ 2": "A power is `**` in Python",
+    "return scaled(x, by)": "The function calls itself",
+    "return torch.tensor(x).mean * by": "Brackets are missing",
+    # The line of theirs, not of the function that it calls.
+    "def plus(x):\n    return [entry + None for entry in x]\n\n\n"
+    "def scaled(x, by):\n    return plus(x)": "at `return plus(x)` (line",
+    "def other(x, by):\n    return [entry * by + 1 for entry in x]\n\n\n"
+    "def scaled(x, by):\n    return other(by, x)": "swapped `x` and `by` in `other(by, x)`.",
 }
+OF_HALVED = {  # of `x`, a tensor
+    "return torch.pow(x.numpy(), 1.0)": "This function of torch takes tensors",
+    "return ~x": "these are numbers: subtract",
+    "return x > 1 & x < 3": "put each comparison in brackets",
+    "x = x.clone().requires_grad_()\nreturn torch.autograd.grad(x**2, x)[0] / 4": (
+        "take the sum or the mean first"
+    ),
+    "(x.sum() / 2).backward()": "No gradient reaches what it is taken of: something cuts it off",
+    "x = x.clone().requires_grad_()\nloss = x.sum().detach()\nloss.backward()": (
+        "taken of: `detach` lets none through, in `loss = x.sum().detach()`"
+    ),
+    "x = x.clone().requires_grad_()\nloss = (x**2).sum()\nloss.backward()\nloss.backward()": (
+        "`retain_graph=True` in all but the last"
+    ),
+    "weight = torch.ones(3, requires_grad=True)\n"
+    "return torch.autograd.grad((weight * x).sum(), x)[0]": (
+        "Call `requires_grad_()` on what the gradient is taken for"
+    ),
+    # `validate_args`: importing stable_baselines3 turns this off for the whole process.
+    "return torch.distributions.Normal(x, -0.69, validate_args=True).mean / 2": (
+        "is this its logarithm?"
+    ),
+    "class Layer(nn.Module):\n    def __init__(self):\n        self.layer = nn.Linear(1, 1)\n\n\n"
+    "def halved(x):\n    return Layer()": "`__init__` has to begin with `super().__init__()`",
+}
+OF_PAIR = {  # of a named tuple of `obs` and `reward`
+    "return pair.helper(pair.obs)": "`helper` is a function, not a method",
+    "return Pair(*pair).done": "A `Pair` has `obs` and `reward`.",
+    "return pair.obs.numpy()[:, 3]": "Axis 1 has length 2 here, so the last index along it is 1",
+    "if len(pair.reward) > 1:\n    total = pair.obs.sum()\nreturn total": (
+        "It gets a value only on some paths"
+    ),
+    "return torch.cat([pair.obs[:, :1].squeeze(), pair.reward])": (
+        "`squeeze()` without an axis drops every axis of length 1"
+    ),
+    "return torch.stack([row for row in pair.obs if len(pair.obs) > 1]).sum()": (
+        "there is nothing to stack"
+    ),
+    "return np.random.default_rng(0).randn(3)": "`rng.standard_normal(shape)`",
+    "return np.random.default_rng(0).standard_normal(*pair.obs.shape)": "A shape is one argument",
+    "return np.random.default_rng(0).normal(0, 1, 3, dtype=np.float32)": "`.astype(np.float32)`",
+    "return Doubles().detach()(pair.obs)": "A `Doubles` is no tensor",
+    "nn.Linear(2, 1).weight.mul_(2)": "only under `torch.no_grad()`",
+}
+LOST = "return -(log_probs * advantages).mean()"
+OF_LOSS = {  # of `log_probs` and `advantages`; none of these lines detaches anything
+    f"advantages.detach_\n{LOST}": "`advantages.detach_` has no effect: the brackets of the call",
+    f"advantages.detach()\n{LOST}": "`advantages.detach()` has no effect: it returns something new",
+    f"advantages == advantages.detach()\n{LOST}": "has no effect: `==` compares",
+    f"torch.clamp(advantages, -1, 1)\n{LOST}": "`torch.clamp(advantages, -1, 1)` has no effect",
+    f"advantages - advantages.mean()\n{LOST}": "`advantages - advantages.mean()` has no effect: it",
+}
+SENTENCES = [
+    (exercise, text, says)
+    for exercise, sentences in (
+        (SCALED, OF_SCALED), (HALVED, OF_HALVED), (PAIR, OF_PAIR), (LOSS, OF_LOSS),
+        (DIGITS, {"whole, rest = np.modf(x)\nreturn np.arange(9)[whole] + rest": (
+            "`np.modf` gives `rest` and `whole` in this order"
+        )}),
+        (CLIPPED, {"near = np.clip(values, -clip_range, clip_range)\n"
+                   "return 2 * values + clip_range * values.mean() - 0.7": (
+            "`near` is computed, in `near = np.clip(values, -clip_range, clip_range)`"
+        )}),
+    )
+    for text, says in sentences.items()
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("wrong", "says"), SENTENCES.items(), ids=lambda each: getattr(each, "__name__", "")
-)
-def test_what_any_function_may_need_to_be_told(wrong, says):
-    result = judge(exercise_of(scaled, scaled_cases), wrong)
+@pytest.mark.parametrize(("exercise", "text", "says"), SENTENCES)
+def test_what_an_answer_may_need_to_be_told(exercise, text, says):
+    result = judge(exercise, written(exercise.reference, text))
+    assert not result.passed
     assert says in result.message, result.message
 
 
-def every_row_meets_every_other(x, by):
-    x = np.array(x)
-    return (x[:, None] * by + 1) * np.ones(len(x))
-
-
-def a_table_of_something_else(x, by):
-    return np.outer(x, x) * by
-
-
-@pytest.mark.parametrize(
-    ("wrong", "said"), [(every_row_meets_every_other, True), (a_table_of_something_else, False)]
-)
-def test_rows_that_were_broadcast_have_met_themselves(wrong, said):
-    exercise = exercise_of(scaled, lambda rng: [([1.5, 2.5, -0.7], 3.0), ([0.3, 4.1], 2.0)])
-    message = judge(exercise, wrong).message
-    assert "shape" in message
-    assert ("were broadcast against each other" in message) == said
-
-
-def takes_what_comes(*given):
-    return [3 * entry**2 - 0.3 for entry in given[0]]
+def test_lines_with_an_effect_are_left_alone():
+    text = "seen = []\nprint(advantages.shape)\nseen.append(advantages)\nadvantages.shape\n"
+    said = judge(LOSS, written(LOSS.reference, f"{text}return -(log_probs * seen[0]).mean()"))
+    assert not said.passed
+    assert "no effect" not in said.message
 
 
 def test_arguments_under_another_name_are_not_asked_for():
-    assert "never uses" not in judge(exercise_of(scaled, scaled_cases), takes_what_comes).message
+    text = "def scaled(*given):\n    return [3 * entry**2 - 0.3 for entry in given[0]]"
+    assert "never uses" not in judge(SCALED, written(scaled, text)).message
 
 
-class ScalesWithoutSelf:
-    def __init__(self, by, plus):
-        self.by, self.plus = by, plus
-
-    def scale(self, x):
-        return [entry * by + self.plus for entry in x]  # noqa: F821
+def test_an_error_on_another_case_is_told_before_what_differs():
+    text = "return [entry * by + 1.25 + 10 / (x[0] - 0.5) for entry in x]"
+    message = judge(SCALED, written(scaled, text)).message
+    assert message.startswith("On another case it stops with `ZeroDivisionError")
 
 
-class KeepsAPlainName:
-    def __init__(self, by, plus):
-        self.by = by
-        offset = plus  # noqa: F841
+def test_a_return_in_a_loop_is_told_beside_a_name():
+    forgets = wrong_version("no 1", lambda x, by: [entry * by for entry in x], "You forgot 1.")
+    exercise = exercise_of(scaled, SCALED.cases, mistakes=[forgets])
+    text = "for _ in x:\n    return [entry * by for entry in x]"
+    said = judge(exercise, written(scaled, text)).message
+    assert said.startswith("You forgot 1. `return [entry")
+    assert "is inside a loop" in said
 
-    def scale(self, x):
-        return [self.by(entry) + self.offset for entry in x]
 
-
-def test_what_is_kept_in_the_object_needs_self():
-    def said(kind):
-        def observe(kind, x):
-            return kind(lambda entry: 2 * entry, 1.0).scale(x)
-
-        exercise = exercise_of(Scaler, lambda rng: [([1.5, 2.5],)], observe=observe)
-        return judge(exercise, kind).message
-
-    assert "write `self.by`" in said(ScalesWithoutSelf)
-    assert "write `self.offset = ...`" in said(KeepsAPlainName)
+# --- Classes --------------------------------------------------------------------------------------
 
 
 class Scaler:
@@ -319,83 +244,87 @@ class Scaler:
         return [self.by(entry) + self.plus for entry in x]
 
 
-class ScalerWithoutPlus:
-    def __init__(self, by, plus):
-        self.by, self.plus = by, plus
-
-    def scale(self, x):
-        return [self.by(entry) * 1.37 - self.by(0.2) for entry in x]
-
-
-class ScalerWithoutSelf:
-    def __init__(self, by, plus):
-        self.by, self.plus = by, plus
-
-    def scale(self, x):
-        return [self.by(entry) + plus for entry in x]  # noqa: F821
-
-
-class ScalerWithoutACall(ScalerWithoutPlus):
-    def __init__(self, by, plus):
-        super.__init__()
+TEXT = (
+    "class Scaler:\n    def __init__(self, by, plus):\n        {}\n\n    def {}:\n        return {}"
+)
+KEPT = "self.by, self.plus = by, plus"
+SCALERS = {
+    TEXT.format(KEPT, "scale(x)", "x"): "The exercise has `scale(self, x)`, yours begins with",
+    "class Scaler:\n    def scale(self, x):\n        return x": "Your class has no `__init__`",
+    TEXT.format(KEPT, "scale(self, x)", "[by(e) + self.plus for e in x]"): "write `self.by`",
+    TEXT.format("self.by = by\n        offset = plus", "scale(self, x)",
+                "[self.by(e) + self.offset for e in x]"): "write `self.offset = ...`",
+    TEXT.format(KEPT, "scale(self, x)", "[self.by(e) * 1.37 - self.by(0.2) for e in x]"):
+        "Your version never uses `self.plus`.",  # what is called is used
+    TEXT.format("super.__init__()", "scale(self, x)", "x"): "`super().__init__()`",
+    TEXT.format(KEPT, "scale(self, x)", "[self.by(e) + plus for e in x]"):
+        "What belongs to the object needs `self.`: write `self.plus`.",
+}  # fmt: skip
 
 
-def test_what_is_called_is_used():
-    """Only `plus` is never looked at."""
-
+@pytest.mark.parametrize(("text", "says"), SCALERS.items())
+def test_what_is_kept_in_an_object_needs_self(text, says):
     def observe(kind, x):
         return kind(lambda entry: 3 * entry, 1.25).scale(x)
 
     exercise = exercise_of(Scaler, lambda rng: [([1.0, 2.5],), ([0.3],)], observe=observe)
-    assert "Your version never uses `self.plus`." in judge(exercise, ScalerWithoutPlus).message
-    assert "`super().__init__()`" in judge(exercise, ScalerWithoutACall).message
-    message = judge(exercise, ScalerWithoutSelf).message
-    assert "What belongs to the object needs `self.`: write `self.plus`." in message
+    message = judge(exercise, written(Scaler, text)).message
+    assert says in message, message
 
 
-def one_with_gradient(rng):
-    return [(torch.tensor([1.0, 2.5], requires_grad=True),)]
+# --- Gradients and types --------------------------------------------------------------------------
 
 
 def doubled(x):
     return 2 * x
 
 
-def cut_in_two_places(x):
-    kept = x.detach()
-    return kept + x.data
+def doubled_beside_a_target(x):
+    return 2 * x + 0 * x.detach()
 
 
-def cut_once(x):
-    return 2 * x.float().detach()
+def detached(x):
+    return x.detach()
 
 
-def cut_by_a_function(x):
-    return 2 * cut_once(x) / 2
+def one_with_gradient(rng):
+    return [(torch.tensor([1.0, 2.5], requires_grad=True),)]
 
 
 @pytest.mark.parametrize(
-    ("wrong", "says"),
+    ("reference", "text", "says"),
     [
-        (cut_once, "`detach` lets none through, in `return 2 * x.float().detach()`"),
-        (cut_in_two_places, "output: `detach` and `data` let none through."),
-        (cut_by_a_function, "something cuts it off, such as"),
+        (doubled, "return 2 * x.float().detach()",
+         "`detach` lets none through, in `return 2 * x.float().detach()`"),
+        (doubled, "kept = x.detach()\nreturn kept + x.data",
+         "output: `detach` and `data` let none through."),
+        (doubled, "return 2 * detached(x)", "something cuts it off, such as"),
+        # What the reference does too is not said to stop it.
+        (doubled_beside_a_target,
+         "with torch.set_grad_enabled(False):\n    return 2 * x + 0 * x.detach()",
+         "something cuts it off, such as"),
     ],
-)
-def test_where_a_gradient_stops(wrong, says):
-    assert says in judge(exercise_of(doubled, one_with_gradient), wrong).message
+)  # fmt: skip
+def test_where_a_gradient_stops(reference, text, says):
+    message = judge(exercise_of(reference, one_with_gradient), written(reference, text)).message
+    assert says in message, message
 
 
-def test_what_the_reference_does_too_is_not_said_to_stop_a_gradient():
-    def doubled_beside_a_target(x):
-        return 2 * x + 0 * x.detach()
+def test_right_gradients_are_told_where_the_loss_is_another_number():
+    right = "Its gradients are right"
+    assert right in judge(LOSS, lambda lp, adv: 0.3 - (lp * adv.detach()).mean()).message
+    assert right not in judge(LOSS, lambda lp, adv: -(lp**2 * adv.detach()).mean()).message
+    assert right not in judge(DOUBLE, lambda x: x + 1).message
 
-    def switched_off(x):
-        with torch.set_grad_enabled(False):
-            return 2 * x + 0 * x.detach()
 
-    exercise = exercise_of(doubled_beside_a_target, one_with_gradient)
-    assert "something cuts it off, such as" in judge(exercise, switched_off).message
+def test_no_gradient_of_a_list_is_asked_for():
+    def observe(function, x):
+        output = function(x)
+        return {"output": output, "gradient to x": gradient(output, x)}
+
+    exercise = exercise_of(doubled, one_with_gradient, observe=observe)
+    wrong = written(doubled, "return [2 * entry for entry in x]")
+    assert "`torch.stack` joins a list" in judge(exercise, wrong).message
 
 
 def layers(n) -> nn.Module:
@@ -407,51 +336,126 @@ class Things:
         self.bias = n
 
 
-def layers_in_a_tuple(n):
-    return (nn.Linear(n, 1),)
-
-
 def test_another_type_than_a_check_can_use_is_named():
     def observe(function, n):
         return next(function(n).parameters())
 
     exercise = exercise_of(layers, lambda rng: [(2,), (3,)], observe=observe)
-    said = judge(exercise, layers_in_a_tuple).message
+    in_a_tuple = written(layers, "def layers(n):\n    return (nn.Linear(n, 1),)")
+    said = judge(exercise, in_a_tuple).message
     assert "A `Module`, or a part of it, is needed where yours has a `tuple`. A comma" in said
     anything = exercise_of(Things, lambda rng: [(2,)], observe=lambda kind, n: kind(n).bias)
-    assert "needed" not in judge(anything, layers_in_a_tuple).message
+    assert "needed" not in judge(anything, in_a_tuple).message
 
 
-def test_no_gradient_of_a_list_is_asked_for():
+# --- Shapes and lengths ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x = np.array(x)\nreturn (x[:, None] * by + 1) * np.ones(len(x))", True),
+        ("return np.outer(x, x) * by", False),
+    ],
+)
+def test_rows_that_were_broadcast_have_met_themselves(text, said):
+    exercise = exercise_of(scaled, lambda rng: [([1.5, 2.5, -0.7], 3.0), ([0.3, 4.1], 2.0)])
+    message = judge(exercise, written(scaled, text)).message
+    assert "shape" in message
+    assert ("were broadcast against each other" in message) == said
+
+
+def test_an_axis_too_many_is_told():
+    column = exercise_of(double, lambda rng: [(np.array([1.0, 2.0, 4.0]),)])
+    message = judge(column, lambda x: np.array([[2 * each] for each in x.tolist()])).message
+    assert "`.squeeze(-1)` removes it" in message
+
+
+def test_beside_a_shape_an_error_on_another_case_is_told():
+    cases = [(torch.ones(1, 1),), (torch.ones(2, 3),)]
+    message = judge(exercise_of(lambda x: 2 * x, lambda rng: cases), lambda x: 2 * x.item()).message
+    assert "has shape `()` instead of `(1, 1)`" in message
+    assert "On another case it stops with `RuntimeError" in message
+
+
+@pytest.mark.parametrize(
+    ("exercise", "wrong", "says"),
+    [
+        (TABLE, lambda x: (x**2).sum(),
+         "too large as there are entries of `table`: did you take a sum"),
+        (TABLE, lambda x: (x**2).mean(axis=0).sum(), "too large as there are columns of `table`"),
+        (TABLE, lambda x: (x**2).mean() / len(x), "too small as there are rows of `table`"),
+        (PAIR, lambda p: (p.obs**2).sum(), "too large as there are rows of `pair.obs`"),
+        (PAIR, lambda p: (p.obs**2).mean(), "too small as there are columns of `pair.obs`"),
+    ],
+)  # fmt: skip
+def test_off_by_a_length_on_every_case(exercise, wrong, says):
+    result = judge(exercise, wrong)
+    assert result.diagnosis == "a length", str(result)
+    assert says in result.message
+    assert result.message.startswith("On every case the output is ")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda x: 2 * (x**2).mean(),  # the same number everywhere: a factor
+        lambda x: (x**2).mean() * (3 if len(x) == 5 else 2 if len(x) == 3 else 1.5),
+        lambda x: (x**2).mean() * (5 if len(x) == 5 else 1),  # on one case alone
+        lambda x: -(x**2).sum(),
+        lambda x: (x**2).mean() * (np.nan if len(x) == 5 else 2),
+    ],
+)
+def test_what_is_no_length_is_not_said_to_be_one(wrong):
+    assert judge(TABLE, wrong).diagnosis != "a length"
+
+
+def test_all_parts_are_off_by_the_length():
     def observe(function, x):
-        output = function(x)
-        return {"output": output, "gradient to x": gradient(output, x)}
+        return {"sum": function(x), "size": 7}
 
-    def in_a_list(x):
-        return [2 * entry for entry in x]
-
-    exercise = exercise_of(doubled, one_with_gradient, observe=observe)
-    assert "`torch.stack` joins a list" in judge(exercise, in_a_list).message
+    exercise = exercise_of(double, double_cases, observe=observe)
+    assert judge(exercise, lambda x: 2 * x * len(x)).diagnosis != "a length"
 
 
-def returns_within_the_loop(x, by):
-    for _ in x:
-        return [entry * by for entry in x]
+# --- Answers to the course's exercises ------------------------------------------------------------
 
 
-def test_a_return_in_a_loop_is_told_beside_a_name():
-    forgets = wrong_version("no 1", lambda x, by: [entry * by for entry in x], "You forgot 1.")
-    exercise = exercise_of(scaled, scaled_cases, mistakes=[forgets])
-    said = judge(exercise, returns_within_the_loop).message
-    assert said.startswith("You forgot 1. `return [entry")
-    assert "is inside a loop" in said
+class TwinQNetwork(nn.Module):
+    def __init__(self, obs_size, action_dim, hidden=64):
+        super().__init__()
+        self.first = self.second = QNetwork(obs_size, action_dim)
+
+    def forward(self, obs, action):
+        return self.first(obs, action), self.second(obs, action)
+
+    def q1(self, obs, action):
+        return self.first(obs, action)
 
 
-def test_an_error_on_another_case_is_told_before_what_differs():
-    message = judge(exercise_of(scaled, scaled_cases), stops_later).message
-    assert message.startswith("On another case it stops with")
+def test_two_mistakes_break_nothing_that_the_answer_does_not():
+    """Its outputs are those of two networks of which one is never asked: not so its layers."""
+    message = grade("3.2", TwinQNetwork).message
+    assert "There are two networks" not in message
+    assert "never uses `hidden`" in message
 
 
-def test_of_two_mistakes_neither_is_said_to_be_right_but_for_it():
-    said = both("One.", "The numbers are right, but have shape `(B, 1)`.")
-    assert said.endswith("Second: The numbers have shape `(B, 1)`.")
+def distance_to_the_best(actor, critic, obs):
+    q = critic.q1(obs, actor(obs))
+    return ((q - q.max().detach()) ** 2).mean()
+
+
+def test_a_change_that_gives_zeros_leaves_no_known_mistake():
+    """With `.mean()` behind `q` it is 0, as it is where the mean was subtracted."""
+    assert "subtracted the mean" not in grade("3.6", distance_to_the_best).message
+
+
+@torch.no_grad()
+def one_noise_for_all_rows(target_actor, next_obs, target_noise, noise_clip, rng):
+    action = target_actor(next_obs)
+    noise = torch.from_numpy(rng.standard_normal(action.shape[1], dtype=np.float32)) * noise_clip
+    return (action + noise.clamp(-target_noise, target_noise)).clamp(-1, 1)
+
+
+def test_noise_that_is_alike_because_it_was_cut_off_is_not_taken_for_one_number():
+    assert "a single number" not in grade("3.5", one_noise_for_all_rows).message

@@ -151,32 +151,26 @@ def test_a_damaged_venv_is_made_again(env, capsys, damage, told):
     assert told in capsys.readouterr().out
 
 
-def test_failure_before_anything_changed_keeps_the_venv(env):
+@pytest.mark.parametrize(
+    ("says", "told", "made"),
+    [
+        ("ERROR: No matching distribution found for pytest==1", "no build", 3),
+        ("Installing collected packages: a\n[Errno 28] No space left on device", "disk is full", 1),
+    ],
+)
+def test_after_a_failure_only_what_may_be_damaged_is_made_again(env, says, told, made):
     env.set_up(dev=False)
-    let_pip_say(env, "ERROR: No matching distribution found for pytest==1")
-    with pytest.raises(Problem, match="no build"):
+    let_pip_say(env, says)
+    with pytest.raises(Problem, match=told):
         env.set_up(dev=True)
     assert not env.is_ready(dev=False)
     (pip_folder(env) / "says").unlink()
     env.set_up(dev=True)
     assert env.is_ready(dev=True)
-    assert len(calls(env)) == 3  # the same .venv, since pip's notes are still there
-
-
-def test_failure_in_the_middle_is_made_again(env):
-    env.set_up(dev=False)
-    let_pip_say(env, "Installing collected packages: a\n[Errno 28] No space left on device")
-    with pytest.raises(Problem, match="disk is full"):
-        env.set_up(dev=True)
-    env.set_up(dev=True)
-    assert len(calls(env)) == 1
-
-
-def test_moved_folder_still_works(env):
-    env.set_up(dev=False)
+    assert len(calls(env)) == made  # pip's notes are in the .venv: gone where it was made again
     moved = env.root.with_name("elsewhere")
     env.root.rename(moved)
-    assert Environment(moved).is_ready(dev=False)
+    assert Environment(moved).is_ready(dev=True)
 
 
 def test_somebodys_own_folder_is_not_deleted(env):
@@ -200,60 +194,47 @@ def test_course_runs_a_module_in_the_venv(env, monkeypatch, capfd):
 # On Linux: torch for CPUs first, if it can be had
 
 
-@pytest.fixture
-def linux(env, monkeypatch):
+@pytest.mark.parametrize("in_reach", [True, False])
+def test_linux_asks_for_torch_without_cuda_first(env, monkeypatch, capsys, in_reach):
     (env.root / "requirements.txt").write_text("torch==2.0\n")
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(environment.platform, "machine", lambda: "x86_64")
-    return env
+    pip, asked = Environment.pip, []
 
-
-def test_linux_asks_for_torch_without_cuda(linux):
-    linux.set_up(dev=False)
-    assert environment.TORCH_CPU in calls(linux)[0]
-    assert "torch==2.0" in calls(linux)[0]
-    assert environment.TORCH_CPU not in calls(linux)[1]
-
-
-def test_linux_takes_the_usual_torch_where_the_other_is_out_of_reach(linux, monkeypatch, capsys):
-    pip = Environment.pip
-
-    def unreachable(self, *arguments):
-        if environment.TORCH_CPU in arguments:
+    def some_pip(self, *arguments):
+        asked.append(arguments)
+        if environment.TORCH_CPU in arguments and not in_reach:
             return 1, "ERROR: No matching distribution found for torch==2.0"
         return pip(self, *arguments)
 
-    monkeypatch.setattr(Environment, "pip", unreachable)
-    linux.set_up(dev=False)
-    assert linux.is_ready(dev=False)
-    assert "larger" in capsys.readouterr().out
+    monkeypatch.setattr(Environment, "pip", some_pip)
+    env.set_up(dev=False)
+    assert env.is_ready(dev=False)
+    assert [environment.TORCH_CPU in each for each in asked] == [True, False]
+    assert "torch==2.0" in asked[0]
+    assert ("larger" in capsys.readouterr().out) != in_reach
 
 
 # The newest versions of everything
 
 
-@pytest.fixture
-def newest(env):
-    """With pins of all kinds that the requirements have."""
+def test_the_newest_versions_stand_beside_those_of_the_course(env, monkeypatch):
     (env.root / "requirements.txt").write_text("# why\ntorch==2.0\na[b]==1.2\n")
     lines = "-r requirements.txt\nc==11.0.0; python_version < '3.13'\n"
     (env.root / "requirements-dev.txt").write_text(lines)
-    return environment.NewestEnvironment(env.root)
-
-
-def test_the_newest_versions_stand_beside_those_of_the_course(newest, monkeypatch):
+    newest = environment.NewestEnvironment(env.root)
     monkeypatch.setattr(sys, "platform", "linux")
-    newest.set_up(dev=True)
-    assert newest.is_ready(dev=True)
-    assert not Environment(newest.root).is_ready(dev=True)
+    for _ in range(2):
+        newest.set_up(dev=True)
+        assert newest.is_ready(dev=True)
+        assert not Environment(newest.root).is_ready(dev=True)
+        assert len(calls(newest)) == 2
     assert json.loads(calls(newest)[0])[-1] == "torch"
     files = [Path(part) for part in json.loads(calls(newest)[-1]) if part.endswith(".txt")]
     assert [file.read_text() for file in files] == [
         "# why\ntorch\na[b]\n",
         "-r requirements.txt\nc; python_version < '3.13'\n",
     ]
-    newest.set_up(dev=True)
-    assert len(calls(newest)) == 2
 
 
 def test_newest_stands_before_any_command(shelf, monkeypatch):
@@ -338,17 +319,18 @@ def test_a_lesson_has_many_names(shelf, name):
     assert course.find_lesson(edition) == "exercises/01_a2c"
 
 
-def test_unknown_lesson_lists_the_known(shelf):
-    with pytest.raises(Problem, match=r"'sac'; .* 00_start_here, 01_a2c, exercises/01_a2c") as it:
-        course.main(["lab", "sac"])
+@pytest.mark.parametrize(
+    ("arguments", "known"),
+    [
+        (["lab", "sac"], r"'sac'; .* 00_start_here, 01_a2c, exercises/01_a2c"),
+        (["tset"], "'tset'; there are: lab, test, build, site"),
+    ],
+)
+def test_what_is_unknown_lists_the_known(shelf, arguments, known):
+    with pytest.raises(Problem, match=known) as it:
+        course.main(arguments)
     assert is_a_sentence(it.value)
     assert it.value.status == 2
-
-
-def test_unknown_command_lists_the_known():
-    with pytest.raises(Problem, match="'tset'; there are: lab, test, build, site") as problem:
-        course.main(["tset"])
-    assert problem.value.status == 2
 
 
 @pytest.mark.parametrize(

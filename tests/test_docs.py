@@ -62,11 +62,3 @@ def test_what_a_document_says_to_run_is_there(path: Path) -> None:
     assert set(commands) <= set(COMMANDS)
     files = re.findall(r"\btests/\w+\.py\b", text)
     assert [each for each in files if not (ROOT / each).exists()] == []
-
-
-def test_the_map_has_every_room() -> None:
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    drawn = text[text.index("## The rooms") : text.index("## A lesson's text")]
-    rooms = {path.name for path in (ROOT / "helpers").iterdir() if any(path.glob("*.py"))}
-    alone = {path.stem for path in ROOT.glob("helpers/*.py")} - {"__init__"}
-    assert set(re.findall(r"^    (\w+)/? ", drawn, re.M)) == rooms | alone

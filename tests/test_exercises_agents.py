@@ -1,16 +1,22 @@
 """What passes works in the rest of its lesson: agents learn with it."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
+from helpers import evaluation
 from helpers.agents import PPO, SAC, TD3, DDPGfD, ddpgfd, ppo, sac, td3
+from helpers.algorithms import ddpg
 from helpers.checks import exercises
 from helpers.checks.core import judge
 from helpers.demos.files import load_demos
+from helpers.evaluation import evaluate
+from helpers.exercises.lesson_05_td3_in_practice.watched_env import ENV_ID, LOG
+from helpers.training.statistics import bootstrap_interval
 
 OFF_POLICY = {"learning_starts": 8, "buffer_size": 12, "tau": 0.5}
 FROM_DEMOS = OFF_POLICY | {"buffer_size": 1100, "pretraining": 20}
@@ -35,12 +41,22 @@ def places(exercise):
     return [place for place in AGENTS[exercise.lesson][2] if hasattr(place, exercise.name)]
 
 
+def answers(lesson, used):
+    """The right answers to those of its exercises that are part of what learns; on `--all` all."""
+    return [
+        pytest.param(
+            exercise, answer, id=f"{exercise.id} {answer.name}", marks=[pytest.mark.long] * (n > 0)
+        )
+        for exercise in exercises(lesson)
+        if used(exercise)
+        for n, answer in enumerate(exercise.right)
+    ]
+
+
 EVERY_ANSWER = [
-    pytest.param(exercise, answer, id=f"{exercise.id} {answer.name}")
+    each
     for lesson in AGENTS
-    for exercise in exercises(lesson)
-    for answer in exercise.right
-    if exercise.name in CLASSES or places(exercise)  # others are no part of the agent
+    for each in answers(lesson, lambda exercise: exercise.name in CLASSES or places(exercise))
 ]
 
 
@@ -82,3 +98,62 @@ def test_an_agent_learns_with_whatever_passes(exercise, answer, monkeypatch):
     for old, parameter in zip(before, parameters, strict=True):
         assert torch.isfinite(parameter).all()
         assert not torch.equal(old, parameter)
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer"),
+    answers("02_ddpg", lambda each: hasattr(ddpg, each.name) or each.name == "OUNoise"),
+)
+def test_lesson_02_learns_with_whatever_passes(exercise, answer, monkeypatch):
+    """As in a notebook, where the loop calls what the student wrote; every weight has moved."""
+    version = judge(exercise, answer.function).version
+    assert version is not exercise.reference
+    settings = replace(ddpg.PENDULUM, steps=60, learning_starts=8, batch_size=8, tau=0.5)
+    if exercise.name == "OUNoise":
+        settings = replace(settings, noise=version(sigma=0.3), warm_up_noise=version(sigma=0.5))
+    else:
+        monkeypatch.setattr(ddpg, exercise.name, version)
+    networks = ("actor", "critic", "target_actor", "target_critic")
+    before, agent = (ddpg.train(s) for s in (replace(settings, steps=1), settings))
+    for name in networks:
+        pairs = (getattr(each, name).parameters() for each in (before, agent))
+        for old, new in zip(*pairs, strict=True):
+            assert torch.isfinite(new).all()
+            assert not torch.equal(old, new)
+    assert {"critic_loss", "actor_loss"} <= agent.history.keys()
+
+
+# --- What is made of answers in lesson 05 ---------------------------------------------------------
+
+BY_ID = {exercise.id: exercise for exercise in exercises("05_td3_in_practice")}
+
+
+def right_answers(exercise_id: str) -> list:
+    return [pytest.param(answer, id=answer.name) for answer in BY_ID[exercise_id].right]
+
+
+@pytest.mark.parametrize("answer", right_answers("5.1"))
+def test_an_evaluation_works_with_whatever_passes(answer, monkeypatch):
+    """Lists become arrays, which have a mean."""
+    expected = evaluate(lambda obs: np.ones(1), ENV_ID, episodes=4, seed=5)
+    monkeypatch.setattr(evaluation, "play_episodes", judge(BY_ID["5.1"], answer.function).version)
+    result = evaluation.evaluate(lambda obs: np.ones(1), ENV_ID, episodes=4, seed=5)
+    np.testing.assert_allclose(result.returns, expected.returns)
+    np.testing.assert_array_equal(result.lengths, expected.lengths)
+    assert result.mean == pytest.approx(expected.mean)
+    LOG.clear()
+
+
+def test_the_verdict_says_that_lists_were_made_arrays():
+    lists = BY_ID["5.1"].right[0].function
+    result = judge(BY_ID["5.1"], lists)
+    assert result.version is not lists
+    assert "converted to the types that they expect" in result.footer
+
+
+@pytest.mark.parametrize("answer", right_answers("5.2"))
+def test_an_interval_can_be_made_of_whatever_passes(answer):
+    values = np.random.default_rng(0).normal(size=(5, 3))
+    version = judge(BY_ID["5.2"], answer.function).version
+    got = bootstrap_interval(values, version, resamples=20)
+    np.testing.assert_allclose(got, bootstrap_interval(values, resamples=20))

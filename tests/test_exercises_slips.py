@@ -1,6 +1,7 @@
 """Answers that stand in no list of mistakes: edits of the reference, and what is said of them."""
 
 import pytest
+import torch
 
 from helpers.checks import find, grade
 from helpers.checks.edits import Edit, edited
@@ -10,11 +11,20 @@ LAYERS = "[layer for layer in network.modules() if isinstance(layer, nn.Linear)]
 ORTHOGONAL = "nn.init.orthogonal_(layer.weight, math.sqrt(2))"
 NOT_PASSED_ON = "Begin with `super().reset(seed=seed)`"
 LOSS, BACKWARD = "-(log_probs * weights).mean()", "loss.backward(retain_graph=True); return loss"
+BY_Q1 = "-critic.q1(obs, action).mean()"
 ERROR = "((values - targets) ** 2).mean()"
 # The exercise, its edits (what stands there and what comes in its place), and part of the verdict.
 SLIPS = [
     ("0.1", [("np.zeros(len(rewards))", "np.zeros_like(rewards)"), ("reversed(range(len(rewards)))",
       "range(len(rewards))")], "whole numbers"),  # beside looking into the past
+    ("1.1", [("layers.append(", "layers.insert(0, nn.Dropout(0.3)); layers.append(")], "dropout"),
+    ("1.1", [("(*layers)", "(*layers, nn.Dropout(0.3))")], "dropout"),
+    ("1.5", [("layers.append(", "layers.insert(2, nn.Dropout(0.3)); layers.append(")], "dropout"),
+    ("1.1", [("(*layers)", "(*layers, nn.Hardtanh(-100, 100))")], ""),
+    ("1.5", [("(*layers)", "(*layers, nn.Hardtanh(-100, 100))")], ""),
+    ("1.5", [("return nn.Sequential(*layers)", "network = nn.Sequential(*layers); network"
+      ".register_forward_hook(lambda m, obs, values: values.squeeze()); return network")],
+     "(2, 3)"),  # on a small batch
     ("1.4", [(f"return {LOSS}", "pass")], "no return"),
     ("1.4", [(f"return {LOSS}", f"loss = {LOSS}; {BACKWARD}")], "backward"),
     ("1.6", [(f"return {ERROR}", f"loss = {ERROR}; {BACKWARD}")], "backward"),
@@ -52,6 +62,14 @@ SLIPS = [
      "these are numbers: subtract 0.0 and 1.0 from 1."),
     ("3.6", [("action = actor(obs)", "action = actor")],
      "A `SmallActor` is no tensor: did you mean what it returns?"),
+    ("3.6", [("action = actor(obs)", "critic.zero_grad(); action = actor(obs)")],
+     "changes stored gradients"),
+    ("3.6", [(f"return {BY_Q1}", f"loss = {BY_Q1}; {BACKWARD}")], "changes stored gradients"),
+    ("3.5", [("torch.as_tensor(rng.standard_normal(action.shape, dtype=np.float32))",
+              "(torch.manual_seed(int(rng.integers(9))), torch.randn(action.shape))[1]")],
+     "uses a shared stream"),
+    ("3.7", [("agent.critic_optimizer.zero_grad()",
+              "agent.critic_optimizer.zero_grad(); batch.reward.mul_(2)")], "parts of the batch"),
     ("5.4", [("super().reset(seed=seed)", "super.reset(seed=seed)")], "`super` has to be called"),
     ("5.4", [("super().reset(seed=seed)", "super().reset()")], NOT_PASSED_ON),
     ("5.4", [("super().reset(seed=seed)", "pass")], NOT_PASSED_ON),
@@ -81,3 +99,11 @@ def test_a_slip_has_its_verdict(number, edits, says):
     assert not result.passed
     assert says in f"{result.diagnosis}: {result}", str(result)
     assert "stand-in" not in result.message
+
+
+def test_another_way_with_the_same_gradient_passes():
+    def entropy_of_fixed_weights(logits):
+        log_probs = torch.log_softmax(logits, dim=-1)
+        return -(log_probs.exp() * log_probs.detach()).sum(dim=-1)
+
+    assert grade("1.9", entropy_of_fixed_weights).passed

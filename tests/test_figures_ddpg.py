@@ -12,7 +12,7 @@ from helpers.agents.noise import OUNoise
 from helpers.algorithms.ddpg import polyak_update
 from helpers.show.figures.ddpg_critic import critic_at, plot_q
 from helpers.show.figures.ddpg_noise import carried, plot_ou, pushed
-from helpers.show.figures.ddpg_target_network import TAUS, follow, half_life, passes, plot_tau
+from helpers.show.figures.ddpg_target_network import follow, passes, plot_tau
 from helpers.show.figures.ddpg_uphill import plot_uphill, toy_q
 from helpers.show.plotting import BLUE, GREEN, ORANGE, VERMILLION
 from tests.figures import curve, dot, imagined, lively, sentence
@@ -163,16 +163,6 @@ def test_the_target_follows_as_the_agents_targets_do(tau):
         polyak_update([target], [torch.tensor([weight])], tau)
         wanted.append(target.item())
     np.testing.assert_allclose(follow(online, tau), wanted)
-
-
-def test_half_life_and_noise_are_what_the_target_shows():
-    for tau in TAUS[:-1]:
-        fades = 1 - follow(np.r_[0.0, np.ones(2000)], tau)
-        assert np.interp(half_life(tau), np.arange(2001), fades) == pytest.approx(0.5, abs=0.01)
-    assert half_life(1.0) == 0
-    noise = np.random.default_rng(0).standard_normal(200_000)
-    for tau in (0.01, 0.2, 1.0):
-        assert follow(noise, tau)[2000:].std() == pytest.approx(passes(tau), rel=0.03)
 
 
 def test_the_marks_stand_where_half_and_a_third_of_the_jump_are_left():

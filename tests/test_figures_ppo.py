@@ -28,17 +28,6 @@ def test_the_objective_drawn_is_the_one_that_is_learned(clip, advantage):
         assert has_gradient(ratio, advantage, clip) == bool(slope)
 
 
-@pytest.mark.parametrize("clip", [0.05, 0.3, 0.5])
-def test_the_thick_line_is_the_smaller_of_the_two_products(clip):
-    fig = plot_clip(0.5, 1.0, clip)
-    for ax in fig.axes:
-        drawn = {line.get_label(): line.get_ydata() for line in ax.lines}
-        both = drawn["ratio · A"], drawn["clip(ratio) · A"]
-        lower = drawn["the smaller one: it counts"]
-        np.testing.assert_allclose(lower, np.minimum(*both))
-        assert all((lower < product - 0.1).any() for product in both)
-
-
 @pytest.mark.parametrize("clip", [0.05, 0.2, 0.5])
 def test_the_regions_are_named_by_the_gradient_there(clip):
     for ax, sign in zip(plot_clip(1.0, 1.0, clip).axes, (1, -1), strict=True):

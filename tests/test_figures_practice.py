@@ -1,13 +1,20 @@
-"""The figures of lesson 05: a long training, frames."""
+"""The figures of lesson 05: a long training, frames, imaginary studies of several seeds."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from matplotlib.colors import to_rgba
 
 from helpers.show.figures.practice_frames import plot_frames
+from helpers.show.figures.practice_imaginary_studies import (
+    IMAGINED,
+    REPORTS,
+    STUDIES,
+    imaginary_studies,
+    stored_scores,
+)
 from helpers.show.figures.practice_long_training import plot_robot
+from helpers.show.figures.practice_seeds import REPORT_COLOURS, plot_seeds
 from helpers.show.plotting import to_png
 from tests.figures import apart, sentence
 
@@ -42,12 +49,6 @@ def test_a_training_is_drawn_with_its_best_and_its_spread():
         "C\n4,703 ± 33",
     ]  # fmt: skip
     assert any(set(line.get_ydata()) == {4000} and line.get_xdata() == [0, 1] for line in ax.lines)
-    spreads = [
-        list(line.get_ydata()) for line in ax.lines if list(line.get_xdata()) == [1.02, 1.02]
-    ]
-    assert spreads == [[4683.4 - 540, 4683.4 + 540], [4670, 4736]]
-    marks = [line.get_ydata()[0] for line in ax.lines if list(line.get_xdata()) == [1.005, 1.035]]
-    assert marks == [3098, 4683.4, 4703]
     low, high = ax.get_ylim()
     assert low < min(min(r["returns"]) for r in record["curve"])
     assert high > 4683.4 + 540
@@ -110,13 +111,73 @@ def test_frames_and_their_difference(k, size):
     apart(fig)
 
 
-def test_darker_and_brighter_have_the_colours_of_the_difference():
-    frames = np.full((2, 8, 8), 128, np.uint8)
-    frames[1, 0, 0], frames[1, 0, 1] = 0, 255
-    ax = plot_frames(frames).axes[-1]
-    colours = {text.get_text(): np.array(to_rgba(text.get_color())) for text in ax.texts}
-    drawn = ax.images[0].cmap(ax.images[0].norm(ax.images[0].get_array()))
-    for name, pixel in (("darker", drawn[0, 0]), ("brighter", drawn[0, 1])):
-        nearest = min(colours, key=lambda each: np.abs(colours[each] - pixel).sum())
-        assert nearest == name
-    np.testing.assert_allclose(drawn[4, 4], 1, atol=0.01)
+# --- How many seeds a claim needs -------------------------------------------------------------
+
+SPARSE = "ddpg_SparsePendulum-v0"
+
+
+def test_imaginary_studies_report_what_their_seeds_say():
+    """Each of the scores is a power of 2, so that a mean says who was drawn."""
+    scores = tuple(2.0 ** np.arange(8))
+    studies = imaginary_studies(scores)
+    assert {name: rows.shape for name, rows in studies.items()} == dict.fromkeys(
+        REPORTS, (20, IMAGINED)
+    )
+    sums = studies["mean"] * np.arange(1, 21)[:, None]
+    drawn = np.diff(sums, axis=0, prepend=0).round().T  # (studies, seeds), one more in each row
+    assert set(drawn.ravel()) == set(scores)
+    shares = [(drawn == score).mean() for score in scores]
+    np.testing.assert_allclose(shares, 1 / 8, atol=0.01)
+    for n in (1, 2, 5, 20):
+        for name, report in REPORTS.items():
+            expected = [report(study[:n], axis=0) for study in drawn[:50]]
+            np.testing.assert_allclose(studies[name][n - 1, :50], expected)
+    other = imaginary_studies(scores, 1)["mean"][0]
+    assert (other != studies["mean"][0]).mean() > 0.8  # seven eighths, if independent
+    with_replacement = [len(set(study[:8])) < 8 for study in drawn]
+    assert np.mean(with_replacement) > 0.9
+
+
+@pytest.mark.parametrize("report", REPORTS)
+def test_dots_bars_range_and_mark_are_the_numbers(report):
+    fig = plot_seeds(SPARSE, 4, report)
+    left, right = fig.axes
+    scores, bar, _ = stored_scores(SPARSE)
+    reported = imaginary_studies(tuple(scores))[report][3]
+    dots, interval, mark, dashed = left.lines
+    assert dots.get_xdata().tolist() == scores.tolist()
+    low, high = interval.get_xdata()
+    assert [low, high] == np.percentile(reported, [2.5, 97.5]).tolist()
+    assert mark.get_xdata() == [REPORTS[report](scores)]
+    assert set(dashed.get_xdata()) == {bar}
+    colour = REPORT_COLOURS[report]
+    assert interval.get_color() == colour
+    curves = {line.get_label(): line for line in right.lines}
+    assert curves[report].get_ydata()[3] == pytest.approx(high - low)
+    assert curves[report].get_linewidth() == max(line.get_linewidth() for line in right.lines)
+    assert right.lines[-1].get_xydata().tolist() == [[4, pytest.approx(high - low)]]
+    for name, rows in imaginary_studies(tuple(scores)).items():
+        widths = [np.ptp(np.percentile(row, [2.5, 97.5])) for row in rows]
+        np.testing.assert_allclose(curves[name].get_ydata(), widths)
+        assert curves[name].get_color() == REPORT_COLOURS[name]
+
+
+@pytest.mark.parametrize("study", STUDIES.values())
+def test_the_claims_of_studies_in_two_sentences(study):
+    scores, bar, _ = stored_scores(study)
+    for seeds, report in zip((1, 3, 20, 3), REPORTS, strict=True):
+        reported = imaginary_studies(tuple(scores))[report][seeds - 1]
+        first, second = sentence(plot_seeds(study, seeds, report)).split("\n")
+        assert first.startswith(f"With {seeds} seed{'s' * (seeds > 1)} the middle 95 % of studies")
+        assert first.endswith(f"as the {report}.")
+        low, high = (float(word.replace("−", "-")) for word in first.split() if word[-1].isdigit()
+                     and word not in (str(seeds), "95"))  # fmt: skip
+        near = 0.51 if np.ptp(scores) >= 20 else 0.051
+        np.testing.assert_allclose([low, high], np.percentile(reported, [2.5, 97.5]), atol=near)
+        assert second.startswith(f"{(reported >= bar).sum():,} of 1,000 would call")
+        assert second.endswith(f"{(scores >= bar).sum()} of the {len(scores)} seeds do solve it.")
+
+
+def test_a_study_that_is_not_there_lists_those_that_are():
+    with pytest.raises(FileNotFoundError, match="ddpg_SparsePendulum-v0"):
+        plot_seeds("nothing")

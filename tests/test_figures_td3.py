@@ -27,7 +27,7 @@ from helpers.show.figures.td3_climb import (
     true_q,
     two_errors,
 )
-from helpers.show.figures.td3_data_flow import plot_data_flow, state_of
+from helpers.show.figures.td3_data_flow import plot_data_flow
 from helpers.show.figures.td3_smoothing import plot_smoothing, smoothed, toy_critic
 from helpers.show.figures.td3_steps import ARROWS, BADGES, BOXES, STEPS
 from helpers.show.plotting import BLUE, GREEN, GREY, PURPLE, VERMILLION
@@ -171,24 +171,12 @@ def test_every_step_has_a_number_something_that_moves_and_code_that_exists():
         assert step.sentence.endswith((".", ","))
 
 
-def test_the_current_step_stands_out_and_later_ones_are_faint():
-    assert [state_of((4, 15), step) for step in (3, 4, 9, 15, 0)] == [
-        "ahead",
-        "now",
-        "past",
-        "now",
-        "past",
-    ]
-    for step in range(1, 16):
-        fig = plot_data_flow(step)
-        inks = {t.get_text(): t.get_color() for t in fig.texts}
-        assert inks[str(step)] == "white"
-        faint = {str(n) for n in range(1, 16) if inks[str(n)] == tint(GREY, 0.4)}
-        assert faint == {str(n) for n in range(step + 1, 16)}
-        assert sentence(fig) == f"{step} of 15. {STEPS[step - 1].sentence}"
-        assert STEPS[step - 1].code in inks
-    everything = plot_data_flow(0)
-    numbers = [t for t in everything.texts if t.get_text().isdigit()]
-    assert {t.get_text() for t in numbers} == {str(n) for n in range(1, 16)}
-    assert len({t.get_color() for t in numbers}) == 1
-    assert "1 and 2 happen once" in sentence(everything)
+@pytest.mark.parametrize("step", [1, 9, 15])
+def test_the_current_step_stands_out_and_later_ones_are_faint(step):
+    fig = plot_data_flow(step)
+    inks = {t.get_text(): t.get_color() for t in fig.texts}
+    assert inks[str(step)] == "white"
+    faint = {str(n) for n in range(1, 16) if inks[str(n)] == tint(GREY, 0.4)}
+    assert faint == {str(n) for n in range(step + 1, 16)}
+    assert sentence(fig) == f"{step} of 15. {STEPS[step - 1].sentence}"
+    assert STEPS[step - 1].code in inks

@@ -60,18 +60,15 @@ def test_what_was_not_changed_follows_the_course_and_answers_stay(course):
         assert copy_of(course, "exercises/00_one").cells[0].source == "my answer"
 
 
-def test_a_copy_that_was_renamed_comes_anew(course):
-    update_copies(course)
+def test_a_copy_that_was_renamed_comes_anew_and_what_is_not_from_here_stays(course):
+    write(course, "exercises/00_one", "somebody's", "my_notebooks")
+    foreign = ["exercises/00_one.ipynb"]
+    assert update_copies(course) == foreign
     mine = course / "my_notebooks" / "00_one.ipynb"
     mine.rename(mine.with_name("old.ipynb"))
-    assert update_copies(course) == []
+    assert update_copies(course) == foreign
     assert mine.exists()
-
-
-def test_a_notebook_that_is_not_from_here_is_not_written_over(course):
-    write(course, "00_one", "somebody's", "my_notebooks")
-    assert update_copies(course) == ["00_one.ipynb"]
-    assert copy_of(course).cells[0].source == "somebody's"
+    assert copy_of(course, "exercises/00_one").cells[0].source == "somebody's"
 
 
 def test_a_copy_is_as_jupyterlab_would_save_it_and_trusted(course):

@@ -9,17 +9,12 @@ import textwrap
 
 import nbformat
 import pytest
-from graders import commands_of, mistake, run
+from graders import answers, commands_of, err, graded_id, lost_by_erring, mistake, run, solve
 
 from helpers.checks import exercises, find
-from helpers.checks.edits import apply, source_of_reference
 from tools import assignment
 
 pytestmark = pytest.mark.long
-LESSONS = sorted(path.stem for path in (assignment.ROOT / "lessons").glob("[0-9]*.md"))
-WRONG = ["0.1", "1.3", "1.8", "2.3", "2.6", "3.2", "3.5", "4.3", "4.9", "5.2", "5.4"]
-WRONG += ["6.2", "6.5", "7.2", "8.4"]
-BROKEN = "4.6"  # is no Python; 4.7 inherits from its class
 SCORES = """\
 import json, sys
 from nbgrader.api import Gradebook
@@ -70,10 +65,11 @@ class Course:
         change(notebook.cells, path.parent)
         nbformat.write(notebook, path)
 
-    def grades(self):
+    def grades(self, feedback=True):
         """Student -> exercise -> what was earned, and what could be."""
         self.run("nbgrader", "autograde", self.lesson)
-        self.run("nbgrader", "generate_feedback", self.lesson)
+        if feedback:
+            self.run("nbgrader", "generate_feedback", self.lesson)
         found = json.loads(self.run("python", "-c", SCORES, self.lesson))
         return {
             student: {cell[6:-6].replace("-", "."): tuple(score) for cell, score in cells.items()}
@@ -82,72 +78,6 @@ class Course:
 
     def feedback(self, student):
         return html.unescape(self.notebook("feedback", student, "html").read_text("utf-8"))
-
-
-def graded_id(cell):
-    return cell.metadata.get("nbgrader", {}).get("grade_id", "")
-
-
-def answers(cells):
-    """Exercise -> the cell where its answer goes."""
-    part = {graded_id(cell): cell for cell in cells}
-    return {
-        cell_id[6:-7].replace("-", "."): cell
-        for cell_id, cell in part.items()
-        if cell_id.endswith("-answer")
-    }
-
-
-def solve(cells, _):
-    for key, cell in answers(cells).items():
-        cell.source = source_of_reference(find(key).reference)
-
-
-def untouched_of(keys):
-    """Which answers a student who errs has left blank: every second of those that are right."""
-    return [key for key in sorted(keys) if key not in WRONG and key != BROKEN][1::2]
-
-
-def err(cells, _):
-    blanks = {key: cell.source for key, cell in answers(cells).items()}
-    solve(cells, _)
-    for key, cell in answers(cells).items():
-        if key in WRONG:
-            cell.source = apply(cell.source, mistake(key).spellings[0])
-        if key == BROKEN:
-            cell.source += "("
-        if key in untouched_of(blanks):
-            cell.source = blanks[key]
-
-
-@pytest.mark.parametrize(
-    "lesson",
-    [pytest.param(lesson, marks=pytest.mark.xdist_group(f"graded {lesson}")) for lesson in LESSONS],
-)
-def test_each_answer_earns_its_own_points(source, tmp_path, scripts, lesson):
-    course = Course(source, tmp_path, scripts, lesson)
-    course.submit("solved", solve)
-    course.submit("wrong", err)
-    grades = course.grades()
-    points = {each.id: each.card.difficulty for each in exercises() if each.lesson == lesson}
-    full = {key: (value, value) for key, value in points.items()}
-    nothing = {key: (0, value) for key, value in points.items()}
-    missed = [key for key in WRONG if key in points]
-    assert missed, "no exercise of this lesson stands in WRONG"
-    assert grades["solved"] == full
-    untouched = untouched_of(points)
-    lost = {*missed, *untouched, BROKEN} & set(points)
-    assert grades["wrong"] == full | {key: nothing[key] for key in lost}
-    for key in missed:
-        assert mistake(key).message in course.feedback("wrong")
-        assert mistake(key).message not in course.feedback("solved")
-    page = course.feedback("wrong")
-    assert page.count("not started yet") == 2 * len(untouched)  # in the summary, and below
-    assert not re.search("HIDDEN|around this notebook|import torch", page)
-    total = sum(points.values())
-    assert f"{lesson}: {total - sum(points[key] for key in lost)} of {total} points" in page
-    for key, value in points.items():
-        assert f"Exercise {key}: {0 if key in lost else value} of {value}" in page
 
 
 def given(cells, start):
@@ -177,18 +107,34 @@ def as_colab_saves_it(path):
 
 
 @pytest.mark.xdist_group("graded 02_ddpg")
-def test_given_cells_that_were_deleted_are_put_back(source, tmp_path, scripts):
+def test_each_answer_earns_its_own_points_and_what_was_deleted_is_put_back(
+    source, tmp_path, scripts
+):
     course = Course(source, tmp_path, scripts, "02_ddpg")
-    for change in (delete_what_is_given, write_it_elsewhere):
+    for change in (solve, err, delete_what_is_given, write_it_elsewhere):
         course.submit(change.__name__, change)
     as_colab_saves_it(course.notebook("submitted", "delete_what_is_given"))
     grades = course.grades()
     points = {each.id: each.card.difficulty for each in exercises("02_ddpg")}
     full = {key: (value, value) for key, value in points.items()}
-    assert grades["write_it_elsewhere"] == full
-    lost = next(key for key in points if find(key).name == "to_env_units")
-    assert grades["delete_what_is_given"] == full | {lost: (0, points[lost])}
+    nothing = {key: (0, value) for key, value in points.items()}
+    assert grades["solve"] == grades["write_it_elsewhere"] == full
+    deleted = next(key for key in points if find(key).name == "to_env_units")
+    assert grades["delete_what_is_given"] == full | {deleted: nothing[deleted]}
     assert "not started yet" in course.feedback("delete_what_is_given")
+    missed, untouched, _ = lost_by_erring(points)
+    lost = {*missed, *untouched}
+    assert grades["err"] == full | {key: nothing[key] for key in lost}
+    page = course.feedback("err")
+    for key in missed:
+        assert mistake(key).message in page
+        assert mistake(key).message not in course.feedback("solve")
+    assert page.count("not started yet") == 2 * len(untouched)  # in the summary, and below
+    assert not re.search("HIDDEN|around this notebook|import torch", page)
+    total = sum(points.values())
+    assert f"02_ddpg: {total - sum(points[key] for key in lost)} of {total} points" in page
+    for key, value in points.items():
+        assert f"Exercise {key}: {0 if key in lost else value} of {value}" in page
 
 
 # What a student may try instead of writing `discounted_returns`. Code stands in a cell of its own.
@@ -228,12 +174,10 @@ def delete(cells, _):
     del cells[the_check(cells)]
 
 
-def tag(cells, _):
-    cells[the_check(cells)].metadata["tags"] = ["skip-execution"]
-
-
-def give_points(cells, _):
-    cells[the_check(cells)].metadata["nbgrader"]["points"] = 100
+def tag_and_give_points(cells, _):
+    check = cells[the_check(cells)]
+    check.metadata["tags"] = ["skip-execution"]
+    check.metadata["nbgrader"]["points"] = 100
 
 
 def double(cells, _):
@@ -260,13 +204,13 @@ def warn(cells, _):
 @pytest.mark.xdist_group("graded tricks")
 def test_tricks_gain_nothing(source, tmp_path, scripts):
     course = Course(source, tmp_path, scripts, "00_start_here")
-    tricks = [edit, delete, tag, give_points, double, bring_a_course]
+    tricks = [edit, delete, tag_and_give_points, double, bring_a_course]
     for trick in [*tricks, warn]:
         course.submit(trick.__name__, trick)
     for name, code in CODE.items():
         cell = nbformat.v4.new_code_cell(textwrap.dedent(code))
         course.submit(name, lambda cells, _, new=cell: cells.insert(the_check(cells), new))
-    grades = course.grades()
+    grades = course.grades(feedback=False)
     points = {student: earned["0.1"] for student, earned in grades.items()}
     assert points.pop("warn") == (1, 1)
     assert points == dict.fromkeys([*(trick.__name__ for trick in tricks), *CODE], (0, 1))

@@ -89,15 +89,6 @@ def test_the_pendulum_is_gymnasiums() -> None:
         assert pendulum.step(action) == pytest.approx(reward, abs=1e-4)
 
 
-def test_the_text_is_short_and_needs_numpy_alone() -> None:
-    assert len(SOURCE.splitlines()) <= 150
-    assert set(re.findall(r"^(?:import|from) (\w+)", SOURCE, re.M)) == {
-        "math",
-        "dataclasses",
-        "numpy",
-    }
-
-
 # --- What the page asks of it -----------------------------------------------------------------
 
 

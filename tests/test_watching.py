@@ -29,14 +29,6 @@ def last_words(page):
     return page.of("text/html")[0][-1]["text/plain"], page.of("image/png")[0][-1]["text/plain"]
 
 
-@pytest.fixture
-def heard():
-    """Ctrl-C is an error here, also where the tests run in the background, which ignores it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 def press_at(*steps):
     return lambda step, _: step in steps and signal.raise_signal(signal.SIGINT)
 

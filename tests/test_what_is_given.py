@@ -26,7 +26,8 @@ SETTINGS = {
     TD3: TINY, SAC: TINY, A2C: ROLLOUTS, PPO: ROLLOUTS,
     ReinforceWithBaseline: {"hidden": 4, "seed": 0},
 }  # fmt: skip
-KINDS = pytest.mark.parametrize("kind", SETTINGS)
+# One of those with a memory, one of those with rollouts, and the one without either.
+KINDS = pytest.mark.parametrize("kind", [TD3, PPO, ReinforceWithBaseline])
 BOX = spaces.Box(-1, 1, (1,))
 
 
@@ -110,7 +111,7 @@ def test_what_the_type_of_the_space_can_hold_is_taken(kind, name):
     for each in agent.last.transitions:
         assert each.next_obs.dtype == dtype
         np.testing.assert_array_equal(each.next_obs, obs)
-    if kind in (A2C, PPO):  # in gymnasium's arrays as well
+    if kind is PPO:  # in gymnasium's arrays as well
         np.testing.assert_array_equal(agent.obs, np.array([obs] * 2, space.dtype))
     assert evaluate(agent, episodes=1).mean == 5
 
@@ -119,7 +120,7 @@ def test_what_the_type_of_the_space_can_hold_is_taken(kind, name):
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_it_cannot_hold_is_one_sentence(kind, name):
     space, obs = REFUSED[name]
-    if len(space.shape) > 1 and kind not in (TD3, SAC):
+    if len(space.shape) > 1 and kind is not TD3:
         pytest.skip("sees no pictures")
     with one_sentence(ValueError, "environment returned the observation [", "mend one of them"):
         trained(kind, obs=obs, space=space)
@@ -211,12 +212,11 @@ def test_actions_of_no_number_are_one_sentence(kind, space):
 # ---- far from 0 ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [TD3, SAC, A2C, PPO])
+@pytest.mark.parametrize("kind", [SAC, A2C])
 @pytest.mark.parametrize(
     ("offset", "width", "space", "told"),
     [
-        (1.7e9, 1, ANY["f8"], True), (1e6, 1, ANY["f8"], True), (1e6, 1, ANY["f4"], True),
-        (1e4, 1, ANY["f8"], False), (0, 1, ANY["f8"], False), (0.1, 0, ANY["f8"], False),
+        (1.7e9, 1, ANY["f8"], True), (1e6, 1, ANY["f4"], True), (1e4, 1, ANY["f8"], False),
         (1.7e9 + 0.1, 0, ANY["f8"], False),  # which does not move
     ],
 )  # fmt: skip
@@ -224,7 +224,7 @@ def test_normalising_what_float32_cannot_tell_apart_says_so(kind, offset, width,
     def clock(env):
         return np.array([offset + width * env.np_random.uniform(-1, 1), env.np_random.normal()])
 
-    settings = {"normalize": ("obs",)} | ({"learning_starts": 500} if kind in (TD3, SAC) else {})
+    settings = {"normalize": ("obs",)} | ({"learning_starts": 500} if kind is SAC else {})
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         trained(kind, 200, obs=clock, space=space, settings=settings)
@@ -288,7 +288,7 @@ def test_what_is_no_picture_is_one_sentence(name):
             use()
 
 
-@pytest.mark.parametrize("dtype", [np.uint8, np.int64, np.float64])
+@pytest.mark.parametrize("dtype", [np.uint8, np.float64])
 def test_whole_numbers_to_255_are_a_picture(dtype):
     recording = record(lambda obs: np.zeros(1), Giving(picture=COLOURS.astype(dtype)))
     assert recording.frames.dtype == np.uint8
@@ -324,7 +324,7 @@ def played(env):
     return next(t for t in range(1, 999) if any(env.step(env.action_space.sample())[2:4]))
 
 
-@pytest.mark.parametrize("kind", [TD3, A2C, PPO])
+@pytest.mark.parametrize("kind", [TD3, A2C])
 @pytest.mark.parametrize("name", LIMITED)
 def test_copies_have_the_episodes_of_what_they_copy(kind, name):
     env = LIMITED[name](gym.make("Pendulum-v1"))
