@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from torch.distributions import Categorical, Independent, Normal
 
 from helpers.agents import A2C, PPO, ReinforceWithBaseline
-from helpers.agents.a2c import gae
 from helpers.agents.adam import LeanAdam
 from helpers.agents.base import gradient_step
 from helpers.agents.policies import CategoricalPolicy, GaussianPolicy
+from helpers.algorithms.a2c import gae
 from helpers.algorithms.reinforce import actor_loss, bootstrapped_returns, critic_loss, make_critic
 
 COUNTS = spaces.Box(-np.inf, np.inf, (3,), np.float64)
@@ -59,7 +59,8 @@ unit = st.floats(0, 1)
 @given(experiences(), unit, unit)
 def test_gae_is_its_definition(experience, gamma, lam):
     before = [array.copy() for array in experience]
-    advantages = gae(*experience, gamma, lam)
+    rewards, values, *ends = experience
+    advantages = gae(rewards, values[:-1], values[1:], *ends, gamma, lam)
     expected = gae_by_definition(*experience, gamma, lam)
     np.testing.assert_allclose(advantages, expected, rtol=1e-4, atol=1e-4)
     assert advantages.dtype == np.float32
@@ -71,7 +72,8 @@ def test_gae_is_its_definition(experience, gamma, lam):
 @pytest.mark.parametrize("kind", [int, np.float32, float])
 def test_gae_of_whole_numbers_is_not_rounded(kind):
     rewards, never = np.ones((3, 1), int), np.zeros((3, 1), bool)
-    advantages = gae(rewards, np.zeros((4, 1), kind), never, never, gamma=0.5, lam=1.0)
+    values = np.zeros((3, 1), kind)
+    advantages = gae(rewards, values, values, never, never, gamma=0.5, lam=1.0)
     assert advantages.ravel().tolist() == [1.75, 1.5, 1.0]
     assert advantages.dtype == (np.float64 if kind is int else kind)
 

@@ -206,14 +206,12 @@ def a2c_taught_nothing(original):
 
 
 def a2c_gamma_of_one(original):
-    return lambda rewards, values, ended, cut, gamma, lam: original(
-        rewards, values, ended, cut, 1.0, lam
-    )
+    return lambda *given: original(*given[:5], 1.0, *given[6:])  # the sixth is gamma
 
 
 def ppo_truncated_ends(original):
-    return lambda rewards, values, ended, cut, *rest: original(
-        rewards, values, ended | cut, cut & False, *rest
+    return lambda rewards, values, next_values, ended, cut, *rest: original(
+        rewards, values, next_values, ended | cut, cut & False, *rest
     )
 
 

@@ -203,18 +203,15 @@ class DeepActor(nn.Module):
         return torch.tanh(self.output(self.hidden(obs)))
 
 
-class DeepSquashedGaussianActor(nn.Module):
+class DeepSquashedGaussianActor(DeepActor):
     """The actor of SAC with any hidden layers; see `SquashedGaussianActor`."""
 
     def __init__(
         self, obs_size: int, action_dim: int, hidden: Sequence[int], layer_norm: bool = False
     ) -> None:
-        super().__init__()
-        self.hidden = hidden_layers(obs_size, hidden, layer_norm)
-        self.output = nn.Linear(hidden[-1], 2 * action_dim)
-        start_small(self.output)
+        super().__init__(obs_size, 2 * action_dim, hidden, layer_norm)
 
-    def forward(self, obs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward(self, obs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:  # type: ignore[override]
         mean, log_std = self.output(self.hidden(obs)).chunk(2, dim=-1)
         return mean, log_std.clamp(*SquashedGaussianActor.log_std_range)
 
@@ -235,21 +232,15 @@ class DeepQNetwork(nn.Module):
         return self.output(x).squeeze(-1)
 
 
-class DeepTwinQNetwork(nn.Module):
-    """Two critics that share nothing; see `TwinQNetwork`."""
+class DeepTwinQNetwork(TwinQNetwork):
+    """Two critics that share nothing, with any hidden layers."""
 
     def __init__(
         self, obs_size: int, action_dim: int, hidden: Sequence[int], layer_norm: bool = False
     ) -> None:
-        super().__init__()
-        self.first = DeepQNetwork(obs_size, action_dim, hidden, layer_norm)
-        self.second = DeepQNetwork(obs_size, action_dim, hidden, layer_norm)
-
-    def forward(self, obs: torch.Tensor, action: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        return self.first(obs, action), self.second(obs, action)
-
-    def q1(self, obs: torch.Tensor, action: torch.Tensor) -> torch.Tensor:
-        return self.first(obs, action)
+        nn.Module.__init__(self)
+        self.first: Any = DeepQNetwork(obs_size, action_dim, hidden, layer_norm)
+        self.second: Any = DeepQNetwork(obs_size, action_dim, hidden, layer_norm)
 
 
 class DeepNormedTwinQNetwork(DeepTwinQNetwork):

@@ -8,7 +8,7 @@ import copy
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields
-from typing import Any, Self, overload
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -188,17 +188,7 @@ NOISES: tuple[type[Noise], ...] = (UniformNoise, GaussianNoise, OUNoise, OUNoise
 KINDS = {kind.__name__: kind for kind in NOISES}
 
 
-@overload
-def as_noise(
-    noise: Noise | dict[str, Any], name: str = "noise", action_size: int | None = None
-) -> Noise: ...
-@overload
-def as_noise(
-    noise: Noise | dict[str, Any] | None, name: str = "noise", action_size: int | None = None
-) -> Noise | None: ...
-def as_noise(
-    noise: Noise | dict[str, Any] | None, name: str = "noise", action_size: int | None = None
-) -> Noise | None:
+def as_noise(noise: Any, name: str = "noise", action_size: int | None = None) -> Any:
     """A copy of `noise`, so that two agents never share one memory; or the noise `to_plain` wrote.
 
     Raises `ValueError`, which calls it `name`, for anything else, and for one that cannot be added

@@ -74,7 +74,7 @@ FROM_DEMOS = {
     "weight_decay": 1e-4, "noise": GaussianNoise(0.2),
 }  # fmt: skip
 
-TAUGHT = (
+LESSONS = (
     Setting(
         "reinforce", "CartPole-v1", "01_a2c", steps=300_000, bar=475, seconds=60,
         params={
@@ -183,7 +183,7 @@ TWO_POLES: dict[str, Any] = {
     "batch_size": 64, "noise": GaussianNoise(0.1), "actor_learning_rate": 1e-3,
     "critic_learning_rate": 1e-3,
 }  # fmt: skip
-TOO_LONG = (
+LONGER = (
     Setting(
         "td3", "Walker2d-v5", "05_td3_in_practice", steps=1_000_000, bar=4000, seconds=5500,
         params=MUJOCO,
@@ -210,10 +210,10 @@ TOO_LONG = (
     ),
 )  # fmt: skip
 
-SETTINGS = {(each.algorithm, each.env_id): each for each in TAUGHT}
+SETTINGS = {(each.algorithm, each.env_id): each for each in LESSONS}
 # What takes minutes or hours, or needs more than requirements.txt: for `python course.py train` and
 # `study`, which read these too. Not among SETTINGS, which tests and README go through one by one.
-LONG = {(each.algorithm, each.env_id): each for each in TOO_LONG}
+LONG = {(each.algorithm, each.env_id): each for each in LONGER}
 
 
 def _short(value: Any) -> str:
