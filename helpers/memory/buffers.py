@@ -20,6 +20,7 @@ class ReplayBuffer(replay.ReplayBuffer):
     Observations and actions may have any shape. `rng` is a generator or a seed.
     """
 
+    @explained
     def __init__(
         self,
         capacity: int,
@@ -162,6 +163,7 @@ class PrioritizedReplayBuffer(ReplayBuffer):
     use alpha = 0.3 and beta = 1.
     """
 
+    @explained
     def __init__(
         self,
         capacity: int,
@@ -380,9 +382,6 @@ def by_value(thing: Any) -> tuple[Callable, tuple[bytes]]:
     return pickle.loads, (pickle.dumps(thing),)
 
 
-# A wrong keyword is answered with the right one. (Not a decorator: lesson 04 shows the code.)
-for _memory in (ReplayBuffer, PrioritizedReplayBuffer):
-    setattr(_memory, "__init__", explained(_memory.__init__))  # noqa: B010
 for _memory in (ReplayBuffer, PrioritizedReplayBuffer):
     ForkingPickler.register(_memory, by_value)
 
