@@ -25,6 +25,8 @@ from helpers.algorithms.cloning import bc_loss, early_stopping, minibatches
 from helpers.demos.files import ARRAYS, Demos, check_spaces
 from helpers.memory.buffers import Batch
 
+Shown = tuple[torch.Tensor, torch.Tensor]  # observations and actions, see `as_shown`
+
 
 class OfflineAgent(OffPolicyAgent):
     """An agent that learns from what was given to `remember`, and from nothing else.
@@ -134,26 +136,36 @@ def pretrain(
     agent.measure(demos.obs)
     # What to learn from, and what to be judged by.
     train, aside = (as_shown(agent, part) for part in split_episodes(demos, validation, rng))
-    train_losses, validation_losses = [loss_on(agent, *train)], [loss_on(agent, *aside)]
-    stop, best, weights = False, 0, copy.deepcopy(network.state_dict())
     with one_thread(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(agent.seed)  # for networks that draw, as dropout does
-        while not stop and len(train_losses) <= epochs:
-            with agent.learning():
-                for rows in minibatches(len(train[0]), batch_size, rng):
-                    gradient_step(optimizer, imitation_loss(agent, *(part[rows] for part in train)))
-            train_losses.append(loss_on(agent, *train))
-            validation_losses.append(loss_on(agent, *aside))
-            stop, best = early_stopping(validation_losses, patience)
-            if best == len(validation_losses) - 1:
-                weights = copy.deepcopy(network.state_dict())
-    network.load_state_dict(weights)
+        result = _imitate(agent, optimizer, train, aside, rng, epochs, batch_size, patience)
     if isinstance(agent, OffPolicyAgent) and "actor" in agent.slow:
-        agent.target_actor.load_state_dict(weights)
-    return PretrainingResult(train_losses, validation_losses, best)
+        agent.target_actor.load_state_dict(network.state_dict())
+    return result
 
 
-def as_shown(agent: Agent, demos: Demos) -> tuple[torch.Tensor, torch.Tensor]:
+def _imitate(
+    agent: Agent, optimizer: torch.optim.Optimizer, train: Shown, aside: Shown,
+    rng: np.random.Generator, epochs: int, batch_size: int, patience: int,
+) -> PretrainingResult:  # fmt: skip
+    """Learn until it stops; the weights of the best epoch stay."""
+    network, _ = _policy_of(agent)
+    weights, stop, best = copy.deepcopy(network.state_dict()), False, 0
+    losses, judged = [loss_on(agent, *train)], [loss_on(agent, *aside)]
+    while not stop and len(losses) <= epochs:
+        with agent.learning():
+            for rows in minibatches(len(train[0]), batch_size, rng):
+                gradient_step(optimizer, imitation_loss(agent, *(part[rows] for part in train)))
+        losses.append(loss_on(agent, *train))
+        judged.append(loss_on(agent, *aside))
+        stop, best = early_stopping(judged, patience)
+        if best == len(judged) - 1:
+            weights = copy.deepcopy(network.state_dict())
+    network.load_state_dict(weights)
+    return PretrainingResult(losses, judged, best)
+
+
+def as_shown(agent: Agent, demos: Demos) -> Shown:
     """What was observed (N, obs_size) and done (N, ...), as the agent's networks have both.
 
     Raises `ValueError` unless the steps can have been taken in the agent's spaces.

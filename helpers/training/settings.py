@@ -5,7 +5,6 @@ those that results are reported on (`seeds`, by `python course.py study`).
 """
 
 import os
-import textwrap
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -41,11 +40,6 @@ class Setting:
     demos: str | None = None  # a file in data/demos, without its ending, or a path to another .npz
     episodes: int | None = None  # so many of the demonstrations, from the first on; None for all
     seeds: range = range(100, 120)  # reported on; others if these were seen before it was final
-
-    def __str__(self) -> str:
-        params = ", ".join(f"{name}={_short(value)}" for name, value in self.params.items())
-        lines = textwrap.fill(params, 98, initial_indent="  ", subsequent_indent="  ")
-        return f"{self.env_id}: {self.steps:,} steps, bar: a mean return of {self.bar:g}\n{lines}"
 
     @property
     def kind(self) -> type[Agent]:
@@ -214,11 +208,6 @@ SETTINGS = {(each.algorithm, each.env_id): each for each in LESSONS}
 # What takes minutes or hours, or needs more than requirements.txt: for `python course.py train` and
 # `study`, which read these too. Not among SETTINGS, which tests and README go through one by one.
 LONG = {(each.algorithm, each.env_id): each for each in LONGER}
-
-
-def _short(value: Any) -> str:
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return f"{value:g}" if is_number else str(value)
 
 
 def get_setting(algorithm: str, env_id: str) -> Setting:
