@@ -41,9 +41,6 @@ def choose_networks(
         check_outputs(actor, critic, sizes, agent.outputs)
     if encoder is not None:
         actor, critic = ImageActor(encoder, actor), ImageCritic(encoder, critic)
-    known = kinds[0] in DEEPER and agent.encoder_class in (Encoder, NatureEncoder)
-    if not known and not takes_one_alone(actor, math.prod(space.shape)):
-        actor = OfRows(actor)
     return actor, critic
 
 
@@ -112,28 +109,9 @@ def check_outputs(
         )
 
 
-class OfRows(nn.Module):
-    """An actor that takes rows only, as with batch norm, and here one observation alone as well."""
-
-    def __init__(self, actor: nn.Module) -> None:
-        super().__init__()
-        self.actor = actor
-
-    def forward(self, obs: torch.Tensor) -> Any:
-        if obs.dim() > 1:
-            return self.actor(obs)
-        answer = self.actor(obs[None])
-        return tuple(each[0] for each in answer) if isinstance(answer, tuple) else answer[0]
-
-
-def takes_one_alone(actor: nn.Module, obs_size: int) -> bool:
-    """Whether an actor takes one observation (obs_size,), as training asks it."""
-    try:
-        with torch.no_grad():
-            _answer(actor, (torch.zeros(obs_size),))
-    except Exception:  # it may fail in any way
-        return False
-    return True
+def takes_one_alone(agent: Any) -> bool:
+    """Whether its actor is known to take one observation alone: batch norm takes rows only."""
+    return agent.actor_class in DEEPER and agent.encoder_class in (Encoder, NatureEncoder)
 
 
 def _check_answer(network: Any, asked: tuple, shapes: list[torch.Size], words: str) -> None:
@@ -376,5 +354,4 @@ class ImageActor(nn.Module):
 
 NETWORKS = (
     *DEEPER, *DEEPER.values(), NormedQNetwork, Encoder, NatureEncoder, ImageActor, ImageCritic,
-    OfRows,
 )  # fmt: skip
