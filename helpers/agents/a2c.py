@@ -80,20 +80,15 @@ class A2C(OnPolicyAgent):
 
         `obs` (B, obs_size), `actions` (B,) or (B, action_dim), `advantages` and `returns` (B,).
         """
-        # 1. Advantages with mean 0 and standard deviation 1: their scale changes as the critic
-        #    learns, the size of the actor's update should not.
+        # The advantages' scale changes as the critic learns, the size of an update should not.
         weights = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
-        # 2. The actor's loss, less `self.entropy_coef` times the mean entropy.
         log_probs, entropies = self.policy.evaluate(obs, actions)
         policy_loss = actor_loss(log_probs, weights)
         bonus = self.entropy_coef * entropies.mean()
-        # 3. One update of the actor, its gradient clipped to `self.max_grad_norm`.
         gradient_step(self.policy_optimizer, policy_loss - bonus, self.max_grad_norm)
-        # 4. The critic's loss and an update of the critic, `self.critic_steps` times.
         for _ in range(self.critic_steps):
             squared_error = critic_loss(self.critic, obs, returns)
             gradient_step(self.critic_optimizer, squared_error)
-        # 5. Plain numbers: actor_loss (without the bonus), critic_loss (the last) and entropy.
         numbers = policy_loss, squared_error, entropies.mean()
         names = "actor_loss", "critic_loss", "entropy"
         return {name: each.item() for name, each in zip(names, numbers, strict=True)}

@@ -154,13 +154,9 @@ def hidden_layers(n_inputs: int, sizes: Sequence[int], layer_norm: bool = False)
     """
     layers: list[nn.Module] = []
     for size in sizes:
-        # 1. A linear layer from what the one before gives, or from the input.
         layers.append(nn.Linear(n_inputs, size))
-        # 2. With `layer_norm`, what the linear layer gives is normalised: the ReLU then cuts about
-        # half of it.
-        if layer_norm:
+        if layer_norm:  # the ReLU then cuts about half of it
             layers.append(nn.LayerNorm(size))
-        # 3. The ReLU last, and the next layer takes what this one gives.
         layers.append(nn.ReLU())
         n_inputs = size
     return nn.Sequential(*layers)
@@ -267,16 +263,16 @@ class Encoder(nn.Module):
         n_inputs, height, width = shape
         layers: list[nn.Module] = []
         for channels in self.channels:
-            # 1. Every second place is enough: neighbouring ones see nearly the same.
+            # Every second place is enough: neighbouring ones see nearly the same.
             layers += [nn.Conv2d(n_inputs, channels, 3, stride=2, padding=1), nn.ReLU()]
             n_inputs, height, width = channels, (height + 1) // 2, (width + 1) // 2
         self.convolutions = nn.Sequential(*layers)
-        # 2. What was found where, in a few numbers that stay within [-1, 1].
+        # What was found where, in a few numbers that stay within [-1, 1].
         self.summary = nn.Linear(n_inputs * height * width, self.features)
         self.norm = nn.LayerNorm(self.features)
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
-        # 3. Brightness compared with the mean of the pictures: an empty background is about 0, and
+        # Brightness compared with the mean of the pictures: an empty background is about 0, and
         # what differs from it counts.
         pictures = obs.reshape(-1, *self.shape).float() / 255
         pictures = pictures - pictures.mean(dim=(1, 2, 3), keepdim=True)

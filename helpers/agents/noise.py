@@ -144,16 +144,13 @@ class OUNoise(Noise):
 
     def reset(self) -> None:
         """Back to 0: an episode begins."""
-        # 1. Where the process starts.
         self.value = 0.0
 
     def sample(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         """The process `dt` later, an array of `shape`; every entry is a process of its own."""
-        # 2. The pull back to 0: in proportion to the distance, and to the time that passes.
         pull = -self.theta * self.value * self.dt
-        # 3. A Gaussian push for every entry. Variances add up over time, hence the root of dt.
+        # Variances add up over time, hence the root of dt.
         push = self.sigma * math.sqrt(self.dt) * rng.standard_normal(shape)
-        # 4. Remember where the process is now: the next step goes on from there.
         self.value = self.value + pull + push
         return self.value
 

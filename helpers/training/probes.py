@@ -316,10 +316,7 @@ def numbers(them: Sequence[float]) -> str:
 
 def agrees(got: Sequence[float], expected: Sequence[float], tolerance: float) -> bool:
     """Whether every number is within `tolerance` of the one expected; NaN never is."""
-    # 1. How far each number is off.
-    off = np.abs(np.subtract(got, expected))
-    # 2. None may be too far off.
-    return bool((off <= tolerance).all())
+    return bool((np.abs(np.subtract(got, expected)) <= tolerance).all())
 
 
 def diagnose(results: Sequence[ProbeResult]) -> str | None:
@@ -327,13 +324,7 @@ def diagnose(results: Sequence[ProbeResult]) -> str | None:
 
     Probes stand in an order in which each needs what the ones before it have tested.
     """
-    # 1. In order, the first that failed names the suspect. What fails after it may well fail for
-    # the same reason.
-    for result in results:
-        if not result.passed:
-            return result.suspect
-    # 2. If none failed there is none.
-    return None
+    return next((result.suspect for result in results if not result.passed), None)
 
 
 def probe(make_agent: MakeAgent, seed: int = 0, steps: int | None = None) -> ProbeResults:
