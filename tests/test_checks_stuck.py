@@ -9,7 +9,7 @@ import pytest
 from test_checks import EXERCISES, NETWORK, RING, Ring
 from torch import nn
 
-from helpers.agents.returns import discounted_returns
+from helpers.algorithms.reinforce import discounted_returns
 from helpers.checks import CheckFailed, begin, check, checker, grade
 from helpers.checks.core import judge
 from helpers.checks.display import LOOKS, as_html, as_text

@@ -16,7 +16,6 @@ import pytest
 from few_steps import FEW_STEPS, shorten
 
 from helpers.checks import check, exercises
-from helpers.training.settings import SETTINGS
 from tools.outputs import problems
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -75,16 +74,6 @@ def test_lesson_was_run_from_top_to_bottom(path):
     assert ran, f"built without outputs: python course.py build {path.stem}"
     assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
     assert outputs(notebook)
-
-
-@notebooks(LESSONS)
-def test_the_settings_that_a_lesson_printed_are_those_of_today(path):
-    """The builder runs a lesson again when its own code has changed, not when a setting has."""
-    found = outputs(nbformat.read(path, as_version=4))
-    shown = "\n".join(text for output in found for text in texts(output))
-    printed = re.findall(r"^.+ steps, bar: a mean return of .+(?:\n  .+)+", shown, re.M)
-    old = set(printed) - {str(each) for each in SETTINGS.values()}
-    assert not old, f"python course.py build --force {path.stem[:2]}: {old}"
 
 
 @notebooks(BLANKS)

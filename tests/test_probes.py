@@ -123,8 +123,8 @@ def as_they_are(original):
 
 
 def ppo_truncated_ends(original):
-    return lambda rewards, values, ended, cut, *rest: original(
-        rewards, values, ended | cut, cut & False, *rest
+    return lambda rewards, values, next_values, ended, cut, *rest: original(
+        rewards, values, next_values, ended | cut, cut & False, *rest
     )
 
 

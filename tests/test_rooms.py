@@ -18,7 +18,7 @@ MAY_IMPORT = {
     "evaluation": {"names", "envs"},
     "demos": {"files", "envs", "evaluation"},
     "agents": {"names", "files", "envs", "memory", "demos", "algorithms"},
-    "training": {"names", "files", "envs", "memory", "demos", "agents", "evaluation"},
+    "training": {"names", "files", "envs", "memory", "demos", "agents", "algorithms", "evaluation"},
     "show": {"envs", "memory", "demos", "agents", "algorithms", "evaluation", "training"},
     "checks": {"agents", "algorithms", "show"},
     "exercises": {

@@ -4,8 +4,7 @@ import gymnasium as gym
 import pytest
 from sentences import assert_one_sentence
 
-from helpers.agents.noise import GaussianNoise, OUNoise
-from helpers.training.settings import SETTINGS, Setting, get_setting
+from helpers.training.settings import SETTINGS, get_setting
 
 EVERY = pytest.mark.parametrize("setting", SETTINGS.values(), ids=lambda s: " ".join(name(s)))
 
@@ -59,15 +58,3 @@ def test_an_unknown_setting_lists_the_known(wanted, known):
     with pytest.raises(ValueError, match="No lesson trains") as error:
         get_setting(*wanted)
     assert_one_sentence(error.value, *wanted, *known)
-
-
-def test_a_setting_says_what_it_trains_and_with_what():
-    noises = {"noise": GaussianNoise(0.1), "warm_up_noise": OUNoise()}
-    params = {"gamma": 0.9, "reward_scale": 1e-5} | noises
-    setting = Setting("ddpg", "Pendulum-v1", "02_ddpg", 10_000, -200, 20, params)
-    assert str(setting) == (
-        "Pendulum-v1: 10,000 steps, bar: a mean return of -200\n"
-        "  gamma=0.9, reward_scale=1e-05, noise=GaussianNoise(sigma=0.1), "
-        "warm_up_noise=OUNoise(sigma=0.2,\n"
-        "  theta=0.15, dt=1.0)"
-    )

@@ -6,9 +6,8 @@ Advantage Estimation" (GAE).
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
 import torch
 from gymnasium import spaces
 
@@ -17,39 +16,11 @@ from helpers.agents.base import gradient_step
 from helpers.agents.layers import of_depth
 from helpers.agents.limits import SHARE, SIZE, number, widths
 from helpers.agents.on_policy import OnPolicyAgent, Rollout
-from helpers.agents.policies import CategoricalPolicy, GaussianPolicy, MultiCategoricalPolicy
+from helpers.agents.policies import policy_for
 from helpers.agents.schedules import Rate, as_rate
 from helpers.agents.settings import setting
+from helpers.algorithms.a2c import gae
 from helpers.algorithms.reinforce import actor_loss, critic_loss, make_critic
-
-
-def gae(
-    rewards: np.ndarray,
-    values: np.ndarray,
-    terminated: np.ndarray,
-    truncated: np.ndarray,
-    gamma: float,
-    lam: float,
-) -> np.ndarray:
-    """Generalized advantage estimation over T steps of N environments (Schulman et al. 2016).
-
-    A_t = delta_t + gamma lam A_{t+1} within an episode, delta_t = r_t + gamma V(s_{t+1}) - V(s_t).
-    `rewards` (T, N); `terminated`, `truncated` (T, N) booleans; `values` (T + 1, N): V of the
-    observation before every step, and of the one after the last. Returns advantages (T, N).
-    """
-    # 1. Walk backwards with a running advantage for each environment, 0 after the last step.
-    advantages = np.zeros_like(1.0 * values[:-1])  # floats, even where these are whole numbers
-    advantage = np.zeros_like(values[0])
-    for t in reversed(range(len(rewards))):
-        # 2. The TD error. After a termination no future is counted, after a truncation it is.
-        future = gamma * values[t + 1] * (1 - terminated[t])
-        delta = rewards[t] + future - values[t]
-        # 3. Add the discounted advantage of the next step, unless that belongs to another episode.
-        same_episode = 1 - (terminated[t] | truncated[t])
-        advantage = delta + gamma * lam * same_episode * advantage
-        advantages[t] = advantage
-    # 4. One advantage for each step of each environment.
-    return advantages
 
 
 class A2C(OnPolicyAgent):
@@ -74,13 +45,8 @@ class A2C(OnPolicyAgent):
 
     def build(self) -> None:
         super().build()
-        policy_kind: Any = MultiCategoricalPolicy
-        if isinstance(self.action_space, spaces.Discrete):
-            policy_kind = CategoricalPolicy
-        elif isinstance(self.action_space, spaces.Box):
-            policy_kind = GaussianPolicy
         with self.seeded():
-            self.policy = policy_kind(self.obs_size, self.action_space, self.hidden)
+            self.policy = policy_for(self.obs_size, self.action_space, self.hidden)
             self.critic = of_depth(make_critic, self.obs_size, hidden=self.hidden)
         self.policy_optimizer = LeanAdam(self.policy.parameters())
         self.critic_optimizer = LeanAdam(self.critic.parameters())
@@ -91,8 +57,9 @@ class A2C(OnPolicyAgent):
         obs = self.flat(rollout.obs)
         with torch.no_grad():
             values = self.critic(obs).squeeze(-1).cpu().numpy()
-        ends = rollout.terminated, rollout.truncated
-        advantages = gae(rollout.rewards, values, *ends, self.gamma, self.lam)
+        # The value of what a step led to is the next row's, also where an episode ends.
+        numbers = rollout.rewards, values[:-1], values[1:], rollout.terminated, rollout.truncated
+        advantages = gae(*numbers, self.gamma, self.lam)
         rows = torch.as_tensor(rollout.learnable)
         actions, advantage, value = (
             torch.as_tensor(each)[rows].to(self.device)
@@ -113,23 +80,15 @@ class A2C(OnPolicyAgent):
 
         `obs` (B, obs_size), `actions` (B,) or (B, action_dim), `advantages` and `returns` (B,).
         """
-        # 1. Advantages with mean 0 and standard deviation 1: their scale changes as the critic
-        #    learns, the size of the actor's update should not.
+        # The advantages' scale changes as the critic learns, the size of an update should not.
         weights = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
-        # 2. The actor's loss, less `self.entropy_coef` times the mean entropy.
         log_probs, entropies = self.policy.evaluate(obs, actions)
         policy_loss = actor_loss(log_probs, weights)
         bonus = self.entropy_coef * entropies.mean()
-        # 3. One update of the actor, its gradient clipped to `self.max_grad_norm`.
         gradient_step(self.policy_optimizer, policy_loss - bonus, self.max_grad_norm)
-        # 4. The critic's loss and an update of the critic, `self.critic_steps` times.
         for _ in range(self.critic_steps):
             squared_error = critic_loss(self.critic, obs, returns)
             gradient_step(self.critic_optimizer, squared_error)
-        # 5. Plain numbers: actor_loss (without the bonus), critic_loss (the last) and entropy.
-        logged = {
-            "actor_loss": policy_loss,
-            "critic_loss": squared_error,
-            "entropy": entropies.mean(),
-        }
-        return {name: number.item() for name, number in logged.items()}
+        numbers = policy_loss, squared_error, entropies.mean()
+        names = "actor_loss", "critic_loss", "entropy"
+        return {name: each.item() for name, each in zip(names, numbers, strict=True)}

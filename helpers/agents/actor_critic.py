@@ -10,7 +10,7 @@ from torch import nn
 
 from helpers.agents.adam import LeanAdam
 from helpers.agents.base import Agent
-from helpers.agents.layers import Encoder, choose_networks
+from helpers.agents.layers import Encoder, choose_networks, takes_one_alone
 from helpers.agents.limits import number, switch, widths
 from helpers.agents.networks import DeterministicActor
 from helpers.agents.schedules import Rate, as_rate
@@ -52,6 +52,7 @@ class ActorCriticAgent(Agent):
         self.action_size = self.units.action_size
         with self.seeded():
             self.actor, self.critic = choose_networks(self, self.hidden, self.layer_norm)
+        self.one_alone = takes_one_alone(self)
         self.copy_networks()
         self.actor_optimizer = LeanAdam(self.actor.parameters())
         self.critic_optimizer = LeanAdam(self.critic.parameters())

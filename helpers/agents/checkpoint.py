@@ -234,10 +234,7 @@ def _load(part: Any, state: Any, own_groups: bool) -> None:
 
 def is_finite(value: Any) -> bool:
     """Whether there is neither NaN nor infinity in any tensor: one would soon ruin all weights."""
-    if isinstance(value, torch.Tensor):
-        return bool(value.isfinite().all())
-    parts = value.values() if isinstance(value, dict) else value
-    return not isinstance(value, (dict, list, tuple)) or all(map(is_finite, parts))
+    return all(bool(each.isfinite().all()) for each in all_tensors(value))
 
 
 def on_cpu(value: Any) -> Any:
@@ -439,7 +436,7 @@ def check_values(content: Any, most: int) -> None:
 
 def check_weights(content: dict) -> None:
     """Raise `ValueError` for tensors or layers that are larger than what the file has of them."""
-    tensors = [each for part in content["state"].values() for each in all_tensors(part)]
+    tensors = all_tensors(content["state"])
     if any(each.nbytes > each.untyped_storage().nbytes() for each in tensors):
         raise ValueError("it holds tensors of other values than the file's")
     hidden = content["hyperparameters"].get("hidden", 0)
@@ -450,9 +447,10 @@ def check_weights(content: dict) -> None:
 
 
 def all_tensors(value: Any) -> list[torch.Tensor]:
-    """The tensors in a state."""
-    if isinstance(value, dict):
-        return [each for part in value.values() for each in all_tensors(part)]
+    """The tensors in a state, or a part of one."""
+    if isinstance(value, (dict, list, tuple)):
+        parts = value.values() if isinstance(value, dict) else value
+        return [each for part in parts for each in all_tensors(part)]
     return [value] if isinstance(value, torch.Tensor) else []
 
 

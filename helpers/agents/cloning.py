@@ -5,9 +5,7 @@ Navigation".
 """
 
 import copy
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -22,9 +20,12 @@ from helpers.agents.networks import QNetwork
 from helpers.agents.off_policy import OffPolicyAgent, as_rows, as_stored
 from helpers.agents.ppo import PPO
 from helpers.agents.threads import one_thread
+from helpers.algorithms import cloning
 from helpers.algorithms.cloning import bc_loss, early_stopping, minibatches
 from helpers.demos.files import ARRAYS, Demos, check_spaces
 from helpers.memory.buffers import Batch
+
+Shown = tuple[torch.Tensor, torch.Tensor]  # observations and actions, see `as_shown`
 
 
 class OfflineAgent(OffPolicyAgent):
@@ -72,9 +73,7 @@ def split_episodes(
 ) -> tuple[Demos, Demos]:
     """Demonstrations to learn from, and a share `validation` of the episodes to be judged by.
 
-    An episode's steps resemble each other: with some to learn from and others to be judged by, a
-    network that knows them by heart would look good. Raises `ValueError` unless there are two
-    episodes and a share between 0 and 1.
+    Raises `ValueError` unless there are two episodes and a share between 0 and 1.
     """
     if not 0 < validation < 1:
         raise ValueError(f"validation is a share between 0 and 1, such as 0.2, got {validation}.")
@@ -82,20 +81,12 @@ def split_episodes(
         raise ValueError(
             "There is only one episode, to learn from and to be judged by: record more of them."
         )
-    # 1. How many episodes are set aside: at least one, and at least one is left.
-    n = len(demos.episodes)
-    aside = min(max(1, round(validation * n)), n - 1)
-    # 2. Which ones: chance decides.
-    order = rng.permutation(n)
-    # 3. Each side is whole episodes, in the order in which they were recorded.
-    return some_episodes(demos, sorted(order[aside:])), some_episodes(demos, sorted(order[:aside]))
-
-
-def some_episodes(demos: Demos, numbers: Sequence[int]) -> Demos:
-    """The demonstrations with these episodes only."""
-    chosen = [demos.episodes[number] for number in numbers]
-    parts = [{name: getattr(demos, name)[rows] for name in ARRAYS} for rows in chosen]
-    return Demos.from_episodes(demos.env_id, demos.maker, parts)
+    sides = cloning.split_episodes(demos.terminated | demos.truncated, validation, rng)
+    train, aside = (
+        Demos(demos.env_id, demos.maker, *(getattr(demos, name)[rows] for name in ARRAYS))
+        for rows in sides
+    )
+    return train, aside
 
 
 @dataclass(frozen=True)
@@ -145,52 +136,36 @@ def pretrain(
     agent.measure(demos.obs)
     # What to learn from, and what to be judged by.
     train, aside = (as_shown(agent, part) for part in split_episodes(demos, validation, rng))
-    before = loss_on(agent, *train), loss_on(agent, *aside)
-    epoch = partial(_epoch, agent, optimizer, train, aside, batch_size, rng)
     with one_thread(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(agent.seed)  # for networks that draw, as dropout does
-        result, weights = _until_it_stops(network, epoch, before, epochs, patience)
-    network.load_state_dict(weights)
+        result = _imitate(agent, optimizer, train, aside, rng, epochs, batch_size, patience)
     if isinstance(agent, OffPolicyAgent) and "actor" in agent.slow:
-        agent.target_actor.load_state_dict(weights)
+        agent.target_actor.load_state_dict(network.state_dict())
     return result
 
 
-def _epoch(
-    agent: Agent,
-    optimizer: torch.optim.Optimizer,
-    train: tuple[torch.Tensor, torch.Tensor],
-    aside: tuple[torch.Tensor, torch.Tensor],
-    batch_size: int,
-    rng: np.random.Generator,
-) -> tuple[float, float]:
-    """A step of the optimiser for each minibatch. Gives both losses after it, on all steps."""
-    with agent.learning():
-        for rows in minibatches(len(train[0]), batch_size, rng):
-            gradient_step(optimizer, imitation_loss(agent, *(part[rows] for part in train)))
-    return loss_on(agent, *train), loss_on(agent, *aside)
-
-
-def _until_it_stops(
-    network: nn.Module,
-    epoch: Callable[[], tuple[float, float]],
-    before: tuple[float, float],
-    epochs: int,
-    patience: int,
-) -> tuple[PretrainingResult, dict[str, Any]]:
-    """The losses from `before` on, of at most `epochs`, and the weights after the best one."""
-    losses, stop, best = [before], False, 0
-    weights = copy.deepcopy(network.state_dict())
+def _imitate(
+    agent: Agent, optimizer: torch.optim.Optimizer, train: Shown, aside: Shown,
+    rng: np.random.Generator, epochs: int, batch_size: int, patience: int,
+) -> PretrainingResult:  # fmt: skip
+    """Learn until it stops; the weights of the best epoch stay."""
+    network, _ = _policy_of(agent)
+    weights, stop, best = copy.deepcopy(network.state_dict()), False, 0
+    losses, judged = [loss_on(agent, *train)], [loss_on(agent, *aside)]
     while not stop and len(losses) <= epochs:
-        losses.append(epoch())
-        stop, best = early_stopping([aside for _, aside in losses], patience)
-        if best == len(losses) - 1:
+        with agent.learning():
+            for rows in minibatches(len(train[0]), batch_size, rng):
+                gradient_step(optimizer, imitation_loss(agent, *(part[rows] for part in train)))
+        losses.append(loss_on(agent, *train))
+        judged.append(loss_on(agent, *aside))
+        stop, best = early_stopping(judged, patience)
+        if best == len(judged) - 1:
             weights = copy.deepcopy(network.state_dict())
-    train_losses, validation_losses = map(list, zip(*losses, strict=True))
-    return PretrainingResult(train_losses, validation_losses, best), weights
+    network.load_state_dict(weights)
+    return PretrainingResult(losses, judged, best)
 
 
-def as_shown(agent: Agent, demos: Demos) -> tuple[torch.Tensor, torch.Tensor]:
+def as_shown(agent: Agent, demos: Demos) -> Shown:
     """What was observed (N, obs_size) and done (N, ...), as the agent's networks have both.
 
     Raises `ValueError` unless the steps can have been taken in the agent's spaces.

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from helpers.agents.base import gradient_step
-from helpers.agents.mlp import Mlp, UpdateInNumpy
+from helpers.agents.mlp import UpdateInNumpy
 from helpers.agents.networks import QNetwork
 from helpers.agents.off_policy import OffPolicyAgent
 from helpers.algorithms.ddpg import actor_loss, critic_loss, polyak_update, td_target
@@ -44,10 +44,6 @@ class DDPGInNumpy(UpdateInNumpy):
     """`DDPG.update` in numpy: the same steps and numbers. An edit there has to be made here too."""
 
     repeats = (DDPG.update,)
-
-    def __init__(self, agent: Any) -> None:
-        super().__init__(agent)
-        self.target_actor = Mlp(agent.target_actor)
 
     def update(self, obs: Any, action: Any, reward: Any, next_obs: Any, terminated: Any) -> dict:
         # 1. What the critic should say: a target from both target networks.

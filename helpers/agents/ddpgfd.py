@@ -70,28 +70,22 @@ class DDPGfD(OffPolicyAgent):
 
     def update(self, batch: PrioritizedBatch) -> dict[str, torch.Tensor]:
         """An update of the critic, one of the actor, a small one of the targets, new priorities."""
-        # 1. What the critic should say, one step ahead and n steps ahead.
         target = td_target(batch, self.target_actor, self.target_critic, self.gamma)
         n_target = n_step_target(batch, self.target_actor, self.target_critic)
-        # 2. What it says about the actions in the batch, and how steep that is at each action, (B,
-        #    action_dim): found before the critic moves. The graph is needed once more in step 3.
+        # How steep the critic is at each action (B, action_dim), before it moves.
         action = batch.action.detach().requires_grad_()
         q = self.critic(batch.obs, action)
         (slope,) = torch.autograd.grad(q.sum(), action, retain_graph=True)
-        # 3. An update of the critic, every transition with its importance weight.
         q_loss = weighted_critic_loss(q, target, n_target, batch.weights, self.n_step_weight)
         gradient_step(self.critic_optimizer, q_loss)
-        # 4. An update of the actor; without weights, which is our choice.
+        # The actor's loss has no weights, which is our choice.
         policy_loss = actor_loss(self.actor, self.critic, batch.obs)
         gradient_step(self.actor_optimizer, policy_loss)
-        # 5. A small move of all target networks.
         polyak_update(self.targets, self.online, self.tau)
-        # 6. New priorities in the memory, by what there was to learn one step ahead.
         priority = priorities(
             (q - target).detach(), slope, batch.is_demo,
             self.gradient_weight, self.eps, self.demo_bonus,
         )  # fmt: skip
         self.buffer.update_priorities(batch.indices, priority)
-        # 7. Both losses, and which share of the batch was demonstrated.
         demos = batch.is_demo.mean()
         return {"critic_loss": q_loss, "actor_loss": policy_loss, "demonstrations": demos}

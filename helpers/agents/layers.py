@@ -41,9 +41,6 @@ def choose_networks(
         check_outputs(actor, critic, sizes, agent.outputs)
     if encoder is not None:
         actor, critic = ImageActor(encoder, actor), ImageCritic(encoder, critic)
-    known = kinds[0] in DEEPER and agent.encoder_class in (Encoder, NatureEncoder)
-    if not known and not takes_one_alone(actor, math.prod(space.shape)):
-        actor = OfRows(actor)
     return actor, critic
 
 
@@ -112,28 +109,9 @@ def check_outputs(
         )
 
 
-class OfRows(nn.Module):
-    """An actor that takes rows only, as with batch norm, and here one observation alone as well."""
-
-    def __init__(self, actor: nn.Module) -> None:
-        super().__init__()
-        self.actor = actor
-
-    def forward(self, obs: torch.Tensor) -> Any:
-        if obs.dim() > 1:
-            return self.actor(obs)
-        answer = self.actor(obs[None])
-        return tuple(each[0] for each in answer) if isinstance(answer, tuple) else answer[0]
-
-
-def takes_one_alone(actor: nn.Module, obs_size: int) -> bool:
-    """Whether an actor takes one observation (obs_size,), as training asks it."""
-    try:
-        with torch.no_grad():
-            _answer(actor, (torch.zeros(obs_size),))
-    except Exception:  # it may fail in any way
-        return False
-    return True
+def takes_one_alone(agent: Any) -> bool:
+    """Whether its actor is known to take one observation alone: batch norm takes rows only."""
+    return agent.actor_class in DEEPER and agent.encoder_class in (Encoder, NatureEncoder)
 
 
 def _check_answer(network: Any, asked: tuple, shapes: list[torch.Size], words: str) -> None:
@@ -176,13 +154,9 @@ def hidden_layers(n_inputs: int, sizes: Sequence[int], layer_norm: bool = False)
     """
     layers: list[nn.Module] = []
     for size in sizes:
-        # 1. A linear layer from what the one before gives, or from the input.
         layers.append(nn.Linear(n_inputs, size))
-        # 2. With `layer_norm`, what the linear layer gives is normalised: the ReLU then cuts about
-        # half of it.
-        if layer_norm:
+        if layer_norm:  # the ReLU then cuts about half of it
             layers.append(nn.LayerNorm(size))
-        # 3. The ReLU last, and the next layer takes what this one gives.
         layers.append(nn.ReLU())
         n_inputs = size
     return nn.Sequential(*layers)
@@ -203,18 +177,15 @@ class DeepActor(nn.Module):
         return torch.tanh(self.output(self.hidden(obs)))
 
 
-class DeepSquashedGaussianActor(nn.Module):
+class DeepSquashedGaussianActor(DeepActor):
     """The actor of SAC with any hidden layers; see `SquashedGaussianActor`."""
 
     def __init__(
         self, obs_size: int, action_dim: int, hidden: Sequence[int], layer_norm: bool = False
     ) -> None:
-        super().__init__()
-        self.hidden = hidden_layers(obs_size, hidden, layer_norm)
-        self.output = nn.Linear(hidden[-1], 2 * action_dim)
-        start_small(self.output)
+        super().__init__(obs_size, 2 * action_dim, hidden, layer_norm)
 
-    def forward(self, obs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward(self, obs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:  # type: ignore[override]
         mean, log_std = self.output(self.hidden(obs)).chunk(2, dim=-1)
         return mean, log_std.clamp(*SquashedGaussianActor.log_std_range)
 
@@ -235,21 +206,15 @@ class DeepQNetwork(nn.Module):
         return self.output(x).squeeze(-1)
 
 
-class DeepTwinQNetwork(nn.Module):
-    """Two critics that share nothing; see `TwinQNetwork`."""
+class DeepTwinQNetwork(TwinQNetwork):
+    """Two critics that share nothing, with any hidden layers."""
 
     def __init__(
         self, obs_size: int, action_dim: int, hidden: Sequence[int], layer_norm: bool = False
     ) -> None:
-        super().__init__()
-        self.first = DeepQNetwork(obs_size, action_dim, hidden, layer_norm)
-        self.second = DeepQNetwork(obs_size, action_dim, hidden, layer_norm)
-
-    def forward(self, obs: torch.Tensor, action: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        return self.first(obs, action), self.second(obs, action)
-
-    def q1(self, obs: torch.Tensor, action: torch.Tensor) -> torch.Tensor:
-        return self.first(obs, action)
+        nn.Module.__init__(self)
+        self.first: Any = DeepQNetwork(obs_size, action_dim, hidden, layer_norm)
+        self.second: Any = DeepQNetwork(obs_size, action_dim, hidden, layer_norm)
 
 
 class DeepNormedTwinQNetwork(DeepTwinQNetwork):
@@ -298,16 +263,16 @@ class Encoder(nn.Module):
         n_inputs, height, width = shape
         layers: list[nn.Module] = []
         for channels in self.channels:
-            # 1. Every second place is enough: neighbouring ones see nearly the same.
+            # Every second place is enough: neighbouring ones see nearly the same.
             layers += [nn.Conv2d(n_inputs, channels, 3, stride=2, padding=1), nn.ReLU()]
             n_inputs, height, width = channels, (height + 1) // 2, (width + 1) // 2
         self.convolutions = nn.Sequential(*layers)
-        # 2. What was found where, in a few numbers that stay within [-1, 1].
+        # What was found where, in a few numbers that stay within [-1, 1].
         self.summary = nn.Linear(n_inputs * height * width, self.features)
         self.norm = nn.LayerNorm(self.features)
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
-        # 3. Brightness compared with the mean of the pictures: an empty background is about 0, and
+        # Brightness compared with the mean of the pictures: an empty background is about 0, and
         # what differs from it counts.
         pictures = obs.reshape(-1, *self.shape).float() / 255
         pictures = pictures - pictures.mean(dim=(1, 2, 3), keepdim=True)
@@ -385,5 +350,4 @@ class ImageActor(nn.Module):
 
 NETWORKS = (
     *DEEPER, *DEEPER.values(), NormedQNetwork, Encoder, NatureEncoder, ImageActor, ImageCritic,
-    OfRows,
 )  # fmt: skip

@@ -109,6 +109,8 @@ class UpdateInNumpy:
 
     def __init__(self, agent: Any) -> None:
         self.agent, self.actor = agent, Mlp(agent.actor)
+        if "actor" in agent.slow:
+            self.target_actor = Mlp(agent.target_actor)
         self.critics, self.target_critics = (
             [Mlp(each) for each in (twin.children() if type(twin) in TWINS else [twin])]
             for twin in (agent.critic, agent.target_critic)

@@ -8,7 +8,7 @@ import copy
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields
-from typing import Any, Self, overload
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -144,16 +144,13 @@ class OUNoise(Noise):
 
     def reset(self) -> None:
         """Back to 0: an episode begins."""
-        # 1. Where the process starts.
         self.value = 0.0
 
     def sample(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         """The process `dt` later, an array of `shape`; every entry is a process of its own."""
-        # 2. The pull back to 0: in proportion to the distance, and to the time that passes.
         pull = -self.theta * self.value * self.dt
-        # 3. A Gaussian push for every entry. Variances add up over time, hence the root of dt.
+        # Variances add up over time, hence the root of dt.
         push = self.sigma * math.sqrt(self.dt) * rng.standard_normal(shape)
-        # 4. Remember where the process is now: the next step goes on from there.
         self.value = self.value + pull + push
         return self.value
 
@@ -188,17 +185,7 @@ NOISES: tuple[type[Noise], ...] = (UniformNoise, GaussianNoise, OUNoise, OUNoise
 KINDS = {kind.__name__: kind for kind in NOISES}
 
 
-@overload
-def as_noise(
-    noise: Noise | dict[str, Any], name: str = "noise", action_size: int | None = None
-) -> Noise: ...
-@overload
-def as_noise(
-    noise: Noise | dict[str, Any] | None, name: str = "noise", action_size: int | None = None
-) -> Noise | None: ...
-def as_noise(
-    noise: Noise | dict[str, Any] | None, name: str = "noise", action_size: int | None = None
-) -> Noise | None:
+def as_noise(noise: Any, name: str = "noise", action_size: int | None = None) -> Any:
     """A copy of `noise`, so that two agents never share one memory; or the noise `to_plain` wrote.
 
     Raises `ValueError`, which calls it `name`, for anything else, and for one that cannot be added

@@ -108,7 +108,11 @@ class OffPolicyAgent(ActorCriticAgent):
         if self.steps < self.learning_starts or self.updates == 0:
             return self.warm_up_noise.at(self.steps).sample((self.action_size,), self.rng)
         with torch.no_grad():
-            action = self.draw(self.normal(torch.from_numpy(obs)), self.rng).cpu().numpy()
+            seen = self.normal(torch.from_numpy(obs))
+            if self.one_alone:
+                action = self.draw(seen, self.rng).cpu().numpy()
+            else:
+                action = self.draw(seen[None], self.rng)[0].cpu().numpy()
         if self.noise is not None:
             action = action + self.noise.at(self.steps).sample(action.shape, self.rng)
         return action

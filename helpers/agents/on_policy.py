@@ -21,9 +21,7 @@ def learnable_rows(done: np.ndarray, done_before: np.ndarray) -> np.ndarray:
     is true where an episode ended (terminated or truncated), `done_before` (N,) is the same for the
     step before the first of these.
     """
-    # 1. A row is filler if the row before it ended an episode; before row 0 comes `done_before`.
-    filler = np.concatenate([done_before[None], done[:-1]])
-    # 2. Learn from all others.
+    filler = np.concatenate([done_before[None], done[:-1]])  # the row before ended an episode
     return ~filler
 
 

@@ -9,23 +9,24 @@ from gymnasium import spaces
 from torch import nn
 
 from helpers.agents.layers import of_depth
-from helpers.algorithms.policies import entropy, gaussian_entropy, gaussian_log_prob
+from helpers.algorithms import policies
+from helpers.algorithms.policies import entropy
 from helpers.algorithms.reinforce import log_prob, make_actor, sample_actions
 
 # ---- discrete actions: a categorical distribution ------------------------------------------------
 
 
-class CategoricalPolicy(nn.Module):
-    """pi(a|s) for a Discrete action space: a softmax over one logit per action."""
+class CategoricalPolicy(policies.CategoricalPolicy):
+    """pi(a|s) for a Discrete action space, lesson 01's: a softmax over one logit per action."""
 
     def __init__(
         self, obs_size: int, action_space: spaces.Discrete, hidden: int | Sequence[int] = 64
     ) -> None:
-        super().__init__()
+        nn.Module.__init__(self)
         self.start = int(action_space.start)
         self.actor = of_depth(make_actor, obs_size, int(action_space.n), hidden=hidden)
 
-    def sample(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
+    def sample(self, obs: torch.Tensor, rng: np.random.Generator | None = None) -> np.ndarray:
         """Action indices (B,) for observations (B, obs_size): drawn, or likeliest without `rng`."""
         logits = self.actor(obs).cpu().numpy()
         return logits.argmax(axis=-1) if rng is None else sample_actions(logits, rng)
@@ -33,13 +34,6 @@ class CategoricalPolicy(nn.Module):
     def to_env(self, actions: np.ndarray) -> np.ndarray:
         """Indices 0, 1, ... as the actions of the environment, which may start elsewhere."""
         return actions + self.start
-
-    def evaluate(
-        self, obs: torch.Tensor, actions: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Log-probabilities of `actions` (B,) and entropies of the policy, both (B,)."""
-        logits = self.actor(obs)
-        return log_prob(logits, actions), entropy(logits)
 
 
 class MultiCategoricalPolicy(nn.Module):
@@ -65,7 +59,7 @@ class MultiCategoricalPolicy(nn.Module):
         """The logits of each choice, (B, its options)."""
         return self.actor(obs).split(self.options, dim=-1)
 
-    def sample(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
+    def sample(self, obs: torch.Tensor, rng: np.random.Generator | None = None) -> np.ndarray:
         """Indices (B, choices) for observations (B, obs_size); without `rng` the likeliest."""
         parts = [each.cpu().numpy() for each in self.logits(obs)]
         chosen = [each.argmax(-1) if rng is None else sample_actions(each, rng) for each in parts]
@@ -87,17 +81,17 @@ class MultiCategoricalPolicy(nn.Module):
 # ---- continuous actions: a Gaussian distribution -------------------------------------------------
 
 
-class GaussianPolicy(nn.Module):
-    """pi(a|s) for a Box action space: a Gaussian whose mean a network gives, whose std is learned.
+class GaussianPolicy(policies.GaussianPolicy):
+    """pi(a|s) for a Box action space, lesson 01's: a Gaussian whose std is learned.
 
-    The policy lives in scaled units, where the space's bounds are [-1, 1] (an unbounded space is
-    not scaled). `log_std` is a free parameter, so the std can become as small as learning wants it.
+    It lives in scaled units, where the space's bounds are [-1, 1]; an unbounded space is not
+    scaled.
     """
 
     def __init__(
         self, obs_size: int, action_space: spaces.Box, hidden: int | Sequence[int] = 64
     ) -> None:
-        super().__init__()
+        nn.Module.__init__(self)
         self.shape = action_space.shape
         self.low, self.high = action_space.low.ravel(), action_space.high.ravel()
         bounded = np.isfinite(self.low) & np.isfinite(self.high)
@@ -107,7 +101,7 @@ class GaussianPolicy(nn.Module):
         self.actor = of_depth(make_actor, obs_size, len(self.low), hidden=hidden)
         self.log_std = nn.Parameter(torch.zeros(len(self.low)))
 
-    def sample(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
+    def sample(self, obs: torch.Tensor, rng: np.random.Generator | None = None) -> np.ndarray:
         """Actions (B, action_dim) in scaled units: drawn with `rng`, or the mean if None."""
         mean = self.actor(obs).cpu().numpy()
         if rng is None:
@@ -119,13 +113,6 @@ class GaussianPolicy(nn.Module):
         """Scaled actions (B, action_dim) in environment units (B, *action shape), clipped."""
         clipped = np.clip(actions * self.scale + self.center, self.low, self.high)
         return clipped.astype(self.low.dtype).reshape(-1, *self.shape)
-
-    def evaluate(
-        self, obs: torch.Tensor, actions: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Log-densities of `actions` in scaled units, and entropies; both (B,)."""
-        densities = gaussian_log_prob(self.actor(obs), self.log_std, actions)
-        return densities, gaussian_entropy(self.log_std).expand(len(obs))
 
 
 # ---- which of them -------------------------------------------------------------------------------

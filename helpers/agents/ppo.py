@@ -2,7 +2,7 @@
 
 Sources: Schulman et al. 2017, "Proximal Policy Optimization Algorithms" (arXiv 1707.06347); Huang
 et al. 2022, "The 37 Implementation Details of Proximal Policy Optimization" (ICLR blog track),
-which says what the authors' code does beside it. GAE: see `helpers.agents.a2c`.
+which says what the authors' code does beside it.
 """
 
 import math
@@ -23,9 +23,8 @@ from helpers.agents.policies import CategoricalPolicy, policy_for
 from helpers.agents.schedules import Rate, as_rate
 from helpers.agents.settings import setting
 from helpers.agents.threads import one_thread
-from helpers.algorithms.policies import approximate_kl, orthogonal_init
+from helpers.algorithms.policies import approximate_kl, clip_fraction, orthogonal_init
 from helpers.algorithms.ppo import (
-    clip_fraction,
     clipped_surrogate,
     minibatches,
     normalized,

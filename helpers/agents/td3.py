@@ -11,7 +11,7 @@ import torch
 
 from helpers.agents.base import gradient_step
 from helpers.agents.limits import COUNT, number
-from helpers.agents.mlp import Mlp, UpdateInNumpy, clipped
+from helpers.agents.mlp import UpdateInNumpy, clipped
 from helpers.agents.networks import TwinQNetwork
 from helpers.agents.off_policy import OffPolicyAgent
 from helpers.agents.settings import setting
@@ -58,11 +58,15 @@ class TD3(OffPolicyAgent):
         losses = {"critic_loss": q_loss}
         # 4. At every `policy_delay`-th update one of the actor, uphill on Q1,
         if self.updates % self.policy_delay == 0:
-            losses["actor_loss"] = actor_loss_by_q1(self.actor, self.critic, batch.obs)
+            losses["actor_loss"] = self.actor_loss(batch)
             gradient_step(self.actor_optimizer, losses["actor_loss"])
             # 5. and then a small move of all target networks: the actor's and both critics'.
             polyak_update(self.targets, self.online, self.tau)
         return losses
+
+    def actor_loss(self, batch: Batch) -> torch.Tensor:
+        """What the actor goes down."""
+        return actor_loss_by_q1(self.actor, self.critic, batch.obs)
 
     def value(self, obs: torch.Tensor) -> torch.Tensor:
         return self.critic.q1(obs, self.greedy(obs))
@@ -71,11 +75,7 @@ class TD3(OffPolicyAgent):
 class TD3InNumpy(UpdateInNumpy):
     """`TD3.update` in numpy: the same steps and numbers. An edit there has to be made here too."""
 
-    repeats = (TD3.update,)
-
-    def __init__(self, agent: Any) -> None:
-        super().__init__(agent)
-        self.target_actor = Mlp(agent.target_actor)
+    repeats = (TD3.update, TD3.actor_loss)
 
     def update(self, obs: Any, action: Any, reward: Any, next_obs: Any, terminated: Any) -> dict:
         agent = self.agent

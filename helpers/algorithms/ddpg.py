@@ -41,8 +41,7 @@ class Settings:
 PENDULUM = Settings()
 MOUNTAIN_CAR = Settings(
     env_id="MountainCarContinuous-v0", steps=20_000, learning_starts=3000,
-    warm_up_noise=shared.OUNoise(sigma=0.5, theta=0.05),
-    noise=shared.OUNoise(sigma=0.3, theta=0.05),
+    warm_up_noise=shared.OUNoise(0.5, theta=0.05), noise=shared.OUNoise(0.3, theta=0.05),
 )  # fmt: skip
 
 

@@ -57,6 +57,14 @@ def approximate_kl(log_probs: torch.Tensor, old_log_probs: torch.Tensor) -> torc
     return (log_ratio.expm1() - log_ratio).mean()
 
 
+def clip_fraction(ratios: torch.Tensor, clip_range: float) -> torch.Tensor:
+    """The share of rows whose ratio (B,) lies outside [1 - clip_range, 1 + clip_range]. A scalar.
+
+    Source: Huang et al. 2022, "Debug variables".
+    """
+    return ((ratios.detach() - 1).abs() > clip_range).float().mean()
+
+
 def orthogonal_init(network: nn.Module, output_gain: float) -> None:
     """Give a network orthogonal weights and biases of 0.
 

@@ -21,7 +21,7 @@ from torch import nn
 
 from helpers.algorithms import shared
 from helpers.algorithms.a2c import Rows, as_rows, collect, make_envs
-from helpers.algorithms.policies import approximate_kl, orthogonal_init, policy_for
+from helpers.algorithms.policies import approximate_kl, clip_fraction, orthogonal_init, policy_for
 from helpers.algorithms.reinforce import make_critic
 from helpers.memory.buffers import linear_schedule
 
@@ -84,14 +84,6 @@ def clipped_surrogate(
     clipped = ratios.clamp(1 - clip_range, 1 + clip_range) * weights
     # 4. The smaller of the two in each row, and the mean over the batch.
     return torch.minimum(surrogate, clipped).mean()
-
-
-def clip_fraction(ratios: torch.Tensor, clip_range: float) -> torch.Tensor:
-    """The share of rows whose ratio (B,) lies outside [1 - clip_range, 1 + clip_range]. A scalar.
-
-    Source: Huang et al. 2022, "Debug variables".
-    """
-    return ((ratios.detach() - 1).abs() > clip_range).float().mean()
 
 
 def explained_variance(rows: Rows) -> torch.Tensor:

@@ -19,8 +19,7 @@ Methods", Algorithm 1. In the code `# 9` marks step 9 of it:
     14          then Q1', Q2' move a fraction tau towards Q1, Q2,
     15          and mu' moves a fraction tau towards mu
 
-Added to the paper's box, as in its appendix or by us: random actions at first, actions clipped to
-[-1, 1], and rewards that are scaled.
+Added to the paper's box: random actions at first, actions clipped to [-1, 1], scaled rewards.
 """
 
 import copy
@@ -61,8 +60,7 @@ TWO_POLES = Settings(
 )  # fmt: skip
 MOUNTAIN_CAR = Settings(
     env_id="MountainCarContinuous-v0", steps=20_000, learning_starts=3000, tau=0.01,
-    warm_up_noise=shared.OUNoise(sigma=0.5, theta=0.05),
-    noise=shared.OUNoise(sigma=0.3, theta=0.05),
+    warm_up_noise=shared.OUNoise(0.5, theta=0.05), noise=shared.OUNoise(0.3, theta=0.05),
 )  # fmt: skip
 
 

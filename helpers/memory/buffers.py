@@ -20,6 +20,7 @@ class ReplayBuffer(replay.ReplayBuffer):
     Observations and actions may have any shape. `rng` is a generator or a seed.
     """
 
+    @explained
     def __init__(
         self,
         capacity: int,
@@ -162,6 +163,7 @@ class PrioritizedReplayBuffer(ReplayBuffer):
     use alpha = 0.3 and beta = 1.
     """
 
+    @explained
     def __init__(
         self,
         capacity: int,
@@ -237,20 +239,17 @@ class PrioritizedReplayBuffer(ReplayBuffer):
             raise ValueError(
                 f"A batch has at least one transition, not {batch_size}: raise batch_size."
             )
-        # 1. Split the total into equal ranges and draw a number from each: every part of the
-        #    memory then has its share of every batch (Schaul et al. 2016, appendix B.2.1).
+        # A number from each of `batch_size` equal ranges of the total: every part of the memory
+        # then has its share of every batch (Schaul et al. 2016, appendix B.2.1).
         total = self.sums.total
         prefix_sums = (np.arange(batch_size) + self.rng.random(batch_size)) * (total / batch_size)
-        # 2. The tree finds the transitions.
         indices = self.sums.retrieve(prefix_sums)
-        # 3. What was drawn too often counts for less.
         weights = importance_weights(
             self.sums.leaves[indices] / total, self.smallest / total, self.size, self.beta
         )
         self.samples += 1
-        # 4. The same transitions, seen n steps ahead.
         n_reward, last, n_discount = self.look_ahead(indices)
-        # 5. Copies of the rows, which later steps do not overwrite.
+        # Copies of the rows, which later steps do not overwrite.
         arrays = (
             *(array.take(indices, axis=0) for array in self.arrays),
             n_reward.astype(np.float32),
@@ -270,15 +269,12 @@ class PrioritizedReplayBuffer(ReplayBuffer):
 
         Raises `IndexError` or `ValueError`, and changes nothing, if that cannot be.
         """
-        # 1. Look at both as numpy arrays, and refuse what would harm the tree.
         indices, priorities = (
             each.cpu() if isinstance(each, torch.Tensor) else each for each in (indices, priorities)
         )
         places, new = check_places(indices, self.size), np.asarray(priorities, np.float64)
         self.check_new(places, new)
-        # 2. The tree holds p_i^alpha: probabilities are shares of its sum.
         self.set_priorities(places, new)
-        # 3. New transitions will have the largest priority there was.
         self.max_priority = float(new.max(initial=self.max_priority))
 
     def set_priorities(self, indices: np.ndarray, priorities: np.ndarray) -> None:
@@ -315,17 +311,15 @@ class PrioritizedReplayBuffer(ReplayBuffer):
         """
         if self.n_steps == 1:
             return self.arrays.reward.take(indices), indices, np.full(len(indices), self.gamma)
-        # 1. The places of the n transitions from each on, (B, n): after the last place comes the
-        #    agent's own oldest one. Where none follows, `ends` says so.
+        # The places of the n transitions from each on, (B, n): after the last place comes the
+        # agent's own oldest one. Where none follows, `ends` says so.
         places = indices[:, None] + np.arange(self.n_steps)
         beyond = places >= self.capacity
         if beyond.any():
             own = self.capacity - self.demos
             places[beyond] = self.demos + (places[beyond] - self.demos) % own
-        # 2. Rewards up to the end of the episode, or of what is known of it.
         rewards, ends = self.arrays.reward.take(places), self.ends.take(places)
         returns, lengths = n_step_return(rewards, ends, self.gamma)
-        # 3. The transition at which each return stops.
         return returns, places[np.arange(len(places)), lengths - 1], self.gamma**lengths
 
     def connect(self, place: int) -> None:
@@ -380,9 +374,6 @@ def by_value(thing: Any) -> tuple[Callable, tuple[bytes]]:
     return pickle.loads, (pickle.dumps(thing),)
 
 
-# A wrong keyword is answered with the right one. (Not a decorator: lesson 04 shows the code.)
-for _memory in (ReplayBuffer, PrioritizedReplayBuffer):
-    setattr(_memory, "__init__", explained(_memory.__init__))  # noqa: B010
 for _memory in (ReplayBuffer, PrioritizedReplayBuffer):
     ForkingPickler.register(_memory, by_value)
 

@@ -74,17 +74,10 @@ class SumTree:
 
         Nodes are computed from their children and never added to, so no rounding error piles up.
         """
-        # 1. The leaf of place i is node `self.first_leaf + i`.
-        nodes = self.first_leaf + indices
-        # 2. Write the leaves.
+        nodes, pairs = self.first_leaf + indices, self.pairs
         self.nodes[nodes] = values
-        # 3. Up through `self.depth` levels, the whole batch at once.
-        pairs = self.pairs
-        for _ in range(self.depth):
-            # 4. The parent of node k is node k // 2.
+        for _ in range(self.depth):  # up, the whole batch at once
             nodes = nodes // 2
-            # 5. A parent holds the sum of its two children: those of node k are side by side in
-            #    row k of `self.pairs`.
             children = pairs.take(nodes, axis=0)
             self.nodes[nodes] = np.add(children[:, 0], children[:, 1])
 
@@ -101,21 +94,16 @@ class SumTree:
         counts as just below. Raises `ValueError` for an empty tree, or for a negative or NaN prefix
         sum.
         """
-        # 1. Start in the top level: `self.enter` finds the nodes, and the rest to find in each.
         nodes, rest = self.enter(prefix_sums)
-        # 2. Down through `self.depth` levels: row k of `self.pairs` holds the children of node k.
         pairs = self.pairs
-        for _ in range(self.depth):
+        for _ in range(self.depth):  # down, the whole batch at once
             children = pairs.take(nodes, axis=0)
             left, right = children[:, 0], children[:, 1]
-            # 3. Right if the left child does not reach as far; but never into an empty child, where
-            #    rounding might lead.
+            # Right if the left child does not reach as far, and never into an empty child, where
+            # rounding might lead.
             to_right = (rest >= left) & (right > 0)
-            # 4. Where it goes right, the left child's sum lies behind it.
             rest -= left * to_right
-            # 5. One level down: the children of node k are nodes 2k and 2k + 1.
             nodes = 2 * nodes + to_right
-        # 6. From the numbers of the leaves to their places.
         return nodes - self.first_leaf
 
     def enter(self, prefix_sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -87,6 +87,7 @@ class Evaluate:
     back, and with `path` it is written to a file whenever there is a new best.
     """
 
+    @explained
     def __init__(
         self,
         every: int,
@@ -110,22 +111,17 @@ class Evaluate:
             self.curve, self.best, self.best_contents = [], None, None
 
     def __call__(self, agent: Agent) -> None:
-        # 1. Only when another multiple of `every` steps is reached: `milestones` knows.
         if self.milestones.reached(agent.steps):
             self.evaluate(agent)
 
     def evaluate(self, agent: Agent) -> Evaluation:
         """Evaluate now."""
-        # 2. From the same starts each time, in an environment of its own.
         result = evaluate(agent, self.env, self.episodes, self.seed)
-        # 3. A point of the curve: (step, result).
         self.curve.append((agent.steps, result))
         if self.best is None or result.mean > self.best[1].mean:
-            # 4. The best so far: note the point, and a *copy* of what `checkpoint.contents(agent,
-            # replay=False)` gives. The next update changes the weights themselves.
+            # A copy: the next update changes the weights themselves.
             self.best = self.curve[-1]
             self.best_contents = copy.deepcopy(checkpoint.contents(agent, replay=False))
-            # 5. With `path` it is also written there, by `checkpoint.write`.
             if self.path is not None:
                 checkpoint.write(self.path, self.best_contents)
         return result
@@ -145,6 +141,7 @@ class Print:
     before.
     """
 
+    @explained
     def __init__(self, every: int = 1000, episodes: int = 10) -> None:
         check_counts(episodes=episodes)
         self.milestones, self.episodes = Milestones(every), episodes
@@ -174,6 +171,7 @@ class Checkpoint:
     nothing had happened. The file appears whole or not at all, in the place of the one before.
     """
 
+    @explained
     def __init__(
         self,
         path: str | os.PathLike,
@@ -227,6 +225,7 @@ class StopAtReturn:
     given `evaluations`, which do not.
     """
 
+    @explained
     def __init__(
         self, target: float, episodes: int = 10, evaluations: Evaluate | None = None
     ) -> None:
@@ -272,6 +271,7 @@ class TensorBoard:
     Raises `ImportError` with one sentence if tensorboard is not installed.
     """
 
+    @explained
     def __init__(self, logdir: str | os.PathLike, evaluations: Evaluate | None = None) -> None:
         self.logdir, self.evaluations = Path(logdir), evaluations
         self._new_writer = _summary_writer()
@@ -345,8 +345,3 @@ def _summary_writer() -> Callable:
             "do without this callback."
         ) from error
     return SummaryWriter
-
-
-# A wrong keyword is answered with the right one. (Not a decorator: lesson 05 shows a class.)
-for _callback in (Evaluate, Print, Checkpoint, StopAtReturn, TensorBoard):
-    setattr(_callback, "__init__", explained(_callback.__init__))  # noqa: B010

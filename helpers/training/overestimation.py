@@ -5,7 +5,7 @@ import torch
 from numpy.typing import NDArray
 
 from helpers.agents.off_policy import OffPolicyAgent
-from helpers.agents.returns import discounted_returns
+from helpers.algorithms.reinforce import discounted_returns
 from helpers.envs.make import make_env
 
 EPISODES = 10

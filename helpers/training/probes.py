@@ -152,57 +152,37 @@ class Probe:
 
 PROBES = (
     Probe(
-        "constant",
-        ConstantProbe,
-        "value of the start",
-        lambda agent: values(agent, 0),
-        lambda gamma: [1],
-        0.1,
+        "constant", ConstantProbe, "value of the start",
+        lambda agent: values(agent, 0), lambda gamma: [1], 0.1,
         "the critic: its loss, its optimiser, its learning rate. If it says far more than 1, a "
         "future is counted after a termination",
     ),
     Probe(
-        "two steps",
-        TwoStepProbe,
-        "value of the first step, of the second",
-        lambda agent: values(agent, -1, 1),
-        lambda gamma: [gamma, 1],
-        0.1,
+        "two steps", TwoStepProbe, "value of the first step, of the second",
+        lambda agent: values(agent, -1, 1), lambda gamma: [gamma, 1], 0.1,
         "the critic's target: a discount forgotten or counted twice, no bootstrapping. If it says "
         "much the same twice, the observation does not reach the critic, or the rows of the batch "
         "are mixed up",
     ),
     Probe(
-        "action",
-        ActionProbe,
-        "action at the start",
-        lambda agent: actions(agent, 0),
-        lambda gamma: [2.5],
-        0.3,
+        "action", ActionProbe, "action at the start",
+        lambda agent: actions(agent, 0), lambda gamma: [2.5], 0.3,
         "the actor's gradient: its sign, a detached action, an optimiser with other weights; or "
         "the scaling of actions; or a reward that is not its own action's",
     ),
     Probe(
-        "state and action",
-        StateActionProbe,
-        "action after -1, after 1",
-        lambda agent: actions(agent, -1, 1),
-        lambda gamma: [1.5, 2.5],
-        0.3,
+        "state and action", StateActionProbe, "action after -1, after 1",
+        lambda agent: actions(agent, -1, 1), lambda gamma: [1.5, 2.5], 0.3,
         "what the actor is given: no observation, or an action judged in a state that is not its "
         "own (rows mixed up, observation and action of different steps)",
     ),
     Probe(
-        "truncation",
-        TruncationProbe,
-        "value of the start",
-        lambda agent: values(agent, 0),
-        lambda gamma: [1 / (1 - gamma)],
-        0.5,
+        "truncation", TruncationProbe, "value of the start",
+        lambda agent: values(agent, 0), lambda gamma: [1 / (1 - gamma)], 0.5,
         "an episode's end: a truncation stored as a termination (the value is then 1), or the "
         "filler row after it learned from",
     ),
-)
+)  # fmt: skip
 
 for _probe in PROBES:
     if _probe.env_id not in gym.registry:  # the module may be imported again
@@ -229,35 +209,21 @@ OFF_POLICY: dict[str, Any] = {
     "gamma": 0.8, "learning_starts": 64, "batch_size": 64, "hidden": 32, "tau": 0.1,
     "actor_learning_rate": 0.005, "critic_learning_rate": 0.005, "noise": GaussianNoise(0.5),
 }  # fmt: skip
+ON_POLICY: dict[str, Any] = {
+    "gamma": 0.8, "n_envs": 4, "hidden": 32, "learning_rate": LinearSchedule(0.01, 0.001, 1800),
+}  # fmt: skip
+# A low temperature: what entropy is worth is no part of the answers.
+COLD = {"noise": None, "temperature": 0.02, "learn_temperature": False}
 QUICK = (
     Quick(DDPGfD, OFF_POLICY | {"pretraining": 100}, STEPS),
     # From data of chance: Q has to count for much more than what was done there.
     Quick(TD3BC, OFF_POLICY | {"bc_alpha": 100.0}, STEPS),
     Quick(TD3, OFF_POLICY, STEPS),
-    # A low temperature: what entropy is worth is no part of the answers.
-    Quick(
-        SAC,
-        OFF_POLICY | {"noise": None, "temperature": 0.02, "learn_temperature": False},
-        STEPS,
-    ),
+    Quick(SAC, OFF_POLICY | COLD, STEPS),
     Quick(DDPG, OFF_POLICY, STEPS),
-    Quick(
-        A2C,
-        {
-            "gamma": 0.8, "n_envs": 4, "n_steps": 6, "hidden": 32, "critic_steps": 10,
-            "learning_rate": LinearSchedule(0.01, 0.001, 1800),
-        },
-        2000,
-    ),
-    Quick(
-        PPO,
-        {
-            "gamma": 0.8, "n_envs": 4, "n_steps": 4, "hidden": 32, "batch_size": 16,
-            "n_epochs": 8, "learning_rate": LinearSchedule(0.01, 0.001, 1800),
-        },
-        2000,
-    ),
-)  # fmt: skip
+    Quick(A2C, ON_POLICY | {"n_steps": 6, "critic_steps": 10}, 2000),
+    Quick(PPO, ON_POLICY | {"n_steps": 4, "batch_size": 16, "n_epochs": 8}, 2000),
+)
 
 
 def quick(kind: type[Agent], **settings: Any) -> Quick:
@@ -350,10 +316,7 @@ def numbers(them: Sequence[float]) -> str:
 
 def agrees(got: Sequence[float], expected: Sequence[float], tolerance: float) -> bool:
     """Whether every number is within `tolerance` of the one expected; NaN never is."""
-    # 1. How far each number is off.
-    off = np.abs(np.subtract(got, expected))
-    # 2. None may be too far off.
-    return bool((off <= tolerance).all())
+    return bool((np.abs(np.subtract(got, expected)) <= tolerance).all())
 
 
 def diagnose(results: Sequence[ProbeResult]) -> str | None:
@@ -361,13 +324,7 @@ def diagnose(results: Sequence[ProbeResult]) -> str | None:
 
     Probes stand in an order in which each needs what the ones before it have tested.
     """
-    # 1. In order, the first that failed names the suspect. What fails after it may well fail for
-    # the same reason.
-    for result in results:
-        if not result.passed:
-            return result.suspect
-    # 2. If none failed there is none.
-    return None
+    return next((result.suspect for result in results if not result.passed), None)
 
 
 def probe(make_agent: MakeAgent, seed: int = 0, steps: int | None = None) -> ProbeResults:

@@ -5,7 +5,6 @@ those that results are reported on (`seeds`, by `python course.py study`).
 """
 
 import os
-import textwrap
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,18 +20,10 @@ from helpers.training.results import DATA
 DEMOS, WEIGHTS = DATA / "demos", DATA / "weights"
 
 
-ALGORITHMS = {
-    "a2c": "A2C",
-    "reinforce": "ReinforceWithBaseline",
-    "ppo": "PPO",
-    "ddpg": "DDPG",
-    "td3": "TD3",
-    "sac": "SAC",
-    "ddpgfd": "DDPGfD",
-    "bc": "BehaviourCloning",
-    "td3bc": "TD3BC",
-    "rlpd": "RLPD",
-}  # -> the name of the agent's class
+ALGORITHMS = {  # -> the name of the agent's class
+    "a2c": "A2C", "reinforce": "ReinforceWithBaseline", "ppo": "PPO", "ddpg": "DDPG", "td3": "TD3",
+    "sac": "SAC", "ddpgfd": "DDPGfD", "bc": "BehaviourCloning", "td3bc": "TD3BC", "rlpd": "RLPD",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -49,11 +40,6 @@ class Setting:
     demos: str | None = None  # a file in data/demos, without its ending, or a path to another .npz
     episodes: int | None = None  # so many of the demonstrations, from the first on; None for all
     seeds: range = range(100, 120)  # reported on; others if these were seen before it was final
-
-    def __str__(self) -> str:
-        params = ", ".join(f"{name}={_short(value)}" for name, value in self.params.items())
-        lines = textwrap.fill(params, 98, initial_indent="  ", subsequent_indent="  ")
-        return f"{self.env_id}: {self.steps:,} steps, bar: a mean return of {self.bar:g}\n{lines}"
 
     @property
     def kind(self) -> type[Agent]:
@@ -74,246 +60,110 @@ class Setting:
         return demos if self.episodes is None else demos.first(self.episodes)
 
 
-SETTINGS: dict[tuple[str, str], Setting] = {
-    (setting.algorithm, setting.env_id): setting
-    for setting in [
-        Setting(
-            algorithm="reinforce",
-            env_id="CartPole-v1",
-            lesson="01_a2c",
-            steps=300_000,
-            bar=475,
-            seconds=60,
-            params={
-                "gamma": 0.995,
-                "reward_scale": 0.005,
-                "learning_rate": LinearSchedule(1e-3, 1e-4, 180_000),
-            },
-        ),
-        Setting(
-            algorithm="a2c",
-            env_id="CartPole-v1",
-            lesson="01_a2c",
-            steps=180_000,
-            bar=475,
-            seconds=20,
-            params={"reward_scale": 0.01, "learning_rate": LinearSchedule(3e-3, 3e-4, 108_000)},
-        ),
-        Setting(
-            algorithm="a2c",
-            env_id="Pendulum-v1",
-            lesson="01_a2c",
-            steps=500_000,
-            bar=-200,
-            seconds=60,
-            params={
-                "gamma": 0.95,
-                "reward_scale": 0.01,
-                "entropy_coef": 0.0,
-                "learning_rate": LinearSchedule(2e-3, 2e-4, 340_000),
-                "critic_steps": 10,
-            },
-        ),
-        Setting(
-            algorithm="ppo",
-            env_id="CartPole-v1",
-            lesson="07_ppo",
-            steps=80_000,
-            bar=475,
-            seconds=12,
-            params={
-                "n_steps": 64,
-                "n_epochs": 8,
-                "batch_size": 256,
-                "reward_scale": 0.01,
-                "learning_rate": LinearSchedule(2e-3, 2e-4, 80_000),
-            },
-        ),
-        Setting(
-            algorithm="ppo",
-            env_id="Acrobot-v1",
-            lesson="07_ppo",
-            steps=200_000,
-            bar=-100,
-            seconds=30,
-            seeds=range(300, 320),
-            params={
-                "n_steps": 64,
-                "n_epochs": 4,
-                "batch_size": 256,
-                "entropy_coef": 0.01,
-                "reward_scale": 0.01,
-                "learning_rate": LinearSchedule(2e-3, 0, 200_000),
-            },
-        ),
-        Setting(
-            algorithm="ppo",
-            env_id="Pendulum-v1",
-            lesson="07_ppo",
-            steps=80_000,
-            bar=-200,
-            seconds=60,
-            seeds=range(300, 320),
-            params={
-                "gamma": 0.95,
-                "n_envs": 8,
-                "n_steps": 201,  # a whole episode and its filler row
-                "batch_size": 256,
-                "reward_scale": 0.01,
-                "learning_rate": LinearSchedule(2e-3, 2e-4, 80_000),
-            },
-        ),
-        Setting(
-            algorithm="ddpg",
-            env_id="Pendulum-v1",
-            lesson="02_ddpg",
-            steps=12_000,
-            bar=-200,
-            seconds=20,
-            params={"reward_scale": 0.1, "actor_learning_rate": 3e-4, "noise": GaussianNoise(0.1)},
-        ),
-        Setting(
-            algorithm="ddpg",
-            env_id="MountainCarContinuous-v0",
-            lesson="02_ddpg",
-            steps=20_000,
-            bar=90,
-            seconds=40,
-            params={
-                "reward_scale": 0.1,
-                "actor_learning_rate": 3e-4,
-                "learning_starts": 3000,
-                "warm_up_noise": OUNoise(sigma=0.5, theta=0.05),
-                "noise": OUNoise(sigma=0.3, theta=0.05),
-            },
-        ),
-        Setting(
-            algorithm="td3",
-            env_id="Pendulum-v1",
-            lesson="03_td3",
-            steps=12_000,
-            bar=-200,
-            seconds=20,
-            params={"reward_scale": 0.1, "tau": 0.02, "noise": GaussianNoise(0.1)},
-        ),
-        Setting(
-            algorithm="td3",
-            env_id="MountainCarContinuous-v0",
-            lesson="03_td3",
-            steps=20_000,
-            bar=90,
-            seconds=40,
-            params={
-                "reward_scale": 0.1,
-                "tau": 0.01,
-                "learning_starts": 3000,
-                "warm_up_noise": OUNoise(sigma=0.5, theta=0.05),
-                "noise": OUNoise(sigma=0.3, theta=0.05),
-            },
-        ),
-        Setting(
-            algorithm="sac",
-            env_id="Pendulum-v1",
-            lesson="06_sac",
-            steps=8_000,
-            bar=-200,
-            seconds=15,
-            params={"reward_scale": 0.1, "tau": 0.02},
-        ),
-        Setting(
-            algorithm="sac",
-            env_id="MountainCarContinuous-v0",
-            lesson="06_sac",
-            steps=10_000,
-            bar=90,
-            seconds=40,
-            params={
-                "reward_scale": 0.1,
-                "tau": 0.01,
-                "actor_learning_rate": 3e-4,
-                "temperature": 0.1,
-                "learning_starts": 3000,
-                "warm_up_noise": OUNoise(sigma=0.5, theta=0.05),
-            },
-        ),
-        Setting(
-            algorithm="ddpgfd",
-            env_id="SparsePendulum-v0",
-            lesson="04_ddpgfd",
-            steps=8_000,
-            bar=120,
-            seconds=60,
-            params={
-                "learning_starts": 1,
-                "pretraining": 2000,
-                "gradient_steps": 2,
-                "tau": 0.01,
-                "weight_decay": 1e-4,
-                "noise": GaussianNoise(0.2),
-            },
-            demos="clumsy_pendulum",
-        ),
-        Setting(
-            algorithm="ddpg",
-            env_id="SparsePendulum-v0",
-            lesson="04_ddpgfd",
-            steps=8_000,
-            bar=120,
-            seconds=60,
-            params={"gradient_steps": 2, "tau": 0.01, "noise": GaussianNoise(0.2)},
-        ),
-        Setting(
-            algorithm="bc",
-            env_id="SparsePendulum-v0",
-            lesson="04_ddpgfd",
-            steps=2_000,  # updates: it takes no step
-            bar=120,
-            seconds=60,
-            demos="clumsy_pendulum",
-        ),
-        Setting(
-            algorithm="ddpgfd",
-            env_id="Pendulum-v1",
-            lesson="04_ddpgfd",
-            steps=6_000,
-            bar=-200,
-            seconds=60,
-            params={
-                "learning_starts": 1,
-                "pretraining": 2000,
-                "gradient_steps": 2,
-                "reward_scale": 0.1,
-                "tau": 0.01,
-                "weight_decay": 1e-4,
-                "noise": GaussianNoise(0.2),
-            },
-            demos="pendulum",
-        ),
-        Setting(
-            algorithm="td3bc",
-            env_id="SparsePendulum-v0",
-            lesson="08_old_data",
-            steps=3_000,  # updates: it takes no step
-            bar=120,
-            seconds=15,
-            params={"tau": 0.02},
-            demos="clumsy_pendulum",
-        ),
-    ]
-}
+# Noise that pushes in one direction for a while: what moves a car out of its valley.
+SLOW_WARM_UP = {"learning_starts": 3000, "warm_up_noise": OUNoise(sigma=0.5, theta=0.05)}
+SLOW_NOISE = {"noise": OUNoise(sigma=0.3, theta=0.05)}
+FROM_DEMOS = {
+    "learning_starts": 1, "pretraining": 2000, "gradient_steps": 2, "tau": 0.01,
+    "weight_decay": 1e-4, "noise": GaussianNoise(0.2),
+}  # fmt: skip
+
+LESSONS = (
+    Setting(
+        "reinforce", "CartPole-v1", "01_a2c", steps=300_000, bar=475, seconds=60,
+        params={
+            "gamma": 0.995, "reward_scale": 0.005,
+            "learning_rate": LinearSchedule(1e-3, 1e-4, 180_000),
+        },
+    ),
+    Setting(
+        "a2c", "CartPole-v1", "01_a2c", steps=180_000, bar=475, seconds=20,
+        params={"reward_scale": 0.01, "learning_rate": LinearSchedule(3e-3, 3e-4, 108_000)},
+    ),
+    Setting(
+        "a2c", "Pendulum-v1", "01_a2c", steps=500_000, bar=-200, seconds=60,
+        params={
+            "gamma": 0.95, "reward_scale": 0.01, "entropy_coef": 0.0,
+            "learning_rate": LinearSchedule(2e-3, 2e-4, 340_000), "critic_steps": 10,
+        },
+    ),
+    Setting(
+        "ppo", "CartPole-v1", "07_ppo", steps=80_000, bar=475, seconds=12,
+        params={
+            "n_steps": 64, "n_epochs": 8, "batch_size": 256, "reward_scale": 0.01,
+            "learning_rate": LinearSchedule(2e-3, 2e-4, 80_000),
+        },
+    ),
+    Setting(
+        "ppo", "Acrobot-v1", "07_ppo", steps=200_000, bar=-100, seconds=30, seeds=range(300, 320),
+        params={
+            "n_steps": 64, "n_epochs": 4, "batch_size": 256, "entropy_coef": 0.01,
+            "reward_scale": 0.01, "learning_rate": LinearSchedule(2e-3, 0, 200_000),
+        },
+    ),
+    Setting(
+        "ppo", "Pendulum-v1", "07_ppo", steps=80_000, bar=-200, seconds=60, seeds=range(300, 320),
+        params={
+            "gamma": 0.95, "n_envs": 8,
+            "n_steps": 201,  # a whole episode and its filler row
+            "batch_size": 256, "reward_scale": 0.01,
+            "learning_rate": LinearSchedule(2e-3, 2e-4, 80_000),
+        },
+    ),
+    Setting(
+        "ddpg", "Pendulum-v1", "02_ddpg", steps=12_000, bar=-200, seconds=20,
+        params={"reward_scale": 0.1, "actor_learning_rate": 3e-4, "noise": GaussianNoise(0.1)},
+    ),
+    Setting(
+        "ddpg", "MountainCarContinuous-v0", "02_ddpg", steps=20_000, bar=90, seconds=40,
+        params={"reward_scale": 0.1, "actor_learning_rate": 3e-4} | SLOW_WARM_UP | SLOW_NOISE,
+    ),
+    Setting(
+        "td3", "Pendulum-v1", "03_td3", steps=12_000, bar=-200, seconds=20,
+        params={"reward_scale": 0.1, "tau": 0.02, "noise": GaussianNoise(0.1)},
+    ),
+    Setting(
+        "td3", "MountainCarContinuous-v0", "03_td3", steps=20_000, bar=90, seconds=40,
+        params={"reward_scale": 0.1, "tau": 0.01} | SLOW_WARM_UP | SLOW_NOISE,
+    ),
+    Setting(
+        "sac", "Pendulum-v1", "06_sac", steps=8_000, bar=-200, seconds=15,
+        params={"reward_scale": 0.1, "tau": 0.02},
+    ),
+    Setting(
+        "sac", "MountainCarContinuous-v0", "06_sac", steps=10_000, bar=90, seconds=40,
+        params={
+            "reward_scale": 0.1, "tau": 0.01, "actor_learning_rate": 3e-4, "temperature": 0.1,
+        } | SLOW_WARM_UP,
+    ),
+    Setting(
+        "ddpgfd", "SparsePendulum-v0", "04_ddpgfd", steps=8_000, bar=120, seconds=60,
+        params=FROM_DEMOS, demos="clumsy_pendulum",
+    ),
+    Setting(
+        "ddpg", "SparsePendulum-v0", "04_ddpgfd", steps=8_000, bar=120, seconds=60,
+        params={"gradient_steps": 2, "tau": 0.01, "noise": GaussianNoise(0.2)},
+    ),
+    Setting(
+        "bc", "SparsePendulum-v0", "04_ddpgfd", steps=2_000,  # updates: it takes no step
+        bar=120, seconds=60, demos="clumsy_pendulum",
+    ),
+    Setting(
+        "ddpgfd", "Pendulum-v1", "04_ddpgfd", steps=6_000, bar=-200, seconds=60,
+        params=FROM_DEMOS | {"reward_scale": 0.1}, demos="pendulum",
+    ),
+    Setting(
+        "td3bc", "SparsePendulum-v0", "08_old_data", steps=3_000,  # updates, as above
+        bar=120, seconds=15, params={"tau": 0.02}, demos="clumsy_pendulum",
+    ),
+)  # fmt: skip
 
 # The robots of MuJoCo, as the authors of TD3 train them: github.com/sfujim/TD3, main.py and TD3.py.
 MUJOCO: dict[str, Any] = {
-    "hidden": 256,
-    "batch_size": 256,
-    "buffer_size": 1_000_000,
-    "learning_starts": 25_000,
-    "actor_learning_rate": 3e-4,
-    "critic_learning_rate": 3e-4,
-    "gamma": 0.99,
-    "tau": 0.005,
+    "hidden": 256, "batch_size": 256, "buffer_size": 1_000_000, "learning_starts": 25_000,
+    "actor_learning_rate": 3e-4, "critic_learning_rate": 3e-4, "gamma": 0.99, "tau": 0.005,
     "noise": GaussianNoise(0.1),
-}
+}  # fmt: skip
 
 # SAC explores by itself; its second paper's table has these learning rates for all three.
 ROBOTS: dict[str, dict[str, Any]] = {
@@ -322,64 +172,42 @@ ROBOTS: dict[str, dict[str, Any]] = {
     "sac": MUJOCO | {"noise": None, "learning_starts": 10_000, "temperature_learning_rate": 3e-4},
 }
 
-# What takes minutes or hours, or needs more than requirements.txt: for `python course.py train` and
-# `study`, which read these too. Not among SETTINGS, which tests and README go through one by one.
-LONG: dict[tuple[str, str], Setting] = {
-    ("td3", "Walker2d-v5"): Setting(
-        algorithm="td3",
-        env_id="Walker2d-v5",
-        lesson="05_td3_in_practice",
-        steps=1_000_000,
-        bar=4000,
-        seconds=5500,
+# With TD3's delay of 2 it moves its targets by 0.01 a step, as DDPG does.
+TWO_POLES: dict[str, Any] = {
+    "batch_size": 64, "noise": GaussianNoise(0.1), "actor_learning_rate": 1e-3,
+    "critic_learning_rate": 1e-3,
+}  # fmt: skip
+LONGER = (
+    Setting(
+        "td3", "Walker2d-v5", "05_td3_in_practice", steps=1_000_000, bar=4000, seconds=5500,
         params=MUJOCO,
     ),
-    **{
-        (algorithm, "DoublePole-v0"): Setting(
-            algorithm=algorithm,
-            env_id="DoublePole-v0",
-            lesson="03_td3",
-            steps=30_000,
-            bar=250,
-            seconds=60,
-            # With TD3's delay of 2 both move their targets by 0.01 a step.
-            params={"tau": tau, "batch_size": 64, "noise": GaussianNoise(0.1)}
-            | dict.fromkeys(("actor_learning_rate", "critic_learning_rate"), 1e-3),
-        )
-        for algorithm, tau in (("td3", 0.02), ("ddpg", 0.01))
-    },
-    ("rlpd", "SparsePendulum-v0"): Setting(
-        algorithm="rlpd",
-        env_id="SparsePendulum-v0",
-        lesson="08_old_data",
-        steps=6_000,
-        bar=120,
-        seconds=60,
+    Setting(
+        "td3", "DoublePole-v0", "03_td3", steps=30_000, bar=250, seconds=60,
+        params={"tau": 0.02} | TWO_POLES,
+    ),
+    Setting(
+        "ddpg", "DoublePole-v0", "03_td3", steps=30_000, bar=250, seconds=60,
+        params={"tau": 0.01} | TWO_POLES,
+    ),
+    Setting(
+        "rlpd", "SparsePendulum-v0", "08_old_data", steps=6_000, bar=120, seconds=60,
         params={"learning_starts": 100, "gradient_steps": 2, "tau": 0.02, "temperature": 0.1},
         demos="clumsy_pendulum",
     ),
-    ("td3", "PixelPendulum-v0"): Setting(
-        algorithm="td3",
-        env_id="PixelPendulum-v0",
-        lesson="05_td3_in_practice",
-        steps=7_000,
-        bar=-300,
-        seconds=60,
+    Setting(
+        "td3", "PixelPendulum-v0", "05_td3_in_practice", steps=7_000, bar=-300, seconds=60,
         params={
-            "reward_scale": 0.1,
-            "gamma": 0.97,
-            "tau": 0.02,
-            "batch_size": 64,
-            "buffer_size": 20_000,
-            "noise": GaussianNoise(0.3),
+            "reward_scale": 0.1, "gamma": 0.97, "tau": 0.02, "batch_size": 64,
+            "buffer_size": 20_000, "noise": GaussianNoise(0.3),
         },
     ),
-}
+)  # fmt: skip
 
-
-def _short(value: Any) -> str:
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return f"{value:g}" if is_number else str(value)
+SETTINGS = {(each.algorithm, each.env_id): each for each in LESSONS}
+# What takes minutes or hours, or needs more than requirements.txt: for `python course.py train` and
+# `study`, which read these too. Not among SETTINGS, which tests and README go through one by one.
+LONG = {(each.algorithm, each.env_id): each for each in LONGER}
 
 
 def get_setting(algorithm: str, env_id: str) -> Setting:

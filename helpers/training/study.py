@@ -21,9 +21,9 @@ from importlib.metadata import version
 from multiprocessing import parent_process
 from pathlib import Path
 
-import torch
 from joblib import Parallel, delayed
 
+from helpers.agents.threads import one_thread
 from helpers.evaluation import evaluate
 from helpers.training.asked import add_arguments, ask, changes, has_usual_steps, make_agent
 from helpers.training.cluster import ClusterError, on_cluster
@@ -58,17 +58,13 @@ def run_seed(setting: Setting, seed: int) -> dict:
     in_main_thread = threading.current_thread() is threading.main_thread()  # not in a cluster's
     if parent_process() is not None and in_main_thread:  # Ctrl-C is for who started this process
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # small networks gain nothing from more, and seeds run side by side
-    try:
+    with one_thread():  # seeds run side by side
         agent = setting.make(seed)
         started, cpu_started = time.perf_counter(), time.process_time()
         agent.learn(setting.steps)
         seconds = time.perf_counter() - started
         cpu_seconds = time.process_time() - cpu_started
         result = evaluate(agent, episodes=EPISODES, seed=EVALUATION_SEED)
-    finally:
-        torch.set_num_threads(threads)
     return {
         "seed": seed,
         "steps": agent.steps,
