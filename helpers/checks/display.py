@@ -114,7 +114,7 @@ def _rows(named: list[tuple[str, Any]], exercise: Exercise) -> list[tuple[str, A
     update the first is shown, under the names of its signature."""
     rows: list[tuple[str, Any]] = []
     for name, value in named:
-        if name == "calls":
+        if name == "calls" and isinstance(value, list):
             names = list(inspect.signature(exercise.reference).parameters)[1:]
             rows += _rows(list(zip(names, value[0], strict=False)), exercise)
             rows += [("calls", f"{len(value)}, of which this is the first")] * (len(value) > 1)

@@ -43,7 +43,8 @@ KIN = [
     {"log", "log10", "log2"}, {"exp", "expm1", "exp2"},
     {"std", "var"}, {"log", "exp", "log1p"}, {"sqrt", "square"}, {"floor", "ceil", "round"},
     {"cumsum", "cumprod"}, {"randn", "rand"}, {"randn_like", "rand_like"}, {"stack", "cat"},
-    {"normal", "uniform", "standard_normal", "random"},
+    # Apart: `standard_normal(0, 1, n)` would take the last number for memory to write into.
+    {"normal", "uniform"}, {"standard_normal", "random"},
     {"tanh", "sigmoid", "relu", "softplus", "abs", "elu", "gelu", "silu", "leaky_relu", "softsign"},
     {"Tanh", "Sigmoid", "ReLU", "Softplus", "ELU", "GELU", "SiLU", "LeakyReLU", "Softsign",
      "Hardtanh", "Softmax"},
