@@ -109,8 +109,9 @@ def test_actions_without_bounds_or_choice_are_one_sentence(space, told):
 
 
 @pytest.mark.parametrize("most", [inf, 1e30, largest])
-def test_where_no_bounds_are_needed_they_only_must_have_a_width(most):
-    env = make(AnySpace, action_space=spaces.Box(-most, most, (2,)))
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_where_no_bounds_are_needed_they_only_must_have_a_width(most, dtype):
+    env = make(AnySpace, action_space=spaces.Box(-most, most, (2,), dtype))
     if most == largest:
         with one_sentence(ValueError, "as far apart", "A2C", "infinity"):
             A2C(env)

@@ -179,9 +179,10 @@ def test_as_noise_is_a_copy_with_a_memory_of_its_own():
     assert noise.sigma == 0.2
     assert str(noise) == "OUNoise(sigma=0.2, theta=0.15, dt=1.0)"
     assert as_noise(None) is None
-    agents = [DDPG("Pendulum-v1", noise=noise, warm_up_noise=noise) for _ in range(2)]
+    shared = OUNoise()
+    agents = [DDPG("Pendulum-v1", noise=shared, warm_up_noise=shared) for _ in range(2)]
     own = [each for agent in agents for each in (agent.noise, agent.warm_up_noise)]
-    assert len({*map(id, own), id(noise)}) == 5
+    assert len({*map(id, own), id(shared)}) == 5
     plain, other = DDPG("Pendulum-v1"), DDPG("Pendulum-v1")
     assert plain.noise is not other.noise
 

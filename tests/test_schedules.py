@@ -123,7 +123,7 @@ def test_a_rate_that_becomes_nan_ends_training_in_a_sentence():
     ],
 )
 def test_an_agent_follows_its_schedule_at_every_update(name, setting, follows, stays):
-    schedule, used = LinearSchedule(0.01, 0.001, 30), []
+    schedule, used = LinearSchedule(0.01, 0.001, 90), []
     agent = WHOLES[name](**{setting: schedule})
     rates = [getattr(agent, f"{each}_optimizer").param_groups[0] for each in (follows, stays)]
     step, constant = getattr(agent, f"{follows}_optimizer").step, rates[1]["lr"]
@@ -134,7 +134,7 @@ def test_an_agent_follows_its_schedule_at_every_update(name, setting, follows, s
 
     getattr(agent, f"{follows}_optimizer").step = watched
     agent.learn(100)
-    assert len({rate for _, rate, _ in used}) > 3
+    assert len({rate for _, rate, _ in used}) > 2
     assert all(each == (each[0], schedule(each[0]), constant) for each in used)
 
 
