@@ -159,10 +159,13 @@ def test_an_optimiser_with_several_groups_is_loaded_where_it_fits(tmp_path):
     loaded = Slow.load(tmp_path / "a.pt")
     assert [group["lr"] for group in loaded.actor_optimizer.param_groups] == [1e-4, 3e-3]
     assert everything(loaded.learn(10)) == everything(agent.learn(10))
-    content = torch.load(tmp_path / "a.pt")
-    torch.save(content | {"agent": "TD3"}, tmp_path / "a.pt")
-    with one_sentence(ValueError, "'actor_optimizer' does not fit this agent"):
-        TD3.load(tmp_path / "a.pt")
+    torch.save(torch.load(tmp_path / "a.pt") | {"agent": "TD3"}, tmp_path / "a.pt")
+    other = pendulum()
+    other.actor_optimizer = torch.optim.SGD(other.actor.parameters(), 1e-3)
+    other.learn(20).save(tmp_path / "b.pt")
+    for name in ("a.pt", "b.pt"):
+        with one_sentence(ValueError, "'actor_optimizer' does not fit this agent"):
+            TD3.load(tmp_path / name)
 
 
 # ---- settings given at load ----------------------------------------------------------------------
