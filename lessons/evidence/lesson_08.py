@@ -3,50 +3,19 @@
 import numpy as np
 
 from helpers.demos.files import load_demos
+from helpers.labs.variants import load_lab
+from helpers.show.figures.results import effects_table
 from helpers.training.results import load_results
 from helpers.training.settings import DEMOS
-from helpers.training.statistics import LEVEL, permutation_test
 from lessons.evidence.shared import Evidence, Lab
 
-OFFLINE = "td3bc_SparsePendulum-v0"
+OFFLINE, RLPD = "td3bc_SparsePendulum-v0", "rlpd_SparsePendulum-v0"
 TAUGHT, CLONING, TD3, NORMED = "TD3+BC as taught", "alpha 0", "no BC term", "no BC term, LayerNorm"
 MEDIUM, BEGINNER = "Pendulum: a medium policy", "Pendulum: a beginner's replay"
+SKILLED = "five of the skilled teacher"
 CLUMSY = load_demos(DEMOS / "clumsy_pendulum.npz").returns
 lab = Lab("08_break_it", TAUGHT)
-
-
-def columns_are_worse(*variants: str) -> Evidence:
-    """Each ends below TD3+BC, corrected for as many tests as there are columns."""
-    ps = {each: permutation_test(lab.final(each), lab.final(TAUGHT)) for each in variants}
-    lower = all(lab.final(each).mean() < lab.final(TAUGHT).mean() for each in variants)
-    return str(ps), lower and max(ps.values()) * len(ps) < LEVEL
-
-
-def at_bar(variant: str) -> tuple[int, int]:
-    """How many seeds reach their bar, and how many there are."""
-    found = lab.final(variant) >= lab.runs(variant)["bar"]
-    return int(found.sum()), len(found)
-
-
-def every(*variants: str) -> Evidence:
-    """All seeds of each."""
-    found = {each: at_bar(each) for each in variants}
-    return str(found), all(there == seeds for there, seeds in found.values())
-
-
-def fewer_than_half(*variants: str) -> Evidence:
-    found = {each: at_bar(each) for each in variants}
-    return str(found), all(2 * there < seeds for there, seeds in found.values())
-
-
-def more_than_half(*variants: str) -> Evidence:
-    found = {each: at_bar(each) for each in variants}
-    return str(found), all(2 * there > seeds for there, seeds in found.values())
-
-
-def none(*variants: str) -> Evidence:
-    found = {each: at_bar(each) for each in variants}
-    return str(found), all(there == 0 for there, _ in found.values())
+effects = effects_table({k: v for k, v in load_lab("08").items() if not k.startswith("Pendulum")})
 
 
 def largest(name: str, distance: int) -> float:
