@@ -45,7 +45,7 @@ from helpers.show.figures.td3_bias import bias_explorer, plot_bias
 from helpers.show.figures.td3_climb import climb_explorer, plot_climb
 from helpers.show.figures.td3_data_flow import data_flow_explorer, plot_data_flow
 from helpers.show.figures.td3_smoothing import plot_smoothing, smoothing_explorer
-from helpers.show.plotting import new_figure, to_png
+from helpers.show.plotting import moving, new_figure, to_image, to_png
 from tests.figures import RESULTS, apart, fresh, lively
 from tests.live import VIEW, without_ipywidgets
 
@@ -162,11 +162,11 @@ def views(monkeypatch) -> list:
         shown.append(widget)
         return view(widget)
 
-    def draft(fig, **_: Any) -> bytes:
-        return to_png(fig, scale=0.5, compress_level=1)
+    def draft(fig: Figure) -> Image.Image:
+        return to_image(fig, scale=0.5)
 
     monkeypatch.setattr(module, "view", remember)
-    monkeypatch.setattr(module, "to_png", draft)
+    monkeypatch.setattr(module, "to_image", draft)
     return shown
 
 
@@ -242,10 +242,14 @@ def test_it_begins_as_its_plain_function(explorer, monkeypatch, capsys):
     ],
 )
 def test_texts_stay_apart_and_axes_stay_while_sliding(explorer, fixed):
-    """Neither panels nor limits move, and no text leaves the figure or touches another."""
-    seen = set()
+    """Neither panels nor limits move, no text leaves the figure or touches another, and a figure
+    that was emptied for the next picture shows what a new one does."""
+    seen, kept = set(), {}
     for settings in explorer.combinations():
-        fig = explorer.plot(**fixed(), **settings)
+        with moving(kept):
+            fig = explorer.plot(**fixed(), **settings)
+        anew = explorer.plot(**fixed(), **settings)
+        assert to_png(fig, scale=0.5) == to_png(anew, scale=0.5), settings
         places = [*fig.get_size_inches()]
         for i, ax in enumerate(fig.axes):
             places += ax.get_position().bounds

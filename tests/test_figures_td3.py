@@ -181,14 +181,14 @@ def test_the_current_step_stands_out_and_later_ones_are_faint():
     ]
     for step in range(1, 16):
         fig = plot_data_flow(step)
-        inks = {t.get_text(): t.get_color() for t in fig.texts}
+        inks = {t.get_text(): t.get_color() for t in fig.axes[0].texts}
         assert inks[str(step)] == "white"
         faint = {str(n) for n in range(1, 16) if inks[str(n)] == tint(GREY, 0.4)}
         assert faint == {str(n) for n in range(step + 1, 16)}
         assert sentence(fig) == f"{step} of 15. {STEPS[step - 1].sentence}"
         assert STEPS[step - 1].code in inks
     everything = plot_data_flow(0)
-    numbers = [t for t in everything.texts if t.get_text().isdigit()]
+    numbers = [t for t in everything.axes[0].texts if t.get_text().isdigit()]
     assert {t.get_text() for t in numbers} == {str(n) for n in range(1, 16)}
     assert len({t.get_color() for t in numbers}) == 1
     assert "1 and 2 happen once" in sentence(everything)

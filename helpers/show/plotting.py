@@ -7,18 +7,19 @@ figure, nothing to close, and no global setting is changed.
 import time
 import warnings
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from io import BytesIO
 from typing import Any, Literal
 
-import imageio.v3 as iio
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from PIL import Image
 
 from helpers.agents.history import EPISODE
@@ -73,12 +74,66 @@ def new_figure(
             twice as fast and keeps panels where they are from one picture to the next.
         subplots: goes to `Figure.subplots`: `sharex`, `width_ratios`, ...
     """
-    fig = Figure(figsize=(width, height), dpi=DPI, layout=layout, facecolor="white")
+    earlier, now = _moving.get() or ({}, {})
+    asked = repr((ncols, nrows, width, height, layout, subplots))
+    made = earlier.pop(asked, None)
+    if made is not None:
+        _empty(*made)
+    else:
+        made = _themed_figure(ncols, nrows, (width, height), layout, subplots)
+    now[asked] = made
+    return made
+
+
+def _themed_figure(
+    ncols: int, nrows: int, size: tuple[float, float], layout: Any, subplots: dict[str, Any]
+) -> tuple[Figure, Any]:
+    fig = Figure(figsize=size, dpi=DPI, layout=layout, facecolor="white")
     FigureCanvasAgg(fig)
     axes = fig.subplots(nrows, ncols, **subplots)
     for ax in np.ravel(axes):
         style(ax)
     return fig, axes
+
+
+# What `new_figure` gave for the picture before, and for this one, by what it was asked for.
+_moving: ContextVar[tuple[dict[str, Any], dict[str, Any]] | None]
+_moving = ContextVar("moving", default=None)
+
+
+@contextmanager
+def moving(kept: dict[str, Any]) -> Iterator[None]:
+    """Within, `new_figure` empties and gives back what it gave the time before, which is in `kept`.
+
+    Axes and their ticks are a third of a picture's time, and thrown away they bring on the garbage
+    collector, which stops a slider for a third of a second. They keep their place, ticks and scale.
+    """
+    now: dict[str, Any] = {}
+    token = _moving.set((kept, now))
+    try:
+        yield
+    finally:
+        _moving.reset(token)
+        kept.update(now)
+
+
+def _empty(fig: Figure, axes: Any) -> None:
+    """Only the axes stay."""
+    fig.set_layout_engine("none")
+    title, ours = fig.suptitle(""), [*np.ravel(axes)]
+    for each in [*fig.texts, *fig.legends, *fig.artists, *fig.lines, *fig.patches, *fig.axes]:
+        if each is not title and each not in ours:
+            each.remove()
+    for ax in ours:
+        for each in [*ax.lines, *ax.collections, *ax.patches, *ax.texts, *ax.images, *ax.artists]:
+            each.remove()
+        if legend := ax.get_legend():
+            legend.remove()
+        ax.set_title("", loc="left")
+        ax.set(xlabel="", ylabel="")
+        ax.set_prop_cycle(color=COLOURS)
+        ax.relim()
+        ax.autoscale()
 
 
 def style(ax: Axes) -> Axes:
@@ -151,31 +206,49 @@ def thousands(ax: Axes) -> None:
     ax.xaxis.set_major_formatter(lambda v, _: f"{v / 1000:g}k" if abs(v) >= 1000 else f"{v:g}")
 
 
-def to_png(fig: Figure, scale: float = SCALE, compress_level: int = 6) -> bytes:
+def to_png(fig: Figure, scale: float = SCALE) -> bytes:
     """The figure as a PNG of `width * 100 * scale` pixels, on white."""
-    return _png(_pixels(fig, scale), compress_level)
+    return quick_png(to_image(fig, scale))
+
+
+def to_image(fig: Figure, scale: float = SCALE) -> Image.Image:
+    """The figure as an image of `width * 100 * scale` pixels, on white."""
+    canvas: Any = fig.canvas
+    if not isinstance(canvas, FigureCanvasAgg):
+        canvas = FigureCanvasAgg(fig)
+    dpi = fig.dpi
+    with drawing():
+        fig.dpi = dpi * scale
+        try:
+            canvas.draw()
+            return _as_drawn(canvas)
+        finally:
+            fig.dpi = dpi
+
+
+def _as_drawn(canvas: FigureCanvasAgg) -> Image.Image:
+    return Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
+
+
+def quick_png(image: Image.Image) -> bytes:
+    """A PNG that is soon written: for a picture that moves."""
+    file = BytesIO()
+    image.save(file, "PNG", compress_level=1)
+    return file.getvalue()
+
+
+def small_png(image: Image.Image) -> bytes:
+    """A PNG of 128 colours, a third of the size, for pictures that stay: no difference is seen."""
+    file, few = BytesIO(), image.quantize(128, dither=Image.Dither.NONE)
+    few.save(file, "PNG", optimize=True)
+    return file.getvalue()
 
 
 def show(fig: Figure, alt: str = "") -> None:
     """Display a figure once, with `alt` as its text. Without a Jupyter kernel nothing happens."""
     if in_kernel():
-        png = _small_png(_pixels(fig, SCALE))
+        png = small_png(to_image(fig))
         publish(*png_bundle(png, alt or describe(fig), width=fig.get_figwidth() * DPI))
-
-
-def _png(pixels: NDArray[np.uint8], compress_level: int) -> bytes:
-    return iio.imwrite("<bytes>", pixels, extension=".png", compress_level=compress_level)
-
-
-def _small_png(pixels: NDArray[np.uint8], optimize: bool = True) -> bytes:
-    """A picture with 128 colours: a third of the size, and no difference to be seen.
-
-    With `optimize` it takes four times as long and is a tenth smaller.
-    """
-    image, file = Image.fromarray(pixels), BytesIO()
-    few = image.quantize(128, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-    few.save(file, "PNG", optimize=optimize)
-    return file.getvalue()
 
 
 def describe(fig: Figure) -> str:
@@ -186,19 +259,6 @@ def describe(fig: Figure) -> str:
         said += [ax.get_title(loc="left"), " over ".join(names)]
     words = "; ".join(" ".join(text.split()) for text in said if text)
     return f"A figure: {words.rstrip('.')}." if words else "A figure without a title."
-
-
-def _pixels(fig: Figure, scale: float) -> NDArray[np.uint8]:
-    canvas, dpi = fig.canvas, fig.dpi
-    if not isinstance(canvas, FigureCanvasAgg):
-        canvas = FigureCanvasAgg(fig)
-    with drawing():
-        fig.dpi = dpi * scale
-        try:
-            canvas.draw()
-            return np.asarray(canvas.buffer_rgba())[..., :3]
-        finally:
-            fig.dpi = dpi
 
 
 # --- Live learning curves -------------------------------------------------------------------------
@@ -372,8 +432,8 @@ class _CurvesFigure:
         for panel in self.panels:
             for curve in panel.curves:
                 panel.ax.draw_artist(curve)
-        pixels = np.asarray(canvas.buffer_rgba())[..., :3]
-        return _png(pixels, 1) if scale == 1 else _small_png(pixels, optimize=False)
+        picture = _as_drawn(canvas)
+        return quick_png(picture) if scale == 1 else small_png(picture)
 
 
 def _shrink(ax: Axes) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from helpers.show.notebook import in_kernel, png_bundle, publish
-from helpers.show.plotting import VERMILLION, band, label, new_figure, to_png
+from helpers.show.plotting import VERMILLION, band, label, new_figure, small_png, to_image
 
 
 def try_it(
@@ -33,7 +33,7 @@ def try_it(
         fig = plot_tries(name, runs, taught, bar)
         alt = f"{name}, {len(runs)} of {len(seeds)} seeds, over the band of the lesson's own seeds."
         if in_kernel():
-            bundle = png_bundle(to_png(fig), alt, fig.get_figwidth() * fig.dpi)
+            bundle = png_bundle(small_png(to_image(fig)), alt, fig.get_figwidth() * fig.dpi)
             handle = publish(*bundle, handle)
 
 

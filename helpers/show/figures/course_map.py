@@ -14,8 +14,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 
-from helpers.show.figures.drawing import DARK, headline, place_panel, round_box, say, tint
-from helpers.show.plotting import BLUE, GREEN, GREY, INK, new_figure
+from helpers.show.figures.drawing import DARK, headline, round_box, say, sheet, tint
+from helpers.show.plotting import BLUE, GREEN, GREY, INK
 
 WIDE, HIGH = 1.3, 0.86  # inches of a box
 COLUMNS = tuple(0.78 + 1.51 * column for column in range(5))  # the middles, in inches
@@ -65,10 +65,7 @@ LED_TO = (
 def plot_course_map() -> Figure:
     """A box for each algorithm, with its year and its idea; arrows lead to what was built on it."""
     width, height = COLUMNS[-1] + COLUMNS[0], ROWS[-1] + 1.0
-    fig, ax = new_figure(width=width, height=height, layout=None)
-    place_panel(ax, 0, 0, width, height)
-    ax.set(xlim=(0, width), ylim=(0, height))
-    ax.axis("off")
+    fig, ax = sheet(width, height)
     headline(fig, "Which idea led to which algorithm")
     for x, (colour, kind) in zip((3.3, 5.6), KINDS.items(), strict=False):
         say(ax, x, height - 0.16, f"■ {kind}", 8.5, colour, ha="left")

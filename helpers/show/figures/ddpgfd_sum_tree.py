@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from helpers.memory.segment_tree import SumTree
-from helpers.show.figures.drawing import headline, round_box, say, tint
+from helpers.show.figures.drawing import headline, round_box, say, sheet, tint
 from helpers.show.figures.explore import Slider, explore
-from helpers.show.plotting import BLUE, FAINT, GREY, INK, ORANGE, VERMILLION, WIDTH, new_figure
+from helpers.show.plotting import BLUE, FAINT, GREY, INK, ORANGE, VERMILLION, WIDTH
 
 # Halves and quarters are exact in binary: no sum of these is rounded, on the page or in the tree.
 PRIORITIES = (3.5, 1.0, 6.0, 0.5, 2.0, 4.0, 1.5, 5.5)
@@ -55,10 +55,7 @@ def plot_tree_walk(
     if not 0 <= step <= tree.depth:
         raise ValueError(f"step must lie between 0 and {tree.depth}, or be None, not {step}.")
     draw = Draw(tree, prefix_sum, *walk(tree, prefix_sum), step)
-    fig, ax = new_figure(height=HIGH, layout=None)
-    ax.set_position([0, 0, 1, 1])
-    ax.set_axis_off()
-    ax.set(xlim=(0, WIDTH), ylim=(0, HIGH))
+    fig, ax = sheet(WIDTH, HIGH)
     _draw_edges(ax, draw)
     _draw_nodes(ax, draw)
     _draw_places(ax, draw)

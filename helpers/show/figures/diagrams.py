@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 
-from helpers.show.figures.drawing import place_panel, round_box, say, tint
-from helpers.show.plotting import BLUE, GREEN, GREY, INK, ORANGE, VERMILLION, new_figure
+from helpers.show.figures.drawing import round_box, say, sheet, tint
+from helpers.show.plotting import BLUE, GREEN, GREY, INK, ORANGE, VERMILLION
 
 Place = tuple[float, float]
 # A name, what stands below it, its middle in inches, its size, its colour.
@@ -106,10 +106,7 @@ def _diagram(
     boxes: Sequence[Box], flows: Sequence[Flow], size: Place, beside: Sequence[str] = ()
 ) -> Figure:
     """`beside`: beginnings of flows' words that stand to the right of their place."""
-    fig, ax = new_figure(width=size[0], height=size[1], layout=None)
-    place_panel(ax, 0, 0, *size)
-    ax.set(xlim=(0, size[0]), ylim=(0, size[1]))
-    ax.axis("off")
+    fig, ax = sheet(*size)
     for words, place, way in flows:
         _arrow(ax, way)
         say(ax, *place, words, 9.5, INK, ha="left" if words.startswith(tuple(beside)) else "center")

@@ -15,7 +15,18 @@ from matplotlib.patches import BoxStyle
 from matplotlib.path import Path
 from numpy.typing import NDArray
 
-from helpers.show.plotting import DASHES, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILLION, margins
+from helpers.show.plotting import (
+    DASHES,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILLION,
+    margins,
+    new_figure,
+)
 
 TOP = 0.6  # inches above a panel: the headline, and a legend or a title
 SHORT = (0, (3, 1.6))  # dashes, shorter than DASHES
@@ -48,6 +59,15 @@ def header(fig: Figure, sentence: str, colours: Mapping[str, str]) -> None:
         frameon=False, fontsize=9, labelcolor=INK, handlelength=1.4, columnspacing=1.4,
     )  # fmt: skip
     margins(fig, left=0.75, top=below + 0.35 + 0.19 * math.ceil(len(colours) / columns))
+
+
+def sheet(width: float, height: float) -> tuple[Figure, Axes]:
+    """A figure without axes to be seen, whose places are inches from the lower left corner."""
+    fig, ax = new_figure(width=width, height=height, layout=None)
+    place_panel(ax, 0, 0, width, height)
+    ax.set(xlim=(0, width), ylim=(0, height))
+    ax.set_axis_off()
+    return fig, ax
 
 
 def place_panel(ax: Axes, left: float, bottom: float, width: float, height: float) -> None:

@@ -17,6 +17,7 @@ REPORTS: dict[str, Callable[..., NDArray | np.floating]] = {
 }
 IMAGINED = 1000  # studies: a share of them is off by 1.6 % of all, or less (one standard error)
 MOST = 20  # seeds in an imaginary study
+MIDDLE = (2.5, 97.5)  # percentiles: between them lie 95 % of all
 NAMES = {"bc": "cloning", "ddpg": "DDPG", "ddpgfd": "DDPGfD", "td3": "TD3"}
 # Whole names: course.py pack finds by them what a notebook needs.
 STUDIES = {
@@ -63,4 +64,13 @@ def imaginary_studies(scores: tuple[float, ...], seed: int = 0) -> dict[str, NDA
     return {
         name: np.stack([report(drawn[:, :n], axis=1) for n in range(1, MOST + 1)]).round(9)
         for name, report in REPORTS.items()
+    }
+
+
+@lru_cache(maxsize=16)
+def spreads(scores: tuple[float, ...]) -> dict[str, NDArray[np.float64]]:
+    """How wide the middle 95 % of each report are with 1, 2, ... seeds, `(20,)`."""
+    return {
+        name: np.ptp(np.percentile(rows, MIDDLE, axis=1), axis=0)
+        for name, rows in imaginary_studies(scores).items()
     }

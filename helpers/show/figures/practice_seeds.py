@@ -7,17 +7,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, MaxNLocator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from helpers.show.figures.drawing import headline, with_commas
 from helpers.show.figures.explore import Choice, Slider, explore
 from helpers.show.figures.practice_imaginary_studies import (
     IMAGINED,
+    MIDDLE,
     MOST,
     REPORTS,
     STUDIES,
     check_study,
     imaginary_studies,
+    spreads,
     stored_scores,
 )
 from helpers.show.plotting import (
@@ -38,7 +40,6 @@ from helpers.show.plotting import (
 FIRST = "ddpg_SparsePendulum-v0"
 REPORT_COLOURS = dict(zip(REPORTS, (VERMILLION, BLUE, GREEN, ORANGE), strict=True))
 BINS = 40
-MIDDLE = (2.5, 97.5)  # percentiles: between them lie 95 % of all
 STRIP = (1.2, 1.72)  # where the dots of the seeds are, above bars whose tallest is 1 high
 
 
@@ -64,9 +65,7 @@ def plot_seeds(
     imagined = imaginary_studies(tuple(scores))
     fig, (left, right) = _seeds_figure()
     _draw_reports(left, scores, bar, imagined[report][seeds - 1], report)
-    widths = {
-        name: np.ptp(np.percentile(rows, MIDDLE, axis=1), axis=0) for name, rows in imagined.items()
-    }
+    widths = spreads(tuple(scores))
     _draw_by_seeds(right, widths, seeds, report)
     top = max(width.max() for width in widths.values()) or 1.0
     right.set(ylim=(-0.02 * top, 1.06 * top))
@@ -124,12 +123,12 @@ def _seeds_figure() -> tuple[Figure, NDArray]:
     return fig, axes
 
 
-def _draw_shares(ax: Axes, values: NDArray, edges: NDArray, colours: ArrayLike) -> None:
+def _draw_shares(ax: Axes, values: NDArray, edges: NDArray, colour: str) -> None:
     """A histogram whose tallest bar is 1 high, with that bar's share written above it."""
     counts = np.histogram(values, edges)[0]
-    middles, tallest = (edges[1:] + edges[:-1]) / 2, int(counts.argmax())
-    ax.bar(middles, counts / counts.max(), np.diff(edges) * 0.9, color=colours, linewidth=0)
-    place = np.clip(middles[tallest], edges[1], edges[-2])
+    tallest = int(counts.argmax())
+    ax.stairs(counts / counts.max(), edges, fill=True, color=colour, lw=0)
+    place = np.clip(edges[tallest : tallest + 2].mean(), edges[1], edges[-2])
     share = f"{100 * counts[tallest] / len(values):.0f} %"
     ax.text(
         place, 1.03, share, fontsize=8.5, color=GREY, ha="center", va="bottom",
