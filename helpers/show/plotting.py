@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import partial
+from functools import lru_cache, partial
 from io import BytesIO
 from typing import Any, Literal
 
@@ -20,7 +20,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
-from PIL import Image
+from PIL import Image, ImageDraw
 
 from helpers.agents.history import EPISODE
 from helpers.show.notebook import (
@@ -47,6 +47,7 @@ COLOURS = (BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY)
 INK, GREY, GRID = "#24292F", "#6E7781", "#E6E8EB"
 FAINT = "#C4C9CF"  # the colour of axes
 DASHES = (0, (5, 3))
+FRAME, CORNER = "#D0D7DE", 10  # around a picture; the radius in image pixels
 
 DPI = 100  # one inch of figure is this many CSS pixels wide on the page
 SCALE = 1.5  # image pixels for each CSS pixel: sharp on a high-density screen, small in the file
@@ -231,17 +232,39 @@ def _as_drawn(canvas: FigureCanvasAgg) -> Image.Image:
 
 
 def quick_png(image: Image.Image) -> bytes:
-    """A PNG that is soon written: for a picture that moves."""
-    file = BytesIO()
-    image.save(file, "PNG", compress_level=1)
+    """A PNG that is soon written, for pictures that move."""
+    file, card = BytesIO(), _framed(image)
+    card.putalpha(_within(card.size))
+    card.save(file, "PNG", compress_level=1)
     return file.getvalue()
 
 
 def small_png(image: Image.Image) -> bytes:
     """A PNG of 128 colours, a third of the size, for pictures that stay: no difference is seen."""
-    file, few = BytesIO(), image.quantize(128, dither=Image.Dither.NONE)
-    few.save(file, "PNG", optimize=True)
+    few = _framed(image).quantize(127, dither=Image.Dither.NONE)
+    colours, file = few.getpalette() or [], BytesIO()
+    few.putpalette([*colours, 255, 255, 255])
+    clear = len(colours) // 3
+    few.paste(clear, mask=_within(few.size).point(lambda alpha: 255 * (alpha < 128)))
+    few.save(file, "PNG", optimize=True, transparency=clear)
     return file.getvalue()
+
+
+def _framed(image: Image.Image) -> Image.Image:
+    """With a frame that has round corners: in a dark theme a card, and no white slab."""
+    card = image.copy()
+    box = 0, 0, card.width - 1, card.height - 1
+    ImageDraw.Draw(card).rounded_rectangle(box, CORNER, outline=FRAME, width=2)
+    return card
+
+
+@lru_cache(maxsize=8)
+def _within(size: tuple[int, int]) -> Image.Image:
+    """What is opaque of a card of so many pixels: all but its corners."""
+    mask = Image.new("L", (2 * size[0], 2 * size[1]))
+    box = 0, 0, mask.width - 1, mask.height - 1
+    ImageDraw.Draw(mask).rounded_rectangle(box, 2 * CORNER, fill=255)
+    return mask.reduce(2)
 
 
 def show(fig: Figure, alt: str = "") -> None:
