@@ -10,11 +10,11 @@ import torch
 from helpers.agents import DDPG
 from helpers.agents.noise import OUNoise
 from helpers.algorithms.ddpg import polyak_update
+from helpers.show.colours import BLUE, GREEN, ORANGE, VERMILLION
 from helpers.show.figures.ddpg_critic import critic_at, plot_q
 from helpers.show.figures.ddpg_noise import carried, plot_ou, pushed
 from helpers.show.figures.ddpg_target_network import TAUS, follow, half_life, passes, plot_tau
 from helpers.show.figures.ddpg_uphill import plot_uphill, toy_q
-from helpers.show.plotting import BLUE, GREEN, ORANGE, VERMILLION
 from tests.figures import curve, dot, imagined, lively, sentence
 
 

@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from helpers.algorithms.ppo import clipped_surrogate
+from helpers.show.colours import BLUE, VERMILLION
 from helpers.show.figures.course_map import ENTRIES, LED_TO, plot_course_map
 from helpers.show.figures.ppo_clip import clipped_objective, has_gradient, plot_clip
 from helpers.show.figures.ppo_line import figure_of_line, mean_return
 from helpers.show.figures.ppo_ratios import outside, plot_ratios
-from helpers.show.plotting import BLUE, VERMILLION
 from tests.figures import apart, curve, sentence
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from helpers.algorithms import td3
+from helpers.show.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
 from helpers.show.figures.drawing import tint
 from helpers.show.figures.td3_bias import (
     ESTIMATORS,
@@ -30,7 +31,6 @@ from helpers.show.figures.td3_climb import (
 from helpers.show.figures.td3_data_flow import plot_data_flow, state_of
 from helpers.show.figures.td3_smoothing import plot_smoothing, smoothed, toy_critic
 from helpers.show.figures.td3_steps import ARROWS, BADGES, BOXES, STEPS
-from helpers.show.plotting import BLUE, GREEN, GREY, PURPLE, VERMILLION
 from tests.figures import curve, dot, sentence
 
 # --- The bias of a maximum --------------------------------------------------------------------

@@ -23,6 +23,18 @@ from numpy.typing import ArrayLike
 from PIL import Image, ImageDraw
 
 from helpers.agents.history import EPISODE
+from helpers.show.colours import (
+    BLUE,
+    COLOURS,
+    DASHES,
+    FAINT,
+    FRAME,
+    GREEN,
+    GREY,
+    GRID,
+    INK,
+    VERMILLION,
+)
 from helpers.show.notebook import (
     UPDATES_PER_SECOND,
     ProgressBar,
@@ -40,16 +52,9 @@ __all__ = [
     "to_png",
 ]  # fmt: skip
 
-# The colour-blind-safe palette of Okabe and Ito (2008), most distinct first.
-BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
-VERMILLION, PURPLE, SKY = "#D55E00", "#CC79A7", "#56B4E9"
-COLOURS = (BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY)
-INK, GREY, GRID = "#24292F", "#6E7781", "#E6E8EB"
-FAINT = "#C4C9CF"  # the colour of axes
-DASHES = (0, (5, 3))
-FRAME, CORNER = "#D0D7DE", 10  # around a picture; the radius in image pixels
 
 DPI = 100  # one inch of figure is this many CSS pixels wide on the page
+CORNER = 10  # image pixels: the radius of a picture's frame
 SCALE = 1.5  # image pixels for each CSS pixel: sharp on a high-density screen, small in the file
 WIDTH, HEIGHT = 7.6, 3.1  # inches: what a notebook cell holds beside its margins
 WINDOW = 50  # episodes in the moving average of the return

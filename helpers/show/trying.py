@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from helpers.show.colours import VERMILLION
 from helpers.show.notebook import in_kernel, png_bundle, publish
-from helpers.show.plotting import VERMILLION, band, label, new_figure, small_png, to_image
+from helpers.show.plotting import band, label, new_figure, small_png, to_image
 
 
 def try_it(

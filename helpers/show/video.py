@@ -25,11 +25,12 @@ from PIL import Image, ImageDraw, ImageFont
 from helpers.envs.make import EnvLike, make_env, without_screen
 from helpers.envs.pixels import draw
 from helpers.evaluation import as_function
+from helpers.show.colours import FRAME, INK
 
 BOX = (480, 360)  # frames are scaled to fit: 400 frames of CartPole then take 180 MB, not 290
 MAX_FPS = 30  # environments that run at 50 frames a second are thinned to 25
 APNG_FRAMES, APNG_BYTES = 150, 250_000  # at most: a notebook with its outputs stays below 1.5 MB
-BORDER = "border: 1px solid #D0D7DE; max-width: 100%"  # frames are white, and so may be the page
+BORDER = f"border: 1px solid {FRAME}; max-width: 100%"  # frames are white, and so may be the page
 STRIP = 28  # pixels above a rollout for its label
 NO_FFMPEG = "(For a player with controls: pip install imageio-ffmpeg, then restart the kernel.)"
 
@@ -306,7 +307,7 @@ def _tile(frames: NDArray[np.uint8], text: str, box: tuple[int, int]) -> NDArray
     small = np.stack([fit(frame, *box) for frame in frames])
     strip = Image.new("RGB", (small.shape[2], STRIP), "white")
     font = ImageFont.truetype(f"{get_data_path()}/fonts/ttf/DejaVuSans.ttf", 14)
-    ImageDraw.Draw(strip).text((4, 6), text, fill="#24292F", font=font)
+    ImageDraw.Draw(strip).text((4, 6), text, fill=INK, font=font)
     strips = np.broadcast_to(np.asarray(strip), (len(small), STRIP, small.shape[2], 3))
     return np.concatenate([strips, small], axis=1)
 
@@ -356,7 +357,7 @@ def _shared_palette(frames: Sequence[Image.Image], colours: int = 128) -> Image.
 def _framed(frame: NDArray[np.uint8]) -> Image.Image:
     """The frame with a thin border, as the page's style gives to a video."""
     image = Image.fromarray(frame)
-    ImageDraw.Draw(image).rectangle((0, 0, image.width - 1, image.height - 1), outline="#D0D7DE")
+    ImageDraw.Draw(image).rectangle((0, 0, image.width - 1, image.height - 1), outline=FRAME)
     return image
 
 

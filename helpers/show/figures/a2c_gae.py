@@ -3,9 +3,9 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from helpers.show.figures.drawing import DARK
+from helpers.show.colours import BLUE, DARK, INK, VERMILLION
 from helpers.show.figures.explore import Slider, explore
-from helpers.show.plotting import BLUE, INK, VERMILLION, label, legend_above, margins, new_figure
+from helpers.show.plotting import label, legend_above, margins, new_figure
 
 
 def plot_gae_weights(gamma: float = 0.99, lam: float = 0.9, n: int = 5, steps: int = 30) -> Figure:

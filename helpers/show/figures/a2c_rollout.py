@@ -3,8 +3,8 @@
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from helpers.show.colours import BLUE, GREEN, GREY, INK, ORANGE, VERMILLION
 from helpers.show.figures.drawing import say, sheet, tint
-from helpers.show.plotting import BLUE, GREEN, GREY, INK, ORANGE, VERMILLION
 
 STEPS = 8
 TERMINATED, TRUNCATED = {(0, 4)}, {(1, 2)}  # (environment, step)

@@ -5,9 +5,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from numpy.typing import NDArray
 
+from helpers.show.colours import BLUE, GREEN, GREY, INK, VERMILLION
 from helpers.show.figures.drawing import headline, round_box, say, sheet, tint
 from helpers.show.figures.explore import Slider, explore
-from helpers.show.plotting import BLUE, GREEN, GREY, INK, VERMILLION
 
 PLACES = 5  # the last one ends the episode; to step onto it earns 1, all else 0
 

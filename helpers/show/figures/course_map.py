@@ -14,8 +14,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 
-from helpers.show.figures.drawing import DARK, headline, round_box, say, sheet, tint
-from helpers.show.plotting import BLUE, GREEN, GREY, INK
+from helpers.show.colours import BLUE, DARK, GREEN, GREY, INK
+from helpers.show.figures.drawing import headline, round_box, say, sheet, tint
 
 WIDE, HIGH = 1.3, 0.86  # inches of a box
 COLUMNS = tuple(0.78 + 1.51 * column for column in range(5))  # the middles, in inches

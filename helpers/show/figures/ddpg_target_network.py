@@ -7,19 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
+from helpers.show.colours import BLUE, DASHES, ORANGE, PURPLE, VERMILLION
 from helpers.show.figures.drawing import TOP, headline, note
 from helpers.show.figures.explore import Scale, Slider, explore
-from helpers.show.plotting import (
-    BLUE,
-    DASHES,
-    ORANGE,
-    PURPLE,
-    VERMILLION,
-    label,
-    legend_above,
-    margins,
-    new_figure,
-)
+from helpers.show.plotting import label, legend_above, margins, new_figure
 
 UPDATES, JUMP = 2000, 800
 TAUS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)

@@ -10,21 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
+from helpers.show.colours import BLUE, DASHES, FAINT, GREEN, GREY, ORANGE, VERMILLION
 from helpers.show.figures.drawing import TOP, headline, note, signed
 from helpers.show.figures.explore import Slider, explore
-from helpers.show.plotting import (
-    BLUE,
-    DASHES,
-    FAINT,
-    GREEN,
-    GREY,
-    ORANGE,
-    VERMILLION,
-    label,
-    legend_above,
-    margins,
-    new_figure,
-)
+from helpers.show.plotting import label, legend_above, margins, new_figure
 
 HILLS = ((1.0, 0.35, 0.32), (0.6, -0.6, 0.2))  # height, place, width of each hill of the toy Q
 ERROR = (1.2, 0.85, 0.35)  # the hill that a wrong critic adds

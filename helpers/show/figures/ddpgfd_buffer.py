@@ -6,8 +6,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from helpers.show.colours import BLUE, GREEN, GREY, INK, ORANGE, VERMILLION
 from helpers.show.figures.drawing import say, sheet, tint
-from helpers.show.plotting import BLUE, GREEN, GREY, INK, ORANGE, VERMILLION
 
 DEMOS, PLACES = 6, 18
 ENDS = (2, 5, 9, 11, 15)  # no window goes on behind these

@@ -7,22 +7,10 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from helpers.memory.buffers import n_step_return
+from helpers.show.colours import BLUE, FAINT, GREEN, GREY, GRID, INK, ORANGE, VERMILLION
 from helpers.show.figures.drawing import headline, name_columns, place_panel, say, tint
 from helpers.show.figures.explore import Choice, Slider, explore
-from helpers.show.plotting import (
-    BLUE,
-    FAINT,
-    GREEN,
-    GREY,
-    GRID,
-    INK,
-    ORANGE,
-    VERMILLION,
-    WIDTH,
-    label,
-    legend_above,
-    new_figure,
-)
+from helpers.show.plotting import WIDTH, label, legend_above, new_figure
 
 STATES = 12
 REWARDS = np.tile(np.eye(STATES)[-1], 2)  # two episodes in a row, as a memory holds them

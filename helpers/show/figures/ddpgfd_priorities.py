@@ -8,9 +8,10 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from helpers.memory.buffers import importance_weights, sampling_probabilities
+from helpers.show.colours import BLUE, DASHES, GREEN, INK, ORANGE
 from helpers.show.figures.drawing import headline, name_columns, note, place_panel
 from helpers.show.figures.explore import Slider, explore
-from helpers.show.plotting import BLUE, DASHES, GREEN, INK, ORANGE, WIDTH, label, new_figure
+from helpers.show.plotting import WIDTH, label, new_figure
 
 TD_ERRORS = (
     4.0, 2.6, 1.9, 1.5, 1.2, 0.98, 0.81, 0.68, 0.57, 0.48,

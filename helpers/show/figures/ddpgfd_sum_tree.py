@@ -11,9 +11,10 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from helpers.memory.segment_tree import SumTree
+from helpers.show.colours import BLUE, FAINT, GREY, INK, ORANGE, VERMILLION
 from helpers.show.figures.drawing import headline, round_box, say, sheet, tint
 from helpers.show.figures.explore import Slider, explore
-from helpers.show.plotting import BLUE, FAINT, GREY, INK, ORANGE, VERMILLION, WIDTH
+from helpers.show.plotting import WIDTH
 
 # Halves and quarters are exact in binary: no sum of these is rounded, on the page or in the tree.
 PRIORITIES = (3.5, 1.0, 6.0, 0.5, 2.0, 4.0, 1.5, 5.5)

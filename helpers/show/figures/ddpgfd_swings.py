@@ -8,8 +8,9 @@ from matplotlib.figure import Figure
 
 from helpers.demos.files import Demos
 from helpers.envs.sparse_pendulum import UPRIGHT
+from helpers.show.colours import BLUE, DASHES, GREEN, INK
 from helpers.show.figures.drawing import headline
-from helpers.show.plotting import BLUE, DASHES, GREEN, INK, label, margins, new_figure
+from helpers.show.plotting import label, margins, new_figure
 
 
 def plot_swings(demos: Mapping[str, Demos], mark: int | None = None) -> Figure:

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 
+from helpers.show.colours import BLUE, GREEN, GREY, INK, ORANGE, VERMILLION
 from helpers.show.figures.drawing import round_box, say, sheet, tint
-from helpers.show.plotting import BLUE, GREEN, GREY, INK, ORANGE, VERMILLION
 
 Place = tuple[float, float]
 # A name, what stands below it, its middle in inches, its size, its colour.

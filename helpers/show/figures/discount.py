@@ -6,9 +6,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from helpers.show.figures.drawing import DARK
+from helpers.show.colours import BLUE, DARK, DASHES, SKY, VERMILLION
 from helpers.show.figures.explore import Slider, explore
-from helpers.show.plotting import BLUE, DASHES, SKY, VERMILLION, WIDTH, label, margins, new_figure
+from helpers.show.plotting import WIDTH, label, margins, new_figure
 
 
 def plot_discount(gamma: float = 0.9, horizon: int = 60) -> Figure:

@@ -8,37 +8,17 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgb
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import BoxStyle
 from matplotlib.path import Path
 from numpy.typing import NDArray
 
-from helpers.show.plotting import (
-    DASHES,
-    GREEN,
-    GREY,
-    INK,
-    ORANGE,
-    PURPLE,
-    SKY,
-    VERMILLION,
-    margins,
-    new_figure,
-)
+from helpers.show.colours import DARK, DASHES, GREY, INK
+from helpers.show.plotting import margins, new_figure
 
 TOP = 0.6  # inches above a panel: the headline, and a legend or a title
-SHORT = (0, (3, 1.6))  # dashes, shorter than DASHES
-DIVERGING = LinearSegmentedColormap.from_list("torque", ["#5B3A8E", "#FFFFFF", VERMILLION])
-# For text on white, where the palette's own are too light to read (a contrast under 4.5).
-DARK = {
-    ORANGE: "#8F6200",
-    GREEN: "#00704F",
-    VERMILLION: "#B85100",
-    PURPLE: "#A8527F",
-    SKY: "#1B75A8",
-}
 
 
 def headline(fig: Figure, sentence: str) -> None:

@@ -16,17 +16,9 @@ from matplotlib import get_data_path
 from matplotlib.figure import Figure
 from PIL import Image, ImageDraw, ImageFont
 
+from helpers.show.colours import INK, VERMILLION
 from helpers.show.notebook import in_kernel, picture_widget, png_bundle, publish, view
-from helpers.show.plotting import (
-    DPI,
-    INK,
-    VERMILLION,
-    describe,
-    moving,
-    quick_png,
-    small_png,
-    to_image,
-)
+from helpers.show.plotting import DPI, describe, moving, quick_png, small_png, to_image
 
 LINE = 30  # image pixels below a stored picture for the line that says what moves
 

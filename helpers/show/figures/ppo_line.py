@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from helpers.show.plotting import BLUE, DASHES, GREY, INK, VERMILLION, label, new_figure, show
+from helpers.show.colours import BLUE, DASHES, GREY, INK, VERMILLION
+from helpers.show.plotting import label, new_figure, show
 
 
 @torch.no_grad()

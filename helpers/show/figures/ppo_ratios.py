@@ -11,9 +11,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 from numpy.typing import NDArray
 
+from helpers.show.colours import BLUE, DASHES, GREEN, GREY, VERMILLION
 from helpers.show.figures.drawing import header
 from helpers.show.figures.explore import Choice, Slider, explore
-from helpers.show.plotting import BLUE, DASHES, GREEN, GREY, VERMILLION, label, margins, new_figure
+from helpers.show.plotting import label, margins, new_figure
 
 LOW, HIGH = 0.25, 4.0  # ratios beyond are drawn at the edge
 

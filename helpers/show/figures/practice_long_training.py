@@ -8,18 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
+from helpers.show.colours import BLUE, COLOURS, DASHES, GREY, INK
 from helpers.show.figures.drawing import bar_line, headline, with_commas
-from helpers.show.plotting import (
-    BLUE,
-    COLOURS,
-    DASHES,
-    GREY,
-    INK,
-    label,
-    legend_above,
-    margins,
-    new_figure,
-)
+from helpers.show.plotting import label, legend_above, margins, new_figure
 
 
 def plot_robot(

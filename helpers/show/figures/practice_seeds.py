@@ -9,6 +9,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, MaxNLocator
 from numpy.typing import NDArray
 
+from helpers.show.colours import BLUE, DASHES, FAINT, GREEN, GREY, INK, ORANGE, VERMILLION
 from helpers.show.figures.drawing import headline, with_commas
 from helpers.show.figures.explore import Choice, Slider, explore
 from helpers.show.figures.practice_imaginary_studies import (
@@ -22,20 +23,7 @@ from helpers.show.figures.practice_imaginary_studies import (
     spreads,
     stored_scores,
 )
-from helpers.show.plotting import (
-    BLUE,
-    DASHES,
-    FAINT,
-    GREEN,
-    GREY,
-    INK,
-    ORANGE,
-    VERMILLION,
-    label,
-    legend_above,
-    margins,
-    new_figure,
-)
+from helpers.show.plotting import label, legend_above, margins, new_figure
 
 FIRST = "ddpg_SparsePendulum-v0"
 REPORT_COLOURS = dict(zip(REPORTS, (VERMILLION, BLUE, GREEN, ORANGE), strict=True))

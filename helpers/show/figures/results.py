@@ -10,9 +10,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
+from helpers.show.colours import BLUE, INK, VERMILLION
 from helpers.show.figures.drawing import bar_line, with_commas
 from helpers.show.figures.explore import Choice, explore
-from helpers.show.plotting import BLUE, INK, VERMILLION, band, label, margins, new_figure
+from helpers.show.plotting import band, label, margins, new_figure
 from helpers.show.table import Table
 from helpers.training.statistics import LEVEL, interquartile_mean, permutation_test
 

@@ -9,9 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from helpers.show.colours import BLUE, GREY, INK, ORANGE, VERMILLION
 from helpers.show.figures.drawing import headline, note, place_panel, signed
 from helpers.show.figures.explore import Scale, Slider, explore
-from helpers.show.plotting import BLUE, GREY, INK, ORANGE, VERMILLION, WIDTH, label, new_figure
+from helpers.show.plotting import WIDTH, label, new_figure
 
 MEAN = -0.2  # of the policy, before the tanh
 REPEATS = 2000  # batches whose estimates are drawn

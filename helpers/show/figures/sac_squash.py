@@ -10,19 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from helpers.show.figures.drawing import DARK, headline, note, place_panel, signed
+from helpers.show.colours import BLUE, DARK, GREEN, GREY, ORANGE, PURPLE, VERMILLION
+from helpers.show.figures.drawing import headline, note, place_panel, signed
 from helpers.show.figures.explore import Slider, explore
-from helpers.show.plotting import (
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    VERMILLION,
-    WIDTH,
-    label,
-    new_figure,
-)
+from helpers.show.plotting import WIDTH, label, new_figure
 
 EDGE = 0.9995  # how near to -1 and 1 densities are drawn
 FAR = 12.0  # how far out the correction is computed

@@ -10,9 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
+from helpers.show.colours import BLUE, GREY, ORANGE, PURPLE
 from helpers.show.figures.drawing import headline, note, place_panel, signed
 from helpers.show.figures.explore import Scale, Slider, explore
-from helpers.show.plotting import BLUE, GREY, ORANGE, PURPLE, WIDTH, label, legend_above, new_figure
+from helpers.show.plotting import WIDTH, label, legend_above, new_figure
 
 LEFT, RIGHT, WIDE = -0.55, 0.5, 0.22  # where the humps of Q stand, and how wide they are
 TEMPERATURES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0)

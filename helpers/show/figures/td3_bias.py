@@ -9,19 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from helpers.show.figures.drawing import DARK, TOP, headline, place_panel, signed
+from helpers.show.colours import BLUE, DARK, DASHES, GREEN, GREY, INK, VERMILLION
+from helpers.show.figures.drawing import TOP, headline, place_panel, signed
 from helpers.show.figures.explore import Slider, explore
-from helpers.show.plotting import (
-    BLUE,
-    DASHES,
-    GREEN,
-    GREY,
-    INK,
-    VERMILLION,
-    label,
-    legend_above,
-    new_figure,
-)
+from helpers.show.plotting import label, legend_above, new_figure
 from helpers.training.overestimation import double_estimate
 
 MOST, DRAWS = 50, 4000  # actions; repetitions behind the distributions

@@ -11,20 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
+from helpers.show.colours import BLUE, DASHES, GREEN, GREY, PURPLE, VERMILLION
 from helpers.show.figures.drawing import TOP, headline, note
 from helpers.show.figures.explore import Slider, explore
-from helpers.show.plotting import (
-    BLUE,
-    DASHES,
-    GREEN,
-    GREY,
-    PURPLE,
-    VERMILLION,
-    label,
-    legend_above,
-    margins,
-    new_figure,
-)
+from helpers.show.plotting import label, legend_above, margins, new_figure
 
 BEST, BROAD = -0.1, 0.9  # place and width of the hill that is the true Q; its height is 1
 CENTRES, NARROW = np.linspace(-1.5, 1.5, 31), 0.22  # of the bumps that an error is the sum of

@@ -12,7 +12,8 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.path import Path
 from matplotlib.textpath import TextPath
 
-from helpers.show.figures.drawing import SHORT, headline, round_box, sheet, tint
+from helpers.show.colours import GREY, INK, SHORT
+from helpers.show.figures.drawing import headline, round_box, sheet, tint
 from helpers.show.figures.explore import Slider, explore
 from helpers.show.figures.td3_steps import (
     ARROWS,
@@ -25,7 +26,6 @@ from helpers.show.figures.td3_steps import (
     STEPS,
     Box,
 )
-from helpers.show.plotting import GREY, INK
 
 
 def plot_data_flow(step: int = 0) -> Figure:

@@ -10,8 +10,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from helpers.show.figures.drawing import SHORT, header, limit_to_middle
-from helpers.show.plotting import COLOURS, DASHES, INK, band, label, legend_above, new_figure
+from helpers.show.colours import COLOURS, DASHES, INK, SHORT
+from helpers.show.figures.drawing import header, limit_to_middle
+from helpers.show.plotting import band, label, legend_above, new_figure
 from helpers.training.statistics import interquartile_mean
 
 

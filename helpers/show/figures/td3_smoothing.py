@@ -9,19 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
+from helpers.show.colours import BLUE, DASHES, GREEN, GREY, ORANGE
 from helpers.show.figures.drawing import headline, note, place_panel, signed
 from helpers.show.figures.explore import Slider, explore
-from helpers.show.plotting import (
-    BLUE,
-    DASHES,
-    GREEN,
-    GREY,
-    ORANGE,
-    WIDTH,
-    label,
-    legend_above,
-    new_figure,
-)
+from helpers.show.plotting import WIDTH, label, legend_above, new_figure
 
 HILL = (0.8, -0.35, 0.4)  # height, place, width: the true Q
 PEAK = 0.5  # where the critic's error stands

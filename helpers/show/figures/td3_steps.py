@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from helpers.show.plotting import BLUE, GREEN, GREY, ORANGE, VERMILLION
+from helpers.show.colours import BLUE, GREEN, GREY, ORANGE, VERMILLION
 
 
 @dataclass(frozen=True)
