@@ -92,19 +92,17 @@ class Explorer:
 S = dict  # what its sliders are set to
 TREES = PRIORITIES, (1.0, 2.0, 3.0, 0.0, 5.0, 0.5), (0.0, 2.5), (0.1, 0.2, 0.3), SIXTEEN
 EXPLORERS = [
-    Explorer(plot_discount, discount_explorer, S(gamma=(0.0, 0.5, 0.9, 0.98, 0.99)),
-             unset={"horizon"}),
+    Explorer(plot_discount, discount_explorer, S(gamma=(0.0, 0.5, 0.9, 0.98, 0.99))),
     Explorer(plot_chain, chain_explorer, S(right=(0.0, 0.5, 1.0), gamma=(0.0, 0.9, 0.99))),
     Explorer(plot_policy_gradient, softmax_explorer,
              S(logits=((0, 0, 0), (1.2, 0, 0), (3.5, 0, 0)), step=(0, 1, 5),
                payoffs=((1, 0, -1), (2, 2, -2), (-5, 0.1, -0.1), (5, 4, 3))),
              moving=(1,), unset={"logits", "payoffs"}),
     Explorer(plot_gae_weights, gae_explorer,
-             S(gamma=(0.8, 0.99, 1), lam=(0, 0.5, 0.9, 1), n=(1, 5, 30)), moving=(1,),
-             unset={"steps"}),
+             S(gamma=(0.8, 0.99, 1), lam=(0, 0.5, 0.9, 1), n=(1, 5, 30)), moving=(1,)),
     Explorer(plot_results, lambda: results_explorer(RESULTS, bar=95),
              S(variant=("no target", "no noise")), [lambda: {"results": RESULTS, "bar": 95}],
-             unset={"baseline"}, figures=2),
+             figures=2),
     Explorer(plot_uphill, uphill_explorer,
              S(action=(-1, -0.6, -0.24, 0, 0.36, 1), step=(0, 0.04, 0.12, 0.3), steps=(1, 2, 20),
                error=(0, 0.5, 1)), figures=6),
@@ -116,7 +114,7 @@ EXPLORERS = [
     Explorer(plot_ou, ou_explorer,
              S(theta=(0.05, 0.15, 1.0), sigma=(0.05, 0.3), seed=(0, 20)),
              figures=6),
-    Explorer(plot_tau, tau_explorer, S(tau=TAUS, noise=(0, 0.25)), unset={"seed"}),
+    Explorer(plot_tau, tau_explorer, S(tau=TAUS, noise=(0, 0.25))),
     Explorer(plot_bias, bias_explorer,
              S(actions=(1, 2, 10, 50), noise=(0, 0.3, 1, 1.2), spread=(0, 2), shared=(0, 0.9),
                seed=(0, 20)), figures=6),
@@ -141,14 +139,14 @@ EXPLORERS = [
              S(ratio=(0, 0.8, 1, 1.3, 2), advantage=(0.1, 1, 1.5), clip=(0.05, 0.2, 0.5))),
     Explorer(plot_ratios, lambda: ratio_explorer(RATIOS, ADVANTAGES),
              S(epoch=(0, 1, 2, 10), run=tuple(RATIOS)),
-             [lambda: {"runs": RATIOS, "advantages": ADVANTAGES}], unset={"clip"}),
+             [lambda: {"runs": RATIOS, "advantages": ADVANTAGES}]),
     Explorer(plot_temperature, temperature_explorer,
              S(temperature=TEMPERATURES, second=(0, 0.8, 1, 1.2))),
     Explorer(plot_squash, squash_explorer, S(mean=(-3, 0, 0.5, 3), std=(0.1, 1, 3)),
              figures=6),
     Explorer(plot_gradients, gradients_explorer,
              S(offset=(-10, 0, 10), std=(0.05, 0.4, 1), ripples=(0, 0.05, 0.2), draws=DRAWS),
-             moving=(1,), unset={"seed"}, figures=6),
+             moving=(1,), figures=6),
 ]  # fmt: skip
 every_explorer = pytest.mark.parametrize("explorer", EXPLORERS, ids=lambda e: e.plot.__name__)
 

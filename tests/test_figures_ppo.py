@@ -50,7 +50,7 @@ def test_the_regions_are_named_by_the_gradient_there(clip):
 
 def test_ratios_are_counted_on_both_sides_of_the_range():
     ratios = np.array([[1.0, 1.0, 1.0, 1.0], [0.7, 1.3, 1.1, 0.9]])
-    np.testing.assert_allclose(outside(ratios, 0.2), [0, 0.5])
+    np.testing.assert_allclose(outside(ratios), [0, 0.5])
     fig = plot_ratios({"clipped": ratios}, np.array([-1.0, 1, 2, -2]), epoch=1)
     assert sentence(fig) == "Clipped, after 1 epoch: 50% out of range, ratios from 0.70 to 1.30."
     np.testing.assert_allclose(curve(fig.axes[1], BLUE)[:, 1], [0, 0.5])

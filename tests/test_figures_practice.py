@@ -38,7 +38,7 @@ def test_a_training_is_drawn_with_its_best_and_its_spread():
         ys = edges[edges[:, 0] == row["step"], 1]
         assert (ys.min(), ys.max()) == (min(row["returns"]), max(row["returns"]))
     assert [text.get_text() for text in ax.texts] == [
-        "best: 2,346", "B in the same paper\n3,098", "the bar: 4,000", "A\n4,683 ± 540",
+        "best: 2,346", "B in the same paper\n3,098", "threshold: 4,000", "A\n4,683 ± 540",
         "C\n4,703 ± 33",
     ]  # fmt: skip
     assert any(set(line.get_ydata()) == {4000} and line.get_xdata() == [0, 1] for line in ax.lines)
@@ -67,7 +67,7 @@ def test_a_training_is_drawn_with_its_best_and_its_spread():
     ],
 )  # fmt: skip
 def test_a_training_in_a_sentence(means, expected):
-    fig = plot_robot(training(means))
+    fig = plot_robot(training(means), PUBLISHED, 4000)
     assert sentence(fig).startswith(expected)
     apart(fig)
 
@@ -76,9 +76,9 @@ def test_long_trainings_keep_their_texts_apart():
     rng = np.random.default_rng(1)
     means = 4600 * (1 - np.exp(-np.arange(1, 201) / 60)) + rng.normal(0, 300, 200)
     close = {f"number {i}, from a paper": (4000.0 + i, 10.0) for i in range(5)}
-    for published, bar in ((None, None), (None, 4000), (PUBLISHED, None), (close, 4000)):
-        apart(plot_robot(training(means.tolist()), published, bar))
-        apart(plot_robot(training(means[::-1].tolist()), published, bar))
+    for published in (PUBLISHED, close):
+        apart(plot_robot(training(means.tolist()), published, 4000))
+        apart(plot_robot(training(means[::-1].tolist()), published, 4000))
 
 
 # --- What a pixel agent sees ------------------------------------------------------------------

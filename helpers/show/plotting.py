@@ -306,7 +306,6 @@ class LiveCurves:
         keys: which entries of `agent.history` to draw. "return" and "length" hold one value for
             each finished training episode; losses and the like one for each update. The first key
             gets the large panel.
-        title: stands above the picture.
         window: how many episodes the moving average of the return takes in; few where a training
             has few episodes.
     """
@@ -315,12 +314,11 @@ class LiveCurves:
         self,
         bar: float | None = None,
         keys: Sequence[str] = ("return",),
-        title: str | None = None,
         window: int = WINDOW,
     ) -> None:
         if window < 1:
             raise ValueError(f"window is a number of episodes, from 1 on; got {window}.")
-        self.bar, self.keys, self.title, self.window = bar, tuple(keys), title, window
+        self.bar, self.keys, self.window = bar, tuple(keys), window
         self.agent: Any = None
         self.advice = "call learn again to go on"  # once it was stopped
         self._handle: Any = None
@@ -332,7 +330,7 @@ class LiveCurves:
         """Called by `learn` before the first step."""
         if agent is not self.agent:  # another agent: its curves begin at its own first step
             self.agent = agent
-            self.figure = _CurvesFigure(self.keys, self.bar, self.title, self.window)
+            self.figure = _CurvesFigure(self.keys, self.bar, self.window)
         same_cell = current_cell() is not None and current_cell() == self._cell
         self._cell = current_cell()
         self._first, self._total = agent.steps, total_steps
@@ -397,13 +395,11 @@ class _CurvesFigure:
 
     width, height = WIDTH, 3.2
 
-    def __init__(
-        self, keys: Sequence[str], bar: float | None, title: str | None, window: int
-    ) -> None:
+    def __init__(self, keys: Sequence[str], bar: float | None, window: int) -> None:
         self.fig = Figure(figsize=(self.width, self.height), dpi=DPI, facecolor="white")
         FigureCanvasAgg(self.fig)
         self.panels: list[_EpisodePanel | _UpdatePanel] = []
-        for key, rect in zip(keys, self._rects(len(keys), 0.62 if title else 0.36), strict=True):
+        for key, rect in zip(keys, self._rects(len(keys)), strict=True):
             ax = style(self.fig.add_axes(rect))
             for axis in (ax.xaxis, ax.yaxis):  # with no look for room the label is drawn sooner
                 axis.set_label_coords(0.5, -0.28 / (rect[3] * self.height))
@@ -416,14 +412,12 @@ class _CurvesFigure:
             if len(self.panels) > 1:
                 _shrink(ax)
         label(self.panels[0].ax, x="environment steps")
-        if title:
-            self.fig.suptitle(title, x=0.008, ha="left", fontsize=11.5, color=INK)
         self.kept: tuple[Any, Any] = (None, None)  # limits of the axes, pixels without curves
 
-    def _rects(self, n: int, top: float) -> list[tuple[float, float, float, float]]:
+    def _rects(self, n: int) -> list[tuple[float, float, float, float]]:
         """The first panel large, on the left; the others small, in columns of two beside it."""
         columns = n // 2
-        left, right, bottom, gap = 0.62, 0.15, 0.5, 0.56
+        left, right, bottom, top, gap = 0.62, 0.15, 0.5, 0.36, 0.56
         small = 1.6 if columns < 2 else 1.3
         large = self.width - left - right - columns * (small + gap)
         rects = [(left, bottom, large, self.height - bottom - top)]
@@ -491,7 +485,7 @@ class _EpisodePanel:
         (self.line,) = live(lw=2.2, label=f"mean of last {window}")
         self.curves = [self.dots, self.line]
         if bar is not None:
-            ax.axhline(bar, ls=DASHES, lw=1.4, color=VERMILLION, label=f"bar: {bar:g}")
+            ax.axhline(bar, ls=DASHES, lw=1.4, color=VERMILLION, label=f"threshold: {bar:g}")
         label(ax, key)
         narrow = ax.get_position().width * WIDTH < 3.6
         legend_above(ax, [line for line in ax.lines if not (narrow and line is self.dots)])
@@ -556,32 +550,21 @@ def band(
     ys: ArrayLike,
     label: str = "",
     color: str = BLUE,
-    interval: str = "bootstrap",
-    resamples: int = 500,
 ) -> None:
     """Learning curves of several seeds as one line with a band.
 
-    The line is the interquartile mean over seeds (Agarwal et al. 2021). The band is its 95 %
-    bootstrap interval - how far off the line could be - or, with `interval="quartiles"`, the
-    middle half of the seeds themselves.
+    The line is the interquartile mean over seeds, the band its 95 % bootstrap interval: how far off
+    the line could be (Agarwal et al. 2021).
 
     Args:
         x: shape `(points,)`.
-        ys: shape `(seeds, points)`.
-
-    Raises:
-        ValueError: `ys` is not `(seeds, points)`, or `interval` is neither of the two.
+        ys: shape `(seeds, points)`; any other raises `ValueError`.
     """
     x, ys = np.asarray(x), np.asarray(ys, dtype=np.float64)
     if ys.ndim != 2 or ys.shape[1] != len(x):
         raise ValueError(
             f"band needs ys of shape (seeds, {len(x)} points), one row a seed, not {ys.shape}."
         )
-    if interval == "bootstrap":
-        low, high = bootstrap_interval(ys, interquartile_mean, resamples=resamples)
-    elif interval == "quartiles":
-        low, high = np.percentile(ys, [25, 75], axis=0)
-    else:
-        raise ValueError(f'interval is "bootstrap" or "quartiles", not {interval!r}.')
+    low, high = bootstrap_interval(ys, interquartile_mean, resamples=500)
     ax.fill_between(x, low, high, color=color, alpha=0.18, linewidth=0)
     ax.plot(x, interquartile_mean(ys), color=color, lw=2, label=label)

@@ -20,7 +20,11 @@ from helpers.show.figures.drawing import headline, round_box, say, sheet, tint
 WIDE, HIGH = 1.3, 0.86  # inches of a box
 COLUMNS = tuple(0.78 + 1.51 * column for column in range(5))  # the middles, in inches
 ROWS = tuple(0.55 + 1.25 * row for row in range(3))
-KINDS = {BLUE: "from fresh experience: on-policy", GREEN: "from a memory: off-policy", GREY: ""}
+KINDS = {
+    BLUE: "from fresh experience: on-policy",
+    GREEN: "from a replay buffer: off-policy",
+    GREY: "",
+}
 
 
 @dataclass(frozen=True)
@@ -39,10 +43,10 @@ ENTRIES = (
     Entry("Actor-critic", (1983,), "a critic judges\nevery step", "", (0, 1), GREY),
     Entry("REINFORCE", (1992,), "up the gradient\nof log π × return", "01", (0, 2), BLUE),
     Entry("DQN", (2013, 2015), "replay buffer,\ntarget network", "", (1, 0), GREY),
-    Entry("DPG", (2014,), "an actor that goes\nup the slope of Q", "", (1, 1), GREY),
+    Entry("DPG", (2014,), "an actor that follows\nthe gradient of Q", "", (1, 1), GREY),
     Entry("DDPG", (2015,), "DPG with\nDQN's two parts", "02", (2, 1), GREEN),
     Entry("A3C, A2C", (2016, 2017), "many environments,\nadvantages", "01", (2, 2), BLUE),
-    Entry("DDPGfD", (2017,), "demonstrations in\nthe memory", "04", (3, 0), GREEN),
+    Entry("DDPGfD", (2017,), "demonstrations in\nthe replay buffer", "04", (3, 0), GREEN),
     Entry("PPO", (2017,), "a batch used often,\nthe ratio clipped", "07", (3, 2), BLUE),
     Entry("TD3", (2018,), "two critics,\nthe lower counts", "03, 05", (4, 1), GREEN),
     Entry("SAC", (2018,), "random on purpose:\nmaximum entropy", "06", (4, 2), GREEN),

@@ -34,11 +34,6 @@ def plot_n_step(n: int = 3, sweeps: int = 2, gamma: float = 0.9, cut: bool = Tru
         cut: whether windows stop at the end of the episode. If not they run into the next one that
             the memory holds (vermillion), and values become too large: a common mistake.
     """
-    for name, value, low in (("n", n, 1), ("sweeps", sweeps, 0)):
-        if not low <= value <= STATES:
-            raise ValueError(f"{name} must lie between {low} and {STATES}, not {value}.")
-    if not 0 < gamma <= 1:
-        raise ValueError(f"gamma must be above 0 and at most 1, not {gamma}.")
     truth = gamma ** np.arange(STATES - 1, -1, -1)
     before = values = np.zeros(STATES)
     last = n_step_sweep(values, n, gamma, cut)[1]

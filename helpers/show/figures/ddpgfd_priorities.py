@@ -32,9 +32,6 @@ def plot_priorities(alpha: float = 0.6, beta: float = 0.4) -> Figure:
     Args:
         alpha, beta: from 0 to 1.
     """
-    for name, value in {"alpha": alpha, "beta": beta}.items():
-        if not 0 <= value <= 1:
-            raise ValueError(f"{name} must lie between 0 and 1, not {value}.")
     p, weights = drawn_and_weighted(alpha, beta)
     shares = p * weights / (p @ weights)
     top = 105 * drawn_and_weighted(1.0, 0.0)[0].max()

@@ -19,7 +19,6 @@ from helpers.show.plotting import WIDTH
 # Halves and quarters are exact in binary: no sum of these is rounded, on the page or in the tree.
 PRIORITIES = (3.5, 1.0, 6.0, 0.5, 2.0, 4.0, 1.5, 5.5)
 CHANGED = 2  # the place whose priority has a slider
-MOST = 16  # places: no more fit into the picture
 HIGH = 4.95  # inches; all places below are inches too, from the lower left corner
 LEFT, RIGHT, ASIDE = 0.3, 5.3, 5.62  # the tree and the number line; the questions beside them
 ROOT, LEAVES = 4.15, 2.45  # the uppermost and the lowest level of the tree
@@ -48,13 +47,9 @@ def plot_tree_walk(
             as just below it, as in `SumTree.retrieve`.
         step: how many questions have been answered; None answers all.
     """
-    if not 1 <= len(priorities) <= MOST:
-        raise ValueError(f"The picture has room for 1 to {MOST} priorities, not {len(priorities)}.")
     tree = SumTree(len(priorities), top=1)
     tree[np.arange(len(priorities))] = np.array(priorities)
     step = tree.depth if step is None else step
-    if not 0 <= step <= tree.depth:
-        raise ValueError(f"step must lie between 0 and {tree.depth}, or be None, not {step}.")
     draw = Draw(tree, prefix_sum, *walk(tree, prefix_sum), step)
     fig, ax = sheet(WIDTH, HIGH)
     _draw_edges(ax, draw)

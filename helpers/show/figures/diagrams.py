@@ -35,7 +35,7 @@ def plot_agent_environment() -> Figure:
     return _diagram(boxes, flows, (7.0, 2.2))
 
 
-def plot_actor_critic(critic: str = "V(s)", learns_from: str = "") -> Figure:
+def plot_actor_critic(critic: str = "V(s)") -> Figure:
     """Actor, critic and environment: what each gets, and what each learns from.
 
     `critic`: "V(s)", which judges states, or "Q(s, a)", which judges actions.
@@ -54,7 +54,7 @@ def plot_actor_critic(critic: str = "V(s)", learns_from: str = "") -> Figure:
         ),
         ("critic", f"judges: {critic}", (1.3, 0.6), (1.8, 0.8), VERMILLION),
         ("environment", "", (5.9, 2.0), (1.6, 0.8), GREEN),
-        (learns_from or "transitions", "s, a, r, s′", (5.9, 0.6), (1.6, 0.8), GREY),
+        ("transitions", "s, a, r, s′", (5.9, 0.6), (1.6, 0.8), GREY),
     )
     flows: Sequence[Flow] = (
         ("action a", (3.7, 2.18), ((2.2, 2.0), (5.1, 2.0))),

@@ -28,13 +28,6 @@ STUDIES = {
 }
 
 
-def check_study(seeds: int, report: str) -> None:
-    if not 1 <= seeds <= MOST:
-        raise ValueError(f"seeds must lie between 1 and {MOST}, not {seeds}.")
-    if report not in REPORTS:
-        raise ValueError(f"report must be one of {', '.join(REPORTS)}, not {report!r}.")
-
-
 @lru_cache(maxsize=16)
 def stored_scores(study: str) -> tuple[NDArray[np.float64], float, str]:
     """What `course.py study` stored: each seed's return `(seeds,)`, the bar, the algorithm's name.

@@ -18,7 +18,6 @@ from helpers.show.figures.practice_imaginary_studies import (
     MOST,
     REPORTS,
     STUDIES,
-    check_study,
     imaginary_studies,
     spreads,
     stored_scores,
@@ -48,7 +47,6 @@ def plot_seeds(
         seeds: of each imaginary study, from 1 to 20.
         report: what a study reports: "best", "mean", "median" or "interquartile mean".
     """
-    check_study(seeds, report)
     scores, bar, _ = stored_scores(study)
     imagined = imaginary_studies(tuple(scores))
     fig, (left, right) = _seeds_figure()
@@ -157,7 +155,7 @@ def seeds_explorer() -> None:
     """`plot_seeds` with a choice of study and report, and a slider for the number of seeds."""
     explore(
         plot_seeds,
-        alt="Twenty seeds of DDPG on the sparse pendulum, most of them at 0 and two above the bar. "
+        alt="Twenty seeds of DDPG on the sparse pendulum, most at 0 and two above the threshold. "
         "The middle 95 % of imagined studies with three of them report means from 0 to 89.",
         study=Choice(STUDIES, label="study"),
         seeds=Slider(1, MOST, 3, 1, "seeds, n"),

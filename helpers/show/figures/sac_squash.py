@@ -29,8 +29,6 @@ def plot_squash(mean: float = 0.5, std: float = 1.0) -> Figure:
     Args:
         mean, std: of the Gaussian, before the tanh.
     """
-    if std <= 0:
-        raise ValueError(f"std must be above 0, not {std}.")
     fig, axes = new_figure(ncols=3, height=3.15, layout=None)
     wide = (WIDTH - 1.75) / 3
     for i, ax in enumerate(axes):
@@ -40,10 +38,7 @@ def plot_squash(mean: float = 0.5, std: float = 1.0) -> Figure:
     _draw_corrections(axes[2])
     before = math.log(std) + 0.5 * math.log(2 * math.pi * math.e)
     after = before + float(_mean_correction(mean, std))
-    headline(
-        fig,
-        f"Entropy {signed(before)} before the tanh, {signed(after)} after it.",
-    )
+    headline(fig, f"Entropy {signed(before)} before the tanh, {signed(after)} after it.")
     return fig
 
 

@@ -30,8 +30,6 @@ def plot_temperature(temperature: float = 0.2, second: float = 0.8) -> Figure:
         temperature: what a nat of entropy is worth, above 0.
         second: the height of the right hump; the left one is 1 high.
     """
-    if temperature <= 0:
-        raise ValueError(f"temperature must be above 0, not {temperature}.")
     best, (mean, std) = best_density(temperature, second), best_gaussian(temperature, second)
     gaussian = squashed_density(ACTIONS, mean, std)
     fig, (upper, lower) = new_figure(nrows=2, height=4.3, layout=None, sharex=True)

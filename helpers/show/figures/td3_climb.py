@@ -74,12 +74,6 @@ def plot_climb(
         shared: correlation of the two critics' errors.
         seed: another one gives another pair of critics.
     """
-    if not 0 <= updates <= MOST:
-        raise ValueError(f"updates must lie between 0 and {MOST}, not {updates}.")
-    if size < 0:
-        raise ValueError(f"size must not be negative, not {size}.")
-    if not 0 <= shared <= 1:
-        raise ValueError(f"shared must lie between 0 and 1, not {shared}.")
     weights = two_errors(shared, seed)
     path = climb(weights[0], size, updates)
     fig, (left, right) = new_figure(2, height=3.6, layout=None)
@@ -153,7 +147,7 @@ def _climb_sentence(truth: NDArray, said: NDArray, size: float) -> str:
     values = f"Q₁ goes from {said[0]:.2f} to {said[-1]:.2f}, the true Q"
     if f"{truth[-1]:.2f}" == "1.00":
         return f"{many}: {values} stays near 1.00."
-    return f"{many} up the slope of Q₁: {values} from 1.00 down to {truth[-1]:.2f}."
+    return f"{many} up the gradient of Q₁: {values} from 1.00 down to {truth[-1]:.2f}."
 
 
 def climb_explorer() -> None:

@@ -38,8 +38,6 @@ def plot_data_flow(step: int = 0) -> Figure:
         step: what happens at this step stands out, what comes later is faint; 0 shows all
             fifteen alike.
     """
-    if not 0 <= step <= len(STEPS):
-        raise ValueError(f"step must lie between 0 and {len(STEPS)}, not {step}.")
     fig, ax = sheet(*FLOW)
     once = "TD3: 1 and 2 happen once, 3 at every step, 4 to 15 are one update."
     headline(fig, f"{step} of {len(STEPS)}. {STEPS[step - 1].sentence}" if step else once)
