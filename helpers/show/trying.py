@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from helpers.show.colours import VERMILLION
+from helpers.show.figures.drawing import bar_line
 from helpers.show.notebook import in_kernel, png_bundle, publish
 from helpers.show.plotting import band, label, new_figure, small_png, to_image
 
@@ -51,7 +52,6 @@ def plot_tries(
         steps, returns = zip(*run, strict=True)
         means = [np.mean(returns[max(i - 2, 0) : i + 1]) for i in range(len(returns))]
         ax.plot(steps, means, color=VERMILLION, alpha=0.7, label="" if number else name)
-    if bar is not None:
-        ax.axhline(bar, color="0.4", linestyle="--", linewidth=1)
+    bar_line(ax, bar)
     label(ax, "Training return", "environment steps", legend="lower right")
     return fig

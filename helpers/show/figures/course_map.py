@@ -6,8 +6,6 @@ OpenAI's Baselines 2017 (A2C), Schulman et al. 2017 (PPO), Vecerik et al. 2017 (
 al. 2018 (TD3), Haarnoja et al. 2018 (SAC), Fujimoto & Gu 2021 (TD3+BC).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from matplotlib.axes import Axes

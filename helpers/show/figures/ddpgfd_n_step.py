@@ -7,8 +7,8 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from helpers.memory.buffers import n_step_return
-from helpers.show.colours import BLUE, FAINT, GREEN, GREY, GRID, INK, ORANGE, VERMILLION
-from helpers.show.figures.drawing import headline, name_columns, place_panel, say, tint
+from helpers.show.colours import BLUE, FAINT, GREEN, GREY, INK, ORANGE, VERMILLION
+from helpers.show.figures.drawing import headline, place_panel, say, tint
 from helpers.show.figures.explore import Choice, Slider, explore
 from helpers.show.plotting import WIDTH, label, legend_above, new_figure
 
@@ -45,7 +45,6 @@ def plot_n_step(n: int = 3, sweeps: int = 2, gamma: float = 0.9, cut: bool = Tru
     for ax, bottom, height in ((upper, 2.65, 1.3), (lower, 0.5, 1.85)):
         place_panel(ax, 0.62, bottom, WIDTH - 0.72, height)
         ax.set_xlim(-0.6, STATES + AHEAD + 0.6)
-        ax.set_xticks([])
         ax.axvspan(STATES - 1, STATES, color=tint(ORANGE, 0.2), lw=0, zorder=0)
         ax.axvspan(STATES + 0.5, 99, color="#F1F2F4", lw=0, zorder=0.1)
     _draw_values(upper, values, truth, colours)
@@ -77,8 +76,7 @@ def _draw_values(ax: Axes, values: NDArray, truth: NDArray, colours: NDArray) ->
     kinds = {"new": GREEN, "older": BLUE, "too large": VERMILLION}
     handles = [Line2D([], [], color=c, lw=6, label=name) for name, c in kinds.items()]
     legend_above(ax, [marks, *handles])
-    ax.set(ylim=(0, 1.5))
-    ax.set_yticks([0, 0.5, 1])
+    ax.set(ylim=(0, 1.5), xticks=[], yticks=[0, 0.5, 1])
     label(ax, y="value")
     middle = STATES + 0.5 + 0.5 * AHEAD
     say(ax, middle, 0.75, "the next episode\nin the buffer", 8.5, GREY)
@@ -95,8 +93,8 @@ def _draw_windows(ax: Axes, last: NDArray, colours: NDArray) -> None:
     ax.scatter(stops[~ended], states[~ended], marker="o", zorder=3, **rings)
     ax.set(ylim=(STATES - 0.4, -0.6))
     names = [*states, "end", *range(AHEAD)]
-    ax.vlines(range(len(names)), -1, STATES, color=GRID, lw=0.8, zorder=0.5)
-    name_columns(ax, dict(enumerate(names)))
+    ax.set_xticks(range(len(names)), names, fontsize=8.5)
+    ax.tick_params(axis="x", length=0)
     ax.set_yticks([0, 3, 6, 9, 11])
     title = "each target: the rewards along the line, then the value at the ring"
     say(ax, STATES - 0.5, -1.25, "reward 1", 8.5, ORANGE)

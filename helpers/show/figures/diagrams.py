@@ -1,7 +1,5 @@
 """Diagrams of boxes and arrows: agent and environment, actor and critic."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -4,7 +4,6 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -77,18 +76,6 @@ def say(
 ) -> None:
     """A line of text with its middle at that height of the panel, in the panel's own units."""
     ax.text(x, y, text, fontsize=size, color=DARK.get(colour, colour), ha=ha, va="center")
-
-
-def name_columns(ax: Axes, names: Mapping[int, Any]) -> None:
-    """Names below places on the x axis: texts take half the time of as many matplotlib ticks."""
-    ax.xaxis.labelpad = 18
-    assert isinstance(ax.figure, Figure)
-    below = -0.09 / (ax.get_position().height * ax.figure.get_figheight())  # inches
-    for x, name in names.items():
-        ax.text(
-            x, below, str(name), transform=ax.get_xaxis_transform(), fontsize=8.5, color=GREY,
-            ha="center", va="top",
-        )  # fmt: skip
 
 
 def limit_to_middle(ax: Axes, curves: Sequence[NDArray], *also: float) -> None:

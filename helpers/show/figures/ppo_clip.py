@@ -1,7 +1,5 @@
 """Lesson 07: PPO's clipped objective over the ratio, for an action that was good or bad."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure

@@ -1,7 +1,5 @@
 """Lesson 07: what a rollout promises along the line of an update, and what is really obtained."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Lesson 07: what each further epoch over one rollout does to the ratios of its actions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Lesson 06: two ways to estimate how a policy's mean should move, and their variance."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lesson 06: a Gaussian before and after the tanh, and the logarithm that corrects its density."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lesson 06: what the temperature makes of a policy where Q has two humps."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 
