@@ -61,7 +61,7 @@ def test_q_is_drawn_above_what_the_actor_gets():
     np.testing.assert_allclose(dot(ax, VERMILLION, 7.5), [0.1, 0], atol=1e-6)
     landing = 0.1 + 0.25 * 4 * 0.2  # the slope is -4 (a - 0.3)
     np.testing.assert_allclose(dot(ax, GREEN, 12), [landing, 0.08], atol=1e-5)
-    assert [t.get_text() for t in ax.texts] == ["Q(s, μ(s)) = −5.08", "gradient +0.8"]
+    assert [t.get_text() for t in ax.texts] == ["Q(s, μ(s)) = −5.08", "∂Q/∂a +0.8"]
     said = "The actor chooses torque +0.2. The critic likes +0.6 best: Q is 0.08 higher there."
     assert sentence(fig) == said
 

@@ -137,7 +137,7 @@ def _draw_q(ax: Axes, here: dict[str, Any], step: float, span: float) -> None:
     ax.set_yticks(heights, [short(h) for h in heights])
     label(ax, "Q(s, a) − Q(s, μ(s))", "action a, below it the torque in N m", size=9.5)
     note(ax, 0.02, 0.95, f"Q(s, μ(s)) = {short(here['chosen'])}", BLUE)
-    note(ax, 0.98, 0.95, f"gradient {short(slope, '+')}", ORANGE, ha="right")
+    note(ax, 0.98, 0.95, f"∂Q/∂a {short(slope, '+')}", ORANGE, ha="right")
 
 
 def _torque(action: float) -> float:
