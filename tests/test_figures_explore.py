@@ -28,7 +28,7 @@ from helpers.show.figures.ddpgfd_n_step import n_step_explorer, plot_n_step
 from helpers.show.figures.ddpgfd_priorities import plot_priorities, priority_explorer
 from helpers.show.figures.ddpgfd_sum_tree import PRIORITIES, plot_tree_walk, tree_walk_explorer
 from helpers.show.figures.discount import discount_explorer, plot_discount
-from helpers.show.figures.explore import LINE, Choice, Scale, Slider, explore
+from helpers.show.figures.explore import LINE, Choice, Scale, Slider, explore, listed
 from helpers.show.figures.ppo_clip import clip_explorer, plot_clip
 from helpers.show.figures.ppo_ratios import plot_ratios, ratio_explorer
 from helpers.show.figures.practice_imaginary_studies import REPORTS, STUDIES
@@ -212,17 +212,12 @@ def test_it_is_a_bundle_and_moves_to_every_end(explorer, page, views):
 
 
 @every_explorer
-def test_it_begins_as_its_plain_function(explorer, monkeypatch, capsys):
+def test_it_begins_as_its_plain_function(explorer, capsys):
     """Readers without widgets who call the function see what the others see first."""
     assert explorer.show() is None  # without a kernel nothing is shown
     assert capsys.readouterr() == ("", "")
-    seen = []
-    monkeypatch.setattr(
-        sys.modules[inspect.unwrap(explorer.plot).__module__],
-        "explore",
-        lambda draw, alt, **controls: seen.append((draw, controls)),
-    )
-    explorer.show()
+    with listed() as seen:
+        explorer.show()
     [(draw, controls)] = seen
     first = draw(**{name: control.default for name, control in controls.items()})
     fixed = {} if explorer.plot is plot_seeds else explorer.fixed[0]()

@@ -136,7 +136,7 @@ def _empty(fig: Figure, axes: Any) -> None:
         if legend := ax.get_legend():
             legend.remove()
         ax.set_title("", loc="left")
-        ax.set(xlabel="", ylabel="")
+        ax.set(xlabel="", ylabel="", xlim=(1, 2), ylim=(1, 2))  # no longer inverted
         ax.set_prop_cycle(color=COLOURS)
         ax.relim()
         ax.autoscale()

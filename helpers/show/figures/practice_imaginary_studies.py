@@ -18,7 +18,6 @@ REPORTS: dict[str, Callable[..., NDArray | np.floating]] = {
 IMAGINED = 1000  # studies: a share of them is off by 1.6 % of all, or less (one standard error)
 MOST = 20  # seeds in an imaginary study
 MIDDLE = (2.5, 97.5)  # percentiles: between them lie 95 % of all
-NAMES = {"bc": "cloning", "ddpg": "DDPG", "ddpgfd": "DDPGfD", "td3": "TD3"}
 # Whole names: course.py pack finds by them what a notebook needs.
 STUDIES = {
     "DDPG, sparse Pendulum": "ddpg_SparsePendulum-v0",
@@ -29,17 +28,16 @@ STUDIES = {
 
 
 @lru_cache(maxsize=16)
-def stored_scores(study: str) -> tuple[NDArray[np.float64], float, str]:
-    """What `course.py study` stored: each seed's return `(seeds,)`, the bar, the algorithm's name.
+def stored_scores(study: str) -> tuple[NDArray[np.float64], float]:
+    """What `course.py study` stored: each seed's return `(seeds,)`, and the threshold.
 
     Raises `FileNotFoundError` if there is no such study, and `ValueError` if the file is not one.
     """
     record = load_results(study)
     if "settings" not in record or not record.get("results"):
         raise ValueError(f"{study} holds no study: choose a file that course.py study wrote.")
-    algorithm, bar = record["settings"]["algorithm"], record["settings"]["bar"]
     scores = np.array([row["mean"] for row in record["results"]], dtype=np.float64)
-    return scores, bar, NAMES.get(algorithm, algorithm)
+    return scores, record["settings"]["bar"]
 
 
 @lru_cache(maxsize=16)

@@ -47,7 +47,7 @@ def plot_seeds(
         seeds: of each imaginary study, from 1 to 20.
         report: what a study reports: "best", "mean", "median" or "interquartile mean".
     """
-    scores, bar, _ = stored_scores(study)
+    scores, bar = stored_scores(study)
     imagined = imaginary_studies(tuple(scores))
     fig, (left, right) = _seeds_figure()
     _draw_reports(left, scores, bar, imagined[report][seeds - 1], report)
