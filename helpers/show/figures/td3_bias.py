@@ -94,6 +94,7 @@ def three_estimates(first: NDArray, second: NDArray) -> dict[str, NDArray]:
     return dict(zip(ESTIMATORS, values, strict=True))
 
 
+@lru_cache(maxsize=512)
 def expected_bias(actions: int, noise: float, spread: float, shared: float) -> dict[str, float]:
     """The mean of each estimate minus the true best value, by quadrature, without any sampling.
 
@@ -128,9 +129,9 @@ def _draw_draw(ax: Axes, truth: NDArray, first: NDArray, second: NDArray) -> Non
     (own,) = ax.plot(x, first[0], "o", ms=size, mew=0, color=INK, label="critic 1")
     style: dict = {"ms": size, "mew": 1.1, "mec": INK, "color": "white"}
     (other,) = ax.plot(x, second[0], "o", label="critic 2", **style)
+    read = three_estimates(first, second)
     for (name, colour), ring in zip(ESTIMATORS.items(), (5.5, 5.5, 11), strict=True):
-        y = three_estimates(first, second)[name]
-        ax.plot(x[chosen], y, "o", ms=size + ring, mew=2, mec=colour, color="none")
+        ax.plot(x[chosen], read[name], "o", ms=size + ring, mew=2, mec=colour, color="none")
     ax.set_xlim(-0.02, 1.02)
     ax.set_xticks([])
     label(ax, x=f"one sample: {n} action{'s' * (n > 1)}", y="value")

@@ -46,8 +46,7 @@ def plot_data_flow(step: int = 0) -> Figure:
     _draw_arrows(ax, step)
     _draw_boxes(ax, [box for box in BOXES if not box.group], step)
     _draw_words(ax, step)
-    for number, x, y in BADGES:
-        _draw_badge(ax, number, x, y, step)
+    _draw_badges(ax, step)
     return fig
 
 
@@ -127,15 +126,17 @@ def _draw_words(ax: Axes, step: int) -> None:
         ax.plot(*place, "+", ms=9, mew=1.4, color=edge)
 
 
-def _draw_badge(ax: Axes, number: int, x: float, y: float, step: int) -> None:
-    state = state_of((number,), step)
-    size, fill, edge, ink = {
-        "now": (17, INK, INK, "white"),
-        "past": (14.5, "white", GREY, INK),
-        "ahead": (14.5, "white", tint(GREY, 0.3), tint(GREY, 0.4)),
-    }[state]
-    ax.plot(x, y, "o", ms=size, mew=1, mec=edge, color=fill)
-    _say(ax, x, y, str(number), 8, color=ink, linespacing=1)
+def _draw_badges(ax: Axes, step: int) -> None:
+    for state, size, fill, edge, ink in (
+        ("now", 17, INK, INK, "white"),
+        ("past", 14.5, "white", GREY, INK),
+        ("ahead", 14.5, "white", tint(GREY, 0.3), tint(GREY, 0.4)),
+    ):
+        shown = [badge for badge in BADGES if state_of(badge[:1], step) == state]
+        places = np.array([place for _, *place in shown]).reshape(-1, 2)
+        ax.plot(*places.T, "o", ms=size, mew=1, mec=edge, color=fill)
+        for number, x, y in shown:
+            _say(ax, x, y, str(number), 8, color=ink, linespacing=1)
 
 
 def _draw_caption(ax: Axes, step: int) -> None:
