@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from benchmarks.measure import HEAD, cells
 from benchmarks.workers import choose_core
-from helpers.show.plotting import BLUE, FAINT, GREY, ORANGE, SKY, VERMILLION
+from helpers.show.colours import BLUE, FAINT, GREY, ORANGE, SKY, VERMILLION
 from helpers.training.results import RESULTS
 from helpers.training.study import save
 

@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from helpers.agents import DDPG
+from helpers.show.colours import GREY
 from helpers.show.figures.drawing import tint
-from helpers.show.plotting import GREY
 
 RESULTS = {  # as a lab stores them
     "made by": "course.py study",

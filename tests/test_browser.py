@@ -169,7 +169,7 @@ def test_pictures_do_not_queue_behind_a_fast_drag(notebook: Lab) -> None:
     mouse.up()
     gamma = float(area.locator(".widget-readout").inner_text())
     assert gamma < 0.5
-    last = to_png(plot_discount(gamma), compress_level=1)
+    last = to_png(plot_discount(gamma))
     drawn = 0
     while shown(image) != last:  # what comes late on a slow machine comes all the same
         notebook.page.wait_for_function("drawn => window.drawn > drawn", arg=drawn)

@@ -10,11 +10,11 @@ import torch
 from helpers.agents import DDPG
 from helpers.agents.noise import OUNoise
 from helpers.algorithms.ddpg import polyak_update
+from helpers.show.colours import BLUE, GREEN, ORANGE, VERMILLION
 from helpers.show.figures.ddpg_critic import critic_at, plot_q
 from helpers.show.figures.ddpg_noise import carried, plot_ou, pushed
 from helpers.show.figures.ddpg_target_network import follow, passes, plot_tau
 from helpers.show.figures.ddpg_uphill import plot_uphill, toy_q
-from helpers.show.plotting import BLUE, GREEN, ORANGE, VERMILLION
 from tests.figures import curve, dot, imagined, lively, sentence
 
 
@@ -45,7 +45,7 @@ def test_the_step_drawn_is_a_step_of_gradient_ascent():
     np.testing.assert_allclose(places[0], [landing, toy_q(landing)[0]])
     assert places[1][0] == landing
     texts = [t.get_text() for t in ax.texts]
-    assert texts[0] == f"slope ∂Q/∂a = +{toy_q(0.1)[1]:.2f}"
+    assert texts[0] == f"gradient ∂Q/∂a = +{toy_q(0.1)[1]:.2f}"
     assert texts[1].endswith(f"= +{landing - 0.1:.3f}")
 
 
@@ -61,7 +61,7 @@ def test_q_is_drawn_above_what_the_actor_gets():
     np.testing.assert_allclose(dot(ax, VERMILLION, 7.5), [0.1, 0], atol=1e-6)
     landing = 0.1 + 0.25 * 4 * 0.2  # the slope is -4 (a - 0.3)
     np.testing.assert_allclose(dot(ax, GREEN, 12), [landing, 0.08], atol=1e-5)
-    assert [t.get_text() for t in ax.texts] == ["Q(s, μ(s)) = −5.08", "slope +0.8"]
+    assert [t.get_text() for t in ax.texts] == ["Q(s, μ(s)) = −5.08", "∂Q/∂a +0.8"]
     said = "The actor chooses torque +0.2. The critic likes +0.6 best: Q is 0.08 higher there."
     assert sentence(fig) == said
 

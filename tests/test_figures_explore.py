@@ -28,7 +28,7 @@ from helpers.show.figures.ddpgfd_n_step import n_step_explorer, plot_n_step
 from helpers.show.figures.ddpgfd_priorities import plot_priorities, priority_explorer
 from helpers.show.figures.ddpgfd_sum_tree import PRIORITIES, plot_tree_walk, tree_walk_explorer
 from helpers.show.figures.discount import discount_explorer, plot_discount
-from helpers.show.figures.explore import LINE, Choice, Scale, Slider, explore
+from helpers.show.figures.explore import LINE, Choice, Scale, Slider, explore, listed
 from helpers.show.figures.ppo_clip import clip_explorer, plot_clip
 from helpers.show.figures.ppo_ratios import plot_ratios, ratio_explorer
 from helpers.show.figures.practice_imaginary_studies import REPORTS, STUDIES
@@ -45,7 +45,7 @@ from helpers.show.figures.td3_bias import bias_explorer, plot_bias
 from helpers.show.figures.td3_climb import climb_explorer, plot_climb
 from helpers.show.figures.td3_data_flow import data_flow_explorer, plot_data_flow
 from helpers.show.figures.td3_smoothing import plot_smoothing, smoothing_explorer
-from helpers.show.plotting import new_figure, to_png
+from helpers.show.plotting import moving, new_figure, to_image, to_png
 from tests.figures import RESULTS, apart, fresh, lively
 from tests.live import VIEW, without_ipywidgets
 
@@ -92,19 +92,17 @@ class Explorer:
 S = dict  # what its sliders are set to
 TREES = PRIORITIES, (1.0, 2.0, 3.0, 0.0, 5.0, 0.5), (0.0, 2.5), (0.1, 0.2, 0.3), SIXTEEN
 EXPLORERS = [
-    Explorer(plot_discount, discount_explorer, S(gamma=(0.0, 0.5, 0.9, 0.98, 0.99)),
-             unset={"horizon"}),
+    Explorer(plot_discount, discount_explorer, S(gamma=(0.0, 0.5, 0.9, 0.98, 0.99))),
     Explorer(plot_chain, chain_explorer, S(right=(0.0, 0.5, 1.0), gamma=(0.0, 0.9, 0.99))),
     Explorer(plot_policy_gradient, softmax_explorer,
              S(logits=((0, 0, 0), (1.2, 0, 0), (3.5, 0, 0)), step=(0, 1, 5),
                payoffs=((1, 0, -1), (2, 2, -2), (-5, 0.1, -0.1), (5, 4, 3))),
              moving=(1,), unset={"logits", "payoffs"}),
     Explorer(plot_gae_weights, gae_explorer,
-             S(gamma=(0.8, 0.99, 1), lam=(0, 0.5, 0.9, 1), n=(1, 5, 30)), moving=(1,),
-             unset={"steps"}),
+             S(gamma=(0.8, 0.99, 1), lam=(0, 0.5, 0.9, 1), n=(1, 5, 30)), moving=(1,)),
     Explorer(plot_results, lambda: results_explorer(RESULTS, bar=95),
              S(variant=("no target", "no noise")), [lambda: {"results": RESULTS, "bar": 95}],
-             unset={"baseline"}, figures=2),
+             figures=2),
     Explorer(plot_uphill, uphill_explorer,
              S(action=(-1, -0.6, -0.24, 0, 0.36, 1), step=(0, 0.04, 0.12, 0.3), steps=(1, 2, 20),
                error=(0, 0.5, 1)), figures=6),
@@ -116,7 +114,7 @@ EXPLORERS = [
     Explorer(plot_ou, ou_explorer,
              S(theta=(0.05, 0.15, 1.0), sigma=(0.05, 0.3), seed=(0, 20)),
              figures=6),
-    Explorer(plot_tau, tau_explorer, S(tau=TAUS, noise=(0, 0.25)), unset={"seed"}),
+    Explorer(plot_tau, tau_explorer, S(tau=TAUS, noise=(0, 0.25))),
     Explorer(plot_bias, bias_explorer,
              S(actions=(1, 2, 10, 50), noise=(0, 0.3, 1, 1.2), spread=(0, 2), shared=(0, 0.9),
                seed=(0, 20)), figures=6),
@@ -141,14 +139,14 @@ EXPLORERS = [
              S(ratio=(0, 0.8, 1, 1.3, 2), advantage=(0.1, 1, 1.5), clip=(0.05, 0.2, 0.5))),
     Explorer(plot_ratios, lambda: ratio_explorer(RATIOS, ADVANTAGES),
              S(epoch=(0, 1, 2, 10), run=tuple(RATIOS)),
-             [lambda: {"runs": RATIOS, "advantages": ADVANTAGES}], unset={"clip"}),
+             [lambda: {"runs": RATIOS, "advantages": ADVANTAGES}]),
     Explorer(plot_temperature, temperature_explorer,
              S(temperature=TEMPERATURES, second=(0, 0.8, 1, 1.2))),
     Explorer(plot_squash, squash_explorer, S(mean=(-3, 0, 0.5, 3), std=(0.1, 1, 3)),
              figures=6),
     Explorer(plot_gradients, gradients_explorer,
              S(offset=(-10, 0, 10), std=(0.05, 0.4, 1), ripples=(0, 0.05, 0.2), draws=DRAWS),
-             moving=(1,), unset={"seed"}, figures=6),
+             moving=(1,), figures=6),
 ]  # fmt: skip
 every_explorer = pytest.mark.parametrize("explorer", EXPLORERS, ids=lambda e: e.plot.__name__)
 
@@ -162,11 +160,11 @@ def views(monkeypatch) -> list:
         shown.append(widget)
         return view(widget)
 
-    def draft(fig, **_: Any) -> bytes:
-        return to_png(fig, scale=0.5, compress_level=1)
+    def draft(fig: Figure) -> Image.Image:
+        return to_image(fig, scale=0.5)
 
     monkeypatch.setattr(module, "view", remember)
-    monkeypatch.setattr(module, "to_png", draft)
+    monkeypatch.setattr(module, "to_image", draft)
     return shown
 
 
@@ -214,17 +212,12 @@ def test_it_is_a_bundle_and_moves_to_every_end(explorer, page, views):
 
 
 @every_explorer
-def test_it_begins_as_its_plain_function(explorer, monkeypatch, capsys):
+def test_it_begins_as_its_plain_function(explorer, capsys):
     """Readers without widgets who call the function see what the others see first."""
     assert explorer.show() is None  # without a kernel nothing is shown
     assert capsys.readouterr() == ("", "")
-    seen = []
-    monkeypatch.setattr(
-        sys.modules[inspect.unwrap(explorer.plot).__module__],
-        "explore",
-        lambda draw, alt, **controls: seen.append((draw, controls)),
-    )
-    explorer.show()
+    with listed() as seen:
+        explorer.show()
     [(draw, controls)] = seen
     first = draw(**{name: control.default for name, control in controls.items()})
     fixed = {} if explorer.plot is plot_seeds else explorer.fixed[0]()
@@ -242,10 +235,14 @@ def test_it_begins_as_its_plain_function(explorer, monkeypatch, capsys):
     ],
 )
 def test_texts_stay_apart_and_axes_stay_while_sliding(explorer, fixed):
-    """Neither panels nor limits move, and no text leaves the figure or touches another."""
-    seen = set()
+    """Neither panels nor limits move, no text leaves the figure or touches another, and a figure
+    that was emptied for the next picture shows what a new one does."""
+    seen, kept = set(), {}
     for settings in explorer.combinations():
-        fig = explorer.plot(**fixed(), **settings)
+        with moving(kept):
+            fig = explorer.plot(**fixed(), **settings)
+        anew = explorer.plot(**fixed(), **settings)
+        assert to_png(fig, scale=0.5) == to_png(anew, scale=0.5), settings
         places = [*fig.get_size_inches()]
         for i, ax in enumerate(fig.axes):
             places += ax.get_position().bounds

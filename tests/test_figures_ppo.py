@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from helpers.algorithms.ppo import clipped_surrogate
+from helpers.show.colours import BLUE, VERMILLION
 from helpers.show.figures.course_map import ENTRIES, LED_TO, plot_course_map
 from helpers.show.figures.ppo_clip import clipped_objective, has_gradient, plot_clip
 from helpers.show.figures.ppo_line import figure_of_line, mean_return
 from helpers.show.figures.ppo_ratios import outside, plot_ratios
-from helpers.show.plotting import BLUE, VERMILLION
 from tests.figures import apart, curve, sentence
 
 
@@ -39,7 +39,7 @@ def test_the_regions_are_named_by_the_gradient_there(clip):
 
 def test_ratios_are_counted_on_both_sides_of_the_range():
     ratios = np.array([[1.0, 1.0, 1.0, 1.0], [0.7, 1.3, 1.1, 0.9]])
-    np.testing.assert_allclose(outside(ratios, 0.2), [0, 0.5])
+    np.testing.assert_allclose(outside(ratios), [0, 0.5])
     fig = plot_ratios({"clipped": ratios}, np.array([-1.0, 1, 2, -2]), epoch=1)
     assert sentence(fig) == "Clipped, after 1 epoch: 50% out of range, ratios from 0.70 to 1.30."
     np.testing.assert_allclose(curve(fig.axes[1], BLUE)[:, 1], [0, 0.5])

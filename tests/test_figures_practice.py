@@ -68,7 +68,7 @@ def test_a_training_is_drawn_with_its_best_and_its_spread():
     ],
 )  # fmt: skip
 def test_a_training_in_a_sentence(means, expected):
-    fig = plot_robot(training(means))
+    fig = plot_robot(training(means), PUBLISHED, 4000)
     assert sentence(fig).startswith(expected)
     apart(fig)
 
@@ -77,9 +77,9 @@ def test_long_trainings_keep_their_texts_apart():
     rng = np.random.default_rng(1)
     means = 4600 * (1 - np.exp(-np.arange(1, 201) / 60)) + rng.normal(0, 300, 200)
     close = {f"number {i}, from a paper": (4000.0 + i, 10.0) for i in range(5)}
-    for published, bar in ((None, None), (None, 4000), (PUBLISHED, None), (close, 4000)):
-        apart(plot_robot(training(means.tolist()), published, bar))
-        apart(plot_robot(training(means[::-1].tolist()), published, bar))
+    for published in (PUBLISHED, close):
+        apart(plot_robot(training(means.tolist()), published, 4000))
+        apart(plot_robot(training(means[::-1].tolist()), published, 4000))
 
 
 # --- What a pixel agent sees ------------------------------------------------------------------
@@ -142,7 +142,7 @@ def test_imaginary_studies_report_what_their_seeds_say():
 def test_dots_bars_range_and_mark_are_the_numbers(report):
     fig = plot_seeds(SPARSE, 4, report)
     left, right = fig.axes
-    scores, bar, _ = stored_scores(SPARSE)
+    scores, bar = stored_scores(SPARSE)
     reported = imaginary_studies(tuple(scores))[report][3]
     dots, interval, mark, dashed = left.lines
     assert dots.get_xdata().tolist() == scores.tolist()
@@ -164,7 +164,7 @@ def test_dots_bars_range_and_mark_are_the_numbers(report):
 
 @pytest.mark.parametrize("study", STUDIES.values())
 def test_the_claims_of_studies_in_two_sentences(study):
-    scores, bar, _ = stored_scores(study)
+    scores, bar = stored_scores(study)
     for seeds, report in zip((1, 3, 20, 3), REPORTS, strict=True):
         reported = imaginary_studies(tuple(scores))[report][seeds - 1]
         first, second = sentence(plot_seeds(study, seeds, report)).split("\n")

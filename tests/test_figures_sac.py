@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from helpers.show.colours import VERMILLION
 from helpers.show.figures.sac_gradients import estimates, exact, plot_gradients
 from helpers.show.figures.sac_squash import corrections, gaussian, log_slope, plot_squash
 from helpers.show.figures.sac_temperature import (
@@ -19,7 +20,6 @@ from helpers.show.figures.sac_temperature import (
     mean_and_entropy,
     squashed_density,
 )
-from helpers.show.plotting import VERMILLION
 from tests.figures import sentence
 
 # --- The temperature --------------------------------------------------------------------------

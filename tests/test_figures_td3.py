@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from helpers.algorithms import td3
+from helpers.show.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
 from helpers.show.figures.drawing import tint
 from helpers.show.figures.td3_bias import (
     ESTIMATORS,
@@ -30,7 +31,6 @@ from helpers.show.figures.td3_climb import (
 from helpers.show.figures.td3_data_flow import plot_data_flow
 from helpers.show.figures.td3_smoothing import plot_smoothing, smoothed, toy_critic
 from helpers.show.figures.td3_steps import ARROWS, BADGES, BOXES, STEPS
-from helpers.show.plotting import BLUE, GREEN, GREY, PURPLE, VERMILLION
 from tests.figures import curve, dot, sentence
 
 # --- The bias of a maximum --------------------------------------------------------------------
@@ -174,7 +174,7 @@ def test_every_step_has_a_number_something_that_moves_and_code_that_exists():
 @pytest.mark.parametrize("step", [1, 9, 15])
 def test_the_current_step_stands_out_and_later_ones_are_faint(step):
     fig = plot_data_flow(step)
-    inks = {t.get_text(): t.get_color() for t in fig.texts}
+    inks = {t.get_text(): t.get_color() for t in fig.axes[0].texts}
     assert inks[str(step)] == "white"
     faint = {str(n) for n in range(1, 16) if inks[str(n)] == tint(GREY, 0.4)}
     assert faint == {str(n) for n in range(step + 1, 16)}

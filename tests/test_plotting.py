@@ -136,14 +136,11 @@ def test_show_displays_one_picture_with_a_text_or_what_stands_in_it(page):
 def test_band_draws_the_interquartile_mean_and_refuses_transposed_curves():
     _, ax = new_figure()
     ys = np.random.default_rng(0).normal(size=(9, 20))
-    for interval in ("bootstrap", "quartiles"):
-        band(ax, np.arange(20), ys, "nine seeds", interval=interval)
+    band(ax, np.arange(20), ys, "nine seeds")
     np.testing.assert_allclose(ax.lines[0].get_ydata(), interquartile_mean(ys))
-    assert len(ax.collections) == 2
+    assert len(ax.collections) == 1
     with pytest.raises(ValueError, match=r"\(seeds, 20 points\)"):
         band(ax, np.arange(20), np.zeros((20, 9)))
-    with pytest.raises(ValueError, match="quartiles"):
-        band(ax, np.arange(2), np.zeros((3, 2)), interval="std")
 
 
 # --- Progress ---------------------------------------------------------------------------------
@@ -192,7 +189,7 @@ def test_progress_is_quiet_in_a_pipe_and_a_line_in_a_terminal(capsys, monkeypatc
 
 
 def test_live_curves_end_with_a_picture_and_100_percent(page):
-    curves = LiveCurves(bar=9, keys=("return", "critic_loss"), title="An agent")
+    curves = LiveCurves(bar=9, keys=("return", "critic_loss"))
     Agent().learn(300, curves)
     [pictures], [bars] = page.of("image/png"), page.of("text/html")
     assert bar_value(bars[-1]) == 1

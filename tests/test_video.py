@@ -145,8 +145,6 @@ def test_mp4_is_h264_yuv420p_of_even_size_at_the_right_speed(tmp_path):
 @pytest.mark.parametrize("fps", [25, 30, 7])
 def test_an_animation_lasts_as_long_as_the_rollout(fps):
     clip = Video(moving_square(25), fps=fps)
-    for data in (clip.apng, clip.to_gif()):
-        assert sum(durations(data)) == pytest.approx(25_000 / fps, abs=130)
     assert sum(durations(clip.apng)) == pytest.approx(25_000 / fps, abs=1)
 
 
@@ -182,9 +180,8 @@ def test_without_ffmpeg_the_animation_remains(monkeypatch, tmp_path):
 
 def test_save_goes_by_the_suffix(tmp_path):
     clip = Video(moving_square(), fps=10)
-    kinds = {s: Image.open(clip.save(tmp_path / f"a.{s}")).format for s in ("png", "gif")}
-    assert kinds == {"png": "PNG", "gif": "GIF"}
-    with pytest.raises(ValueError, match=r"\.mp4, \.png or \.gif"):
+    assert Image.open(clip.save(tmp_path / "a.png")).format == "PNG"
+    with pytest.raises(ValueError, match=r"\.mp4 or \.png"):
         clip.save(tmp_path / "a.avi")
 
 

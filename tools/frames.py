@@ -8,22 +8,19 @@ keep their defaults.
 """
 
 import contextlib
-import importlib
 import io
 import json
 import re
 import sys
-from collections.abc import Callable, Mapping
 from itertools import product
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import nbformat
 import numpy as np
-from PIL import Image
 
-from helpers.show.plotting import to_png
+from helpers.show.figures.explore import Choice, Controls, Drawing, Slider, listed
+from helpers.show.plotting import moving, to_image
 
 ROOT = Path(__file__).resolve().parent.parent
 MOST = {1: 21, 2: 6}  # values of a control, by how many controls move
@@ -40,80 +37,54 @@ def main(folder: Path) -> None:
     (folder / "frames.json").write_text(json.dumps(found), encoding="utf-8")
 
 
-def explorers(path: Path) -> dict[str, tuple[Callable, Mapping[str, Any]]]:
+def explorers(path: Path) -> dict[str, tuple[Drawing, Controls]]:
     """The drawing function and the controls of each explorer of a lesson, by the cell's id."""
-    seen: dict[str, tuple[Callable, Mapping[str, Any]]] = {}
+    seen: dict[str, tuple[Drawing, Controls]] = {}
     space: dict[str, Any] = {"__name__": path.stem}
-    module: Any = importlib.import_module("helpers.show.figures.explore")
-    module.in_kernel = lambda: True
-    module.picture_widget = lambda: lambda **_: SimpleNamespace(layout=SimpleNamespace())
-    module.view = module.publish = lambda *_: {}
     for cell in nbformat.read(path, as_version=4).cells:
         if cell.cell_type != "code" or SLOW.search(cell.source):
             continue
-
-        def keep(draw: Callable, controls: Mapping[str, Any], *_: Any, name: str = cell.id) -> None:
-            seen[name] = draw, controls
-
-        module._controlled = keep
-        with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
+        with (
+            listed() as asked,
+            contextlib.suppress(Exception),
+            contextlib.redirect_stdout(io.StringIO()),
+        ):
             exec(compile(cell.source, cell.id, "exec"), space)
+        if asked:
+            seen[cell.id] = asked[-1]
     return seen
 
 
-def frames(
-    draw: Callable, controls: Mapping[str, Any], folder: Path, cell_id: str
-) -> dict[str, Any]:
+def frames(draw: Drawing, controls: Controls, folder: Path, cell_id: str) -> dict[str, Any]:
     """What a page needs to know of an explorer; writes its pictures."""
-    moving = dict(list(controls.items())[:2])
+    names = list(controls)[:2]
     settings = {name: control.default for name, control in controls.items()}
-    choices = {name: values(control, MOST[len(moving)]) for name, control in moving.items()}
-    files = []
-    for number, chosen in enumerate(product(*choices.values())):
-        png = to_png(draw(**settings | dict(zip(moving, chosen, strict=True))), scale=1)
-        files.append(f"{cell_id}-{number}.webp")
-        Image.open(io.BytesIO(png)).save(folder / files[-1], quality=80)
-    names = {name: control.label or name for name, control in moving.items()}
+    choices = {name: some_values(controls[name], MOST[len(names)]) for name in names}
+    files: list[str] = []
+    kept: dict[str, Any] = {}
+    for chosen in product(*choices.values()):
+        files.append(f"{cell_id}-{len(files)}.webp")
+        with moving(kept):
+            figure = draw(**settings | dict(zip(names, chosen, strict=True)))
+        to_image(figure, scale=1).save(folder / files[-1], quality=80)
     shown = [
         {
-            "label": names[name],
-            "values": [said(moving[name], value) for value in choices[name]],
+            "label": controls[name].label or name,
+            "values": [controls[name].said(value) for value in choices[name]],
             "default": choices[name].index(settings[name]),
         }
-        for name in moving
+        for name in names
     ]
     return {"controls": shown, "files": files}
 
 
-def values(control: Any, most: int) -> list:
-    """At most so many of a control's values, its default among them."""
-    options = getattr(control, "options", None)
-    if isinstance(options, Mapping):
-        options = options.values()
-    if options is None:
-        step = control.step or (
-            1 if isinstance(control.lo, int) else (control.hi - control.lo) / 50
-        )
-        count = round((control.hi - control.lo) / step)
-        whole = all(isinstance(each, int) for each in (control.lo, control.hi, control.default))
-        places = np.unique(np.linspace(0, count, most).round())
-        options = [control.lo + float(place) * step for place in places]
-        options = [round(each) if whole else round(each, 10) for each in options]
-        nearest = min(range(len(options)), key=lambda i: abs(options[i] - control.default))
-        options[nearest] = control.default
-    listed = list(options)
-    if len(listed) > most:
-        chosen = {round(place) for place in np.linspace(0, len(listed) - 1, most - 1)}
-        listed = [listed[i] for i in sorted(chosen | {listed.index(control.default)})]
-    return listed
-
-
-def said(control: Any, value: Any) -> str:
-    """The value as the page names it."""
-    options = getattr(control, "options", None)
-    if isinstance(options, Mapping):
-        return next(name for name, each in options.items() if each == value)
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+def some_values(control: Slider | Choice, most: int) -> list[Any]:
+    """At most so many of a control's values, evenly spread, its default among them."""
+    values = control.values()
+    if len(values) <= most:
+        return values
+    places = {round(place) for place in np.linspace(0, len(values) - 1, most - 1)}
+    return [values[i] for i in sorted(places | {values.index(control.default)})]
 
 
 if __name__ == "__main__":

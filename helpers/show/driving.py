@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from helpers.demos.files import ARRAYS
+from helpers.show.colours import FRAME
 from helpers.show.notebook import in_kernel, picture_widget, png_bundle, publish, view
 from helpers.show.video import render, rgb_env
 
@@ -103,7 +104,7 @@ class Drive:
 
         self.image = picture_widget()(value=_jpeg(frame), format="jpeg")
         self.image.tooltip = f"{self.id or 'The environment'} as it is now; in words below."
-        self.image.layout = w.Layout(width=f"{frame.shape[1]}px", border="1px solid #D0D7DE")
+        self.image.layout = w.Layout(width=f"{frame.shape[1]}px", border=f"1px solid {FRAME}")
         self.inputs = self.make_sliders(frame.shape[1])
         names = list(SPEEDS)
         self.speed_choice = w.Dropdown(options=names, value=DEFAULT_SPEED.get(self.id, names[0]))

@@ -7,21 +7,34 @@ figure, nothing to close, and no global setting is changed.
 import time
 import warnings
 from collections import deque
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache, partial
 from io import BytesIO
 from typing import Any, Literal
 
-import imageio.v3 as iio
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import ArrayLike, NDArray
-from PIL import Image
+from numpy.typing import ArrayLike
+from PIL import Image, ImageDraw
 
 from helpers.agents.history import EPISODE
+from helpers.show.colours import (
+    BLUE,
+    COLOURS,
+    DASHES,
+    FAINT,
+    FRAME,
+    GREEN,
+    GREY,
+    GRID,
+    INK,
+    VERMILLION,
+)
 from helpers.show.notebook import (
     UPDATES_PER_SECOND,
     ProgressBar,
@@ -39,15 +52,9 @@ __all__ = [
     "to_png",
 ]  # fmt: skip
 
-# The colour-blind-safe palette of Okabe and Ito (2008), most distinct first.
-BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
-VERMILLION, PURPLE, SKY = "#D55E00", "#CC79A7", "#56B4E9"
-COLOURS = (BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY)
-INK, GREY, GRID = "#24292F", "#6E7781", "#E6E8EB"
-FAINT = "#C4C9CF"  # the colour of axes
-DASHES = (0, (5, 3))
 
 DPI = 100  # one inch of figure is this many CSS pixels wide on the page
+CORNER = 10  # image pixels: the radius of a picture's frame
 SCALE = 1.5  # image pixels for each CSS pixel: sharp on a high-density screen, small in the file
 WIDTH, HEIGHT = 7.6, 3.1  # inches: what a notebook cell holds beside its margins
 WINDOW = 50  # episodes in the moving average of the return
@@ -73,12 +80,66 @@ def new_figure(
             twice as fast and keeps panels where they are from one picture to the next.
         subplots: goes to `Figure.subplots`: `sharex`, `width_ratios`, ...
     """
-    fig = Figure(figsize=(width, height), dpi=DPI, layout=layout, facecolor="white")
+    earlier, now = _moving.get() or ({}, {})
+    asked = repr((ncols, nrows, width, height, layout, subplots))
+    made = earlier.pop(asked, None)
+    if made is not None:
+        _empty(*made)
+    else:
+        made = _themed_figure(ncols, nrows, (width, height), layout, subplots)
+    now[asked] = made
+    return made
+
+
+def _themed_figure(
+    ncols: int, nrows: int, size: tuple[float, float], layout: Any, subplots: dict[str, Any]
+) -> tuple[Figure, Any]:
+    fig = Figure(figsize=size, dpi=DPI, layout=layout, facecolor="white")
     FigureCanvasAgg(fig)
     axes = fig.subplots(nrows, ncols, **subplots)
     for ax in np.ravel(axes):
         style(ax)
     return fig, axes
+
+
+# What `new_figure` gave for the picture before, and for this one, by what it was asked for.
+_moving: ContextVar[tuple[dict[str, Any], dict[str, Any]] | None]
+_moving = ContextVar("moving", default=None)
+
+
+@contextmanager
+def moving(kept: dict[str, Any]) -> Iterator[None]:
+    """Within, `new_figure` empties and gives back what it gave the time before, which is in `kept`.
+
+    Axes and their ticks are a third of a picture's time, and thrown away they bring on the garbage
+    collector, which stops a slider for a third of a second. They keep their place, ticks and scale.
+    """
+    now: dict[str, Any] = {}
+    token = _moving.set((kept, now))
+    try:
+        yield
+    finally:
+        _moving.reset(token)
+        kept.update(now)
+
+
+def _empty(fig: Figure, axes: Any) -> None:
+    """Only the axes stay."""
+    fig.set_layout_engine("none")
+    title, ours = fig.suptitle(""), [*np.ravel(axes)]
+    for each in [*fig.texts, *fig.legends, *fig.artists, *fig.lines, *fig.patches, *fig.axes]:
+        if each is not title and each not in ours:
+            each.remove()
+    for ax in ours:
+        for each in [*ax.lines, *ax.collections, *ax.patches, *ax.texts, *ax.images, *ax.artists]:
+            each.remove()
+        if legend := ax.get_legend():
+            legend.remove()
+        ax.set_title("", loc="left")
+        ax.set(xlabel="", ylabel="", xlim=(1, 2), ylim=(1, 2))  # no longer inverted
+        ax.set_prop_cycle(color=COLOURS)
+        ax.relim()
+        ax.autoscale()
 
 
 def style(ax: Axes) -> Axes:
@@ -151,31 +212,71 @@ def thousands(ax: Axes) -> None:
     ax.xaxis.set_major_formatter(lambda v, _: f"{v / 1000:g}k" if abs(v) >= 1000 else f"{v:g}")
 
 
-def to_png(fig: Figure, scale: float = SCALE, compress_level: int = 6) -> bytes:
+def to_png(fig: Figure, scale: float = SCALE) -> bytes:
     """The figure as a PNG of `width * 100 * scale` pixels, on white."""
-    return _png(_pixels(fig, scale), compress_level)
+    return quick_png(to_image(fig, scale))
+
+
+def to_image(fig: Figure, scale: float = SCALE) -> Image.Image:
+    """The figure as an image of `width * 100 * scale` pixels, on white."""
+    canvas: Any = fig.canvas
+    if not isinstance(canvas, FigureCanvasAgg):
+        canvas = FigureCanvasAgg(fig)
+    dpi = fig.dpi
+    with drawing():
+        fig.dpi = dpi * scale
+        try:
+            canvas.draw()
+            return _as_drawn(canvas)
+        finally:
+            fig.dpi = dpi
+
+
+def _as_drawn(canvas: FigureCanvasAgg) -> Image.Image:
+    return Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
+
+
+def quick_png(image: Image.Image) -> bytes:
+    """A PNG that is soon written, for pictures that move."""
+    file, card = BytesIO(), _framed(image)
+    card.putalpha(_within(card.size))
+    card.save(file, "PNG", compress_level=1)
+    return file.getvalue()
+
+
+def small_png(image: Image.Image) -> bytes:
+    """A PNG of 128 colours, a third of the size, for pictures that stay: no difference is seen."""
+    few = _framed(image).quantize(127, dither=Image.Dither.NONE)
+    colours, file = few.getpalette() or [], BytesIO()
+    few.putpalette([*colours, 255, 255, 255])
+    clear = len(colours) // 3
+    few.paste(clear, mask=_within(few.size).point(lambda alpha: 255 * (alpha < 128)))
+    few.save(file, "PNG", optimize=True, transparency=clear)
+    return file.getvalue()
+
+
+def _framed(image: Image.Image) -> Image.Image:
+    """With a frame that has round corners: in a dark theme a card, and no white slab."""
+    card = image.copy()
+    box = 0, 0, card.width - 1, card.height - 1
+    ImageDraw.Draw(card).rounded_rectangle(box, CORNER, outline=FRAME, width=2)
+    return card
+
+
+@lru_cache(maxsize=8)
+def _within(size: tuple[int, int]) -> Image.Image:
+    """What is opaque of a card of so many pixels: all but its corners."""
+    mask = Image.new("L", (2 * size[0], 2 * size[1]))
+    box = 0, 0, mask.width - 1, mask.height - 1
+    ImageDraw.Draw(mask).rounded_rectangle(box, 2 * CORNER, fill=255)
+    return mask.reduce(2)
 
 
 def show(fig: Figure, alt: str = "") -> None:
     """Display a figure once, with `alt` as its text. Without a Jupyter kernel nothing happens."""
     if in_kernel():
-        png = _small_png(_pixels(fig, SCALE))
+        png = small_png(to_image(fig))
         publish(*png_bundle(png, alt or describe(fig), width=fig.get_figwidth() * DPI))
-
-
-def _png(pixels: NDArray[np.uint8], compress_level: int) -> bytes:
-    return iio.imwrite("<bytes>", pixels, extension=".png", compress_level=compress_level)
-
-
-def _small_png(pixels: NDArray[np.uint8], optimize: bool = True) -> bytes:
-    """A picture with 128 colours: a third of the size, and no difference to be seen.
-
-    With `optimize` it takes four times as long and is a tenth smaller.
-    """
-    image, file = Image.fromarray(pixels), BytesIO()
-    few = image.quantize(128, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-    few.save(file, "PNG", optimize=optimize)
-    return file.getvalue()
 
 
 def describe(fig: Figure) -> str:
@@ -186,19 +287,6 @@ def describe(fig: Figure) -> str:
         said += [ax.get_title(loc="left"), " over ".join(names)]
     words = "; ".join(" ".join(text.split()) for text in said if text)
     return f"A figure: {words.rstrip('.')}." if words else "A figure without a title."
-
-
-def _pixels(fig: Figure, scale: float) -> NDArray[np.uint8]:
-    canvas, dpi = fig.canvas, fig.dpi
-    if not isinstance(canvas, FigureCanvasAgg):
-        canvas = FigureCanvasAgg(fig)
-    with drawing():
-        fig.dpi = dpi * scale
-        try:
-            canvas.draw()
-            return np.asarray(canvas.buffer_rgba())[..., :3]
-        finally:
-            fig.dpi = dpi
 
 
 # --- Live learning curves -------------------------------------------------------------------------
@@ -218,7 +306,6 @@ class LiveCurves:
         keys: which entries of `agent.history` to draw. "return" and "length" hold one value for
             each finished training episode; losses and the like one for each update. The first key
             gets the large panel.
-        title: stands above the picture.
         window: how many episodes the moving average of the return takes in; few where a training
             has few episodes.
     """
@@ -227,12 +314,11 @@ class LiveCurves:
         self,
         bar: float | None = None,
         keys: Sequence[str] = ("return",),
-        title: str | None = None,
         window: int = WINDOW,
     ) -> None:
         if window < 1:
             raise ValueError(f"window is a number of episodes, from 1 on; got {window}.")
-        self.bar, self.keys, self.title, self.window = bar, tuple(keys), title, window
+        self.bar, self.keys, self.window = bar, tuple(keys), window
         self.agent: Any = None
         self.advice = "call learn again to go on"  # once it was stopped
         self._handle: Any = None
@@ -244,7 +330,7 @@ class LiveCurves:
         """Called by `learn` before the first step."""
         if agent is not self.agent:  # another agent: its curves begin at its own first step
             self.agent = agent
-            self.figure = _CurvesFigure(self.keys, self.bar, self.title, self.window)
+            self.figure = _CurvesFigure(self.keys, self.bar, self.window)
         same_cell = current_cell() is not None and current_cell() == self._cell
         self._cell = current_cell()
         self._first, self._total = agent.steps, total_steps
@@ -309,13 +395,11 @@ class _CurvesFigure:
 
     width, height = WIDTH, 3.2
 
-    def __init__(
-        self, keys: Sequence[str], bar: float | None, title: str | None, window: int
-    ) -> None:
+    def __init__(self, keys: Sequence[str], bar: float | None, window: int) -> None:
         self.fig = Figure(figsize=(self.width, self.height), dpi=DPI, facecolor="white")
         FigureCanvasAgg(self.fig)
         self.panels: list[_EpisodePanel | _UpdatePanel] = []
-        for key, rect in zip(keys, self._rects(len(keys), 0.62 if title else 0.36), strict=True):
+        for key, rect in zip(keys, self._rects(len(keys)), strict=True):
             ax = style(self.fig.add_axes(rect))
             for axis in (ax.xaxis, ax.yaxis):  # with no look for room the label is drawn sooner
                 axis.set_label_coords(0.5, -0.28 / (rect[3] * self.height))
@@ -328,14 +412,12 @@ class _CurvesFigure:
             if len(self.panels) > 1:
                 _shrink(ax)
         label(self.panels[0].ax, x="environment steps")
-        if title:
-            self.fig.suptitle(title, x=0.008, ha="left", fontsize=11.5, color=INK)
         self.kept: tuple[Any, Any] = (None, None)  # limits of the axes, pixels without curves
 
-    def _rects(self, n: int, top: float) -> list[tuple[float, float, float, float]]:
+    def _rects(self, n: int) -> list[tuple[float, float, float, float]]:
         """The first panel large, on the left; the others small, in columns of two beside it."""
         columns = n // 2
-        left, right, bottom, gap = 0.62, 0.15, 0.5, 0.56
+        left, right, bottom, top, gap = 0.62, 0.15, 0.5, 0.36, 0.56
         small = 1.6 if columns < 2 else 1.3
         large = self.width - left - right - columns * (small + gap)
         rects = [(left, bottom, large, self.height - bottom - top)]
@@ -372,8 +454,8 @@ class _CurvesFigure:
         for panel in self.panels:
             for curve in panel.curves:
                 panel.ax.draw_artist(curve)
-        pixels = np.asarray(canvas.buffer_rgba())[..., :3]
-        return _png(pixels, 1) if scale == 1 else _small_png(pixels, optimize=False)
+        picture = _as_drawn(canvas)
+        return quick_png(picture) if scale == 1 else small_png(picture)
 
 
 def _shrink(ax: Axes) -> None:
@@ -468,32 +550,21 @@ def band(
     ys: ArrayLike,
     label: str = "",
     color: str = BLUE,
-    interval: str = "bootstrap",
-    resamples: int = 500,
 ) -> None:
     """Learning curves of several seeds as one line with a band.
 
-    The line is the interquartile mean over seeds (Agarwal et al. 2021). The band is its 95 %
-    bootstrap interval - how far off the line could be - or, with `interval="quartiles"`, the
-    middle half of the seeds themselves.
+    The line is the interquartile mean over seeds, the band its 95 % bootstrap interval: how far off
+    the line could be (Agarwal et al. 2021).
 
     Args:
         x: shape `(points,)`.
-        ys: shape `(seeds, points)`.
-
-    Raises:
-        ValueError: `ys` is not `(seeds, points)`, or `interval` is neither of the two.
+        ys: shape `(seeds, points)`; any other raises `ValueError`.
     """
     x, ys = np.asarray(x), np.asarray(ys, dtype=np.float64)
     if ys.ndim != 2 or ys.shape[1] != len(x):
         raise ValueError(
             f"band needs ys of shape (seeds, {len(x)} points), one row a seed, not {ys.shape}."
         )
-    if interval == "bootstrap":
-        low, high = bootstrap_interval(ys, interquartile_mean, resamples=resamples)
-    elif interval == "quartiles":
-        low, high = np.percentile(ys, [25, 75], axis=0)
-    else:
-        raise ValueError(f'interval is "bootstrap" or "quartiles", not {interval!r}.')
+    low, high = bootstrap_interval(ys, interquartile_mean, resamples=500)
     ax.fill_between(x, low, high, color=color, alpha=0.18, linewidth=0)
     ax.plot(x, interquartile_mean(ys), color=color, lw=2, label=label)

@@ -48,8 +48,3 @@ class Table:
         side = "left" if column == 0 else "right"
         words = f"<b>{escape(str(text))}</b>" if bold else escape(str(text))
         return f"<{tag} style='text-align: {side}'>{words}</{tag}>"
-
-
-def p_value(p: float) -> str:
-    """A p-value as it is printed: two figures, `< 0.001` below that."""
-    return "< 0.001" if p < 0.001 else f"{p:.2g}"

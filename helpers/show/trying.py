@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from helpers.show.colours import VERMILLION
+from helpers.show.figures.drawing import bar_line
 from helpers.show.notebook import in_kernel, png_bundle, publish
-from helpers.show.plotting import VERMILLION, band, label, new_figure, to_png
+from helpers.show.plotting import band, label, new_figure, small_png, to_image
 
 
 def try_it(
@@ -33,7 +35,7 @@ def try_it(
         fig = plot_tries(name, runs, taught, bar)
         alt = f"{name}, {len(runs)} of {len(seeds)} seeds, over the band of the lesson's own seeds."
         if in_kernel():
-            bundle = png_bundle(to_png(fig), alt, fig.get_figwidth() * fig.dpi)
+            bundle = png_bundle(small_png(to_image(fig)), alt, fig.get_figwidth() * fig.dpi)
             handle = publish(*bundle, handle)
 
 
@@ -50,7 +52,6 @@ def plot_tries(
         steps, returns = zip(*run, strict=True)
         means = [np.mean(returns[max(i - 2, 0) : i + 1]) for i in range(len(returns))]
         ax.plot(steps, means, color=VERMILLION, alpha=0.7, label="" if number else name)
-    if bar is not None:
-        ax.axhline(bar, color="0.4", linestyle="--", linewidth=1)
+    bar_line(ax, bar)
     label(ax, "Training return", "environment steps", legend="lower right")
     return fig

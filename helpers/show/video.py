@@ -25,11 +25,12 @@ from PIL import Image, ImageDraw, ImageFont
 from helpers.envs.make import EnvLike, make_env, without_screen
 from helpers.envs.pixels import draw
 from helpers.evaluation import as_function
+from helpers.show.colours import FRAME, INK
 
 BOX = (480, 360)  # frames are scaled to fit: 400 frames of CartPole then take 180 MB, not 290
 MAX_FPS = 30  # environments that run at 50 frames a second are thinned to 25
 APNG_FRAMES, APNG_BYTES = 150, 250_000  # at most: a notebook with its outputs stays below 1.5 MB
-BORDER = "border: 1px solid #D0D7DE; max-width: 100%"  # frames are white, and so may be the page
+BORDER = f"border: 1px solid {FRAME}; max-width: 100%"  # frames are white, and so may be the page
 STRIP = 28  # pixels above a rollout for its label
 NO_FFMPEG = "(For a player with controls: pip install imageio-ffmpeg, then restart the kernel.)"
 
@@ -200,11 +201,11 @@ class Video:
         return f"<Video of {seconds:.1f} s{about}>"
 
     def save(self, path: str | Path) -> Path:
-        """Write an .mp4, an (animated) .png or a .gif, by the path's suffix."""
+        """Write an .mp4 or an (animated) .png, by the path's suffix."""
         path = Path(path)
-        make = {".mp4": self.to_mp4, ".png": self.to_apng, ".gif": self.to_gif}
+        make = {".mp4": self.to_mp4, ".png": self.to_apng}
         if path.suffix not in make:
-            raise ValueError(f"A video is saved as .mp4, .png or .gif, not {path.suffix!r}.")
+            raise ValueError(f"A video is saved as .mp4 or .png, not {path.suffix!r}.")
         path.write_bytes(make[path.suffix]())
         return path
 
@@ -237,29 +238,24 @@ class Video:
         width, count = self.size[0], APNG_FRAMES
         for _ in range(6):
             stride = ceil(len(self.frames) / count)
-            png = self._animate("png", stride, width)
+            png = self._animate(stride, width)
             if len(png) <= APNG_BYTES:
                 break
             shrink = max(0.5, (APNG_BYTES / len(png)) ** 0.4)
             width, count = int(width * shrink), max(12, int(count * shrink))
         return png
 
-    def to_gif(self) -> bytes:
-        return self._animate("gif", ceil(len(self.frames) / APNG_FRAMES), self.size[0])
-
-    def _animate(self, kind: str, stride: int, width: int) -> bytes:
+    def _animate(self, stride: int, width: int) -> bytes:
         frames = [_framed(fit(f, width, 2 * width)) for f in self.frames[::stride]]
         palette = _shared_palette(frames)
         frames = [f.quantize(palette=palette, dither=Image.Dither.NONE) for f in frames]
         ends = np.arange(1, len(frames) + 1) * stride * 1000 / self.fps
         durations = np.diff(np.round(ends), prepend=0).astype(int).tolist()  # no drift
-        first, rest, options = frames[0], frames[1:], {}
-        if kind == "png":  # what is seen where nothing moves is no part of what moves
-            first, rest, options = frames[len(frames) * 2 // 3], frames, {"default_image": True}
-        buffer = io.BytesIO()
-        first.save(
-            buffer, kind, save_all=True, append_images=rest, duration=durations, loop=0, **options
-        )
+        still, buffer = frames[len(frames) * 2 // 3], io.BytesIO()  # seen where nothing moves
+        still.save(
+            buffer, "png", default_image=True, save_all=True, append_images=frames,
+            duration=durations, loop=0,
+        )  # fmt: skip
         return buffer.getvalue()
 
 
@@ -306,7 +302,7 @@ def _tile(frames: NDArray[np.uint8], text: str, box: tuple[int, int]) -> NDArray
     small = np.stack([fit(frame, *box) for frame in frames])
     strip = Image.new("RGB", (small.shape[2], STRIP), "white")
     font = ImageFont.truetype(f"{get_data_path()}/fonts/ttf/DejaVuSans.ttf", 14)
-    ImageDraw.Draw(strip).text((4, 6), text, fill="#24292F", font=font)
+    ImageDraw.Draw(strip).text((4, 6), text, fill=INK, font=font)
     strips = np.broadcast_to(np.asarray(strip), (len(small), STRIP, small.shape[2], 3))
     return np.concatenate([strips, small], axis=1)
 
@@ -356,7 +352,7 @@ def _shared_palette(frames: Sequence[Image.Image], colours: int = 128) -> Image.
 def _framed(frame: NDArray[np.uint8]) -> Image.Image:
     """The frame with a thin border, as the page's style gives to a video."""
     image = Image.fromarray(frame)
-    ImageDraw.Draw(image).rectangle((0, 0, image.width - 1, image.height - 1), outline="#D0D7DE")
+    ImageDraw.Draw(image).rectangle((0, 0, image.width - 1, image.height - 1), outline=FRAME)
     return image
 
 

@@ -8,20 +8,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 
+from helpers.show.colours import BLUE, FAINT, GREEN, INK, ORANGE, SKY
 from helpers.show.figures.drawing import signed, with_commas
 from helpers.show.figures.explore import Choice, Slider, explore
-from helpers.show.plotting import (
-    BLUE,
-    FAINT,
-    GREEN,
-    INK,
-    ORANGE,
-    SKY,
-    label,
-    legend_above,
-    margins,
-    new_figure,
-)
+from helpers.show.plotting import label, legend_above, margins, new_figure
 
 
 def softmax(logits: ArrayLike) -> NDArray[np.float64]:

@@ -3,8 +3,8 @@
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from helpers.show.figures.drawing import place_panel, say, tint
-from helpers.show.plotting import BLUE, GREEN, GREY, INK, ORANGE, VERMILLION, new_figure
+from helpers.show.colours import BLUE, GREEN, GREY, INK, ORANGE, VERMILLION
+from helpers.show.figures.drawing import say, sheet, tint
 
 STEPS = 8
 TERMINATED, TRUNCATED = {(0, 4)}, {(1, 2)}  # (environment, step)
@@ -13,10 +13,8 @@ ENVS = 3
 
 def plot_rollout() -> Figure:
     """T = 8 steps of N = 3 environments: a box is a step, an arrow a part of the backward sum."""
-    fig, ax = new_figure(width=8.2, height=3.2, layout=None)
-    place_panel(ax, 0, 0, 8.2, 3.2)
+    fig, ax = sheet(8.2, 3.2)
     ax.set(xlim=(-2.1, 9.7), ylim=(3.95, -0.85))
-    ax.axis("off")
     for env in range(ENVS):
         say(ax, -0.5, env, f"environment {env}", 9.5, GREY, ha="right")
         colour = BLUE

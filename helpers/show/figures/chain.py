@@ -5,9 +5,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from numpy.typing import NDArray
 
-from helpers.show.figures.drawing import headline, place_panel, round_box, say, tint
+from helpers.show.colours import BLUE, GREEN, GREY, INK, VERMILLION
+from helpers.show.figures.drawing import headline, round_box, say, sheet, tint
 from helpers.show.figures.explore import Slider, explore
-from helpers.show.plotting import BLUE, GREEN, GREY, INK, VERMILLION, new_figure
 
 PLACES = 5  # the last one ends the episode; to step onto it earns 1, all else 0
 
@@ -39,10 +39,7 @@ def chain_values(right: float, gamma: float) -> tuple[NDArray, NDArray]:
 def plot_chain(right: float = 1.0, gamma: float = 0.9) -> Figure:
     """The chain, with the value of every place and of every step from it."""
     values, q = chain_values(right, gamma)
-    fig, ax = new_figure(width=7.4, height=2.3, layout=None)
-    place_panel(ax, 0, 0, 7.4, 2.3)
-    ax.set(xlim=(0, 7.4), ylim=(0, 2.3))
-    ax.axis("off")
+    fig, ax = sheet(7.4, 2.3)
     headline(fig, f"Goes right with probability {right:.2f}, discount γ = {gamma:.2f}")
     for place in range(PLACES):
         x, last = 0.85 + 1.42 * place, place == PLACES - 1
@@ -51,14 +48,8 @@ def plot_chain(right: float = 1.0, gamma: float = 0.9) -> Figure:
         ax.add_patch(
             PathPatch(box, facecolor=tint(colour, 0.06 + 0.34 * values[place]), edgecolor=colour)
         )
-        say(
-            ax,
-            x,
-            1.34,
-            "end, reward 1" if last else f"place {place}",
-            8.5,
-            GREY if not last else colour,
-        )
+        name = "end, reward 1" if last else f"place {place}"
+        say(ax, x, 1.34, name, 8.5, colour if last else GREY)
         say(ax, x, 0.98, "V = 0" if last else f"V = {values[place]:.2f}", 12, INK)
         if not last:
             say(ax, x, 0.42, f"← {q[place, 0]:.2f}   Q   {q[place, 1]:.2f} →", 9, VERMILLION)

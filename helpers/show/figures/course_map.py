@@ -6,21 +6,23 @@ OpenAI's Baselines 2017 (A2C), Schulman et al. 2017 (PPO), Vecerik et al. 2017 (
 al. 2018 (TD3), Haarnoja et al. 2018 (SAC), Fujimoto & Gu 2021 (TD3+BC).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 
-from helpers.show.figures.drawing import DARK, headline, place_panel, round_box, say, tint
-from helpers.show.plotting import BLUE, GREEN, GREY, INK, new_figure
+from helpers.show.colours import BLUE, DARK, GREEN, GREY, INK
+from helpers.show.figures.drawing import headline, round_box, say, sheet, tint
 
 WIDE, HIGH = 1.3, 0.86  # inches of a box
 COLUMNS = tuple(0.78 + 1.51 * column for column in range(5))  # the middles, in inches
 ROWS = tuple(0.55 + 1.25 * row for row in range(3))
-KINDS = {BLUE: "from fresh experience: on-policy", GREEN: "from a memory: off-policy", GREY: ""}
+KINDS = {
+    BLUE: "from fresh experience: on-policy",
+    GREEN: "from a replay buffer: off-policy",
+    GREY: "",
+}
 
 
 @dataclass(frozen=True)
@@ -39,10 +41,10 @@ ENTRIES = (
     Entry("Actor-critic", (1983,), "a critic judges\nevery step", "", (0, 1), GREY),
     Entry("REINFORCE", (1992,), "up the gradient\nof log π × return", "01", (0, 2), BLUE),
     Entry("DQN", (2013, 2015), "replay buffer,\ntarget network", "", (1, 0), GREY),
-    Entry("DPG", (2014,), "an actor that goes\nup the slope of Q", "", (1, 1), GREY),
+    Entry("DPG", (2014,), "an actor that follows\nthe gradient of Q", "", (1, 1), GREY),
     Entry("DDPG", (2015,), "DPG with\nDQN's two parts", "02", (2, 1), GREEN),
     Entry("A3C, A2C", (2016, 2017), "many environments,\nadvantages", "01", (2, 2), BLUE),
-    Entry("DDPGfD", (2017,), "demonstrations in\nthe memory", "04", (3, 0), GREEN),
+    Entry("DDPGfD", (2017,), "demonstrations in\nthe replay buffer", "04", (3, 0), GREEN),
     Entry("PPO", (2017,), "a batch used often,\nthe ratio clipped", "07", (3, 2), BLUE),
     Entry("TD3", (2018,), "two critics,\nthe lower counts", "03, 05", (4, 1), GREEN),
     Entry("SAC", (2018,), "random on purpose:\nmaximum entropy", "06", (4, 2), GREEN),
@@ -65,10 +67,7 @@ LED_TO = (
 def plot_course_map() -> Figure:
     """A box for each algorithm, with its year and its idea; arrows lead to what was built on it."""
     width, height = COLUMNS[-1] + COLUMNS[0], ROWS[-1] + 1.0
-    fig, ax = new_figure(width=width, height=height, layout=None)
-    place_panel(ax, 0, 0, width, height)
-    ax.set(xlim=(0, width), ylim=(0, height))
-    ax.axis("off")
+    fig, ax = sheet(width, height)
     headline(fig, "Which idea led to which algorithm")
     for x, (colour, kind) in zip((3.3, 5.6), KINDS.items(), strict=False):
         say(ax, x, height - 0.16, f"■ {kind}", 8.5, colour, ha="left")

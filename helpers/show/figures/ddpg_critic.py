@@ -15,18 +15,10 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from helpers.envs.units import to_env_units
-from helpers.show.figures.drawing import (
-    DARK,
-    DIVERGING,
-    headline,
-    minus,
-    note,
-    place_panel,
-    short,
-    signed,
-)
+from helpers.show.colours import BLUE, DARK, DIVERGING, GREEN, GREY, INK, ORANGE, SKY, VERMILLION
+from helpers.show.figures.drawing import headline, minus, note, place_panel, short, signed
 from helpers.show.figures.explore import Choice, Scale, Slider, explore
-from helpers.show.plotting import BLUE, GREEN, GREY, INK, ORANGE, SKY, VERMILLION, label, new_figure
+from helpers.show.plotting import label, new_figure
 
 TORQUE, SPEED = 2.0, 8.0  # Pendulum-v1's bounds, in N m and rad/s
 RISING = LinearSegmentedColormap.from_list("value", ["#FFFFFF", SKY, BLUE, "#002F4B"])
@@ -145,7 +137,7 @@ def _draw_q(ax: Axes, here: dict[str, Any], step: float, span: float) -> None:
     ax.set_yticks(heights, [short(h) for h in heights])
     label(ax, "Q(s, a) − Q(s, μ(s))", "action a, below it the torque in N m", size=9.5)
     note(ax, 0.02, 0.95, f"Q(s, μ(s)) = {short(here['chosen'])}", BLUE)
-    note(ax, 0.98, 0.95, f"slope {short(slope, '+')}", ORANGE, ha="right")
+    note(ax, 0.98, 0.95, f"∂Q/∂a {short(slope, '+')}", ORANGE, ha="right")
 
 
 def _torque(action: float) -> float:

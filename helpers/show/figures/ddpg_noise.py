@@ -6,19 +6,10 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from helpers.agents.noise import GaussianNoise, OUNoise
+from helpers.show.colours import BLUE, FAINT, GREY, INK, ORANGE
 from helpers.show.figures.drawing import TOP, headline, note
 from helpers.show.figures.explore import Slider, explore
-from helpers.show.plotting import (
-    BLUE,
-    FAINT,
-    GREY,
-    INK,
-    ORANGE,
-    label,
-    legend_above,
-    margins,
-    new_figure,
-)
+from helpers.show.plotting import label, legend_above, margins, new_figure
 
 STEPS = 200  # an episode of Pendulum-v1
 FRICTION = 0.1  # of the speed, lost in a step

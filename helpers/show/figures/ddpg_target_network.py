@@ -7,25 +7,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
+from helpers.show.colours import BLUE, DASHES, ORANGE, PURPLE, VERMILLION
 from helpers.show.figures.drawing import TOP, headline, note
 from helpers.show.figures.explore import Scale, Slider, explore
-from helpers.show.plotting import (
-    BLUE,
-    DASHES,
-    ORANGE,
-    PURPLE,
-    VERMILLION,
-    label,
-    legend_above,
-    margins,
-    new_figure,
-)
+from helpers.show.plotting import label, legend_above, margins, new_figure
 
 UPDATES, JUMP = 2000, 800
 TAUS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
-def plot_tau(tau: float = 0.005, noise: float = 0.15, seed: int = 0) -> Figure:
+def plot_tau(tau: float = 0.005, noise: float = 0.15) -> Figure:
     """One weight of an online network, and the same weight of the target network that follows it.
 
     Left: the online weight learns, is noisy, and jumps once; at each update the target moves a
@@ -38,10 +29,9 @@ def plot_tau(tau: float = 0.005, noise: float = 0.15, seed: int = 0) -> Figure:
     Args:
         tau: above 0, at most 1.
         noise: standard deviation of the online weight around its trend.
-        seed: another one gives other noise.
     """
     steps = np.arange(UPDATES + 1)
-    online = trend(steps) + noise * np.random.default_rng(seed).standard_normal(UPDATES + 1)
+    online = trend(steps) + noise * np.random.default_rng(0).standard_normal(UPDATES + 1)
     online[0] = 0.0
     fig, (left, right) = new_figure(2, height=3.3, layout=None, width_ratios=[1.75, 1])
     margins(fig, bottom=0.65, top=TOP)

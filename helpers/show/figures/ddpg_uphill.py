@@ -10,21 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
+from helpers.show.colours import BLUE, DASHES, FAINT, GREEN, GREY, ORANGE, VERMILLION
 from helpers.show.figures.drawing import TOP, headline, note, signed
 from helpers.show.figures.explore import Slider, explore
-from helpers.show.plotting import (
-    BLUE,
-    DASHES,
-    FAINT,
-    GREEN,
-    GREY,
-    ORANGE,
-    VERMILLION,
-    label,
-    legend_above,
-    margins,
-    new_figure,
-)
+from helpers.show.plotting import label, legend_above, margins, new_figure
 
 HILLS = ((1.0, 0.35, 0.32), (0.6, -0.6, 0.2))  # height, place, width of each hill of the toy Q
 ERROR = (1.2, 0.85, 0.35)  # the hill that a wrong critic adds
@@ -96,9 +85,11 @@ def _draw_hill(ax: Axes, path: NDArray, step: float, error: float) -> None:
     q, slope = toy_q(path, error)
     reach = 0.25 / math.hypot(1, slope[0] * 0.6)  # of even length on the page
     ends = path[0] + np.array([-reach, reach])
-    (line,) = ax.plot(ends, q[0] + slope[0] * (ends - path[0]), color=ORANGE, lw=2, label="slope")
+    (line,) = ax.plot(
+        ends, q[0] + slope[0] * (ends - path[0]), color=ORANGE, lw=2, label="gradient"
+    )
     _draw_dots(ax, path, q)
-    note(ax, 0.015, 0.95, f"slope ∂Q/∂a = {signed(slope[0])}", ORANGE)
+    note(ax, 0.015, 0.95, f"gradient ∂Q/∂a = {signed(slope[0])}", ORANGE)
     held = ", held at the bound" if abs(path[0] + step * slope[0]) > 1 else ""
     text = f"first update: {step:g} · ({signed(slope[0])}) = {signed(step * slope[0], 3)}{held}"
     note(ax, 0.015, 0.88, text, GREEN)
@@ -122,7 +113,7 @@ def _draw_dots(ax: Axes, x: NDArray, y: NDArray) -> None:
 def _verdict(path: NDArray, step: float, error: float) -> str:
     """What became of the actor, in one sentence."""
     if step == 0:
-        return "Updates of size 0: whatever the slope says, the actor stays where it is."
+        return "Updates of size 0: whatever the gradient says, the actor stays where it is."
     q, slope = toy_q(path, error)
     moves, end = np.diff(path), f"a = {signed(path[-1])}"
     many = "One update uphill" if len(moves) == 1 else f"{len(moves)} updates uphill"
@@ -148,19 +139,17 @@ def _verdict(path: NDArray, step: float, error: float) -> str:
         who = "Misled" if truth < 0.95 else "Near the true top"
         return f"{who}: the critic says Q = {q[-1]:.2f} at {end}. In truth it is {truth:.2f}."
     if q[-1] > highest - 0.02:
-        return f"Arrived: hardly any slope is left at {end}, the highest point."
+        return f"Arrived: hardly any gradient is left at {end}, the highest point."
     if q[-1] > 0.5:
-        return (
-            f"Trapped: a lower hill, Q = {q[-1]:.2f}. No slope leads to the highest, {highest:.2f}."
-        )
-    return f"Hardly any slope at {end}: nothing tells the actor which way is up."
+        return f"Trapped on a lower hill, Q = {q[-1]:.2f}: no gradient leads to {highest:.2f}."
+    return f"Hardly any gradient at {end}: nothing tells the actor which way is up."
 
 
 def uphill_explorer() -> None:
     """`plot_uphill` with sliders: action, step size, number of steps, the critic's error."""
     explore(
         plot_uphill,
-        alt="A hill of Q over the action: five updates along the slope bring the actor to its top.",
+        alt="A hill of Q over the action: five updates along the gradient lead to its top.",
         action=Slider(-1.0, 1.0, 0.0, 0.02, "action now"),
         step=Slider(0.0, 0.3, 0.04, 0.01, "size of an update"),
         steps=Slider(1, FURTHEST, 5, 1, "updates"),

@@ -6,8 +6,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from helpers.show.figures.drawing import place_panel, say, tint
-from helpers.show.plotting import BLUE, GREEN, GREY, INK, ORANGE, VERMILLION, new_figure
+from helpers.show.colours import BLUE, GREEN, GREY, INK, ORANGE, VERMILLION
+from helpers.show.figures.drawing import say, sheet, tint
 
 DEMOS, PLACES = 6, 18
 ENDS = (2, 5, 9, 11, 15)  # no window goes on behind these
@@ -17,10 +17,8 @@ WINDOW = (7, 10)  # of five steps asked for, cut at the end of the episode
 
 def plot_buffer() -> Figure:
     """Eighteen places: six demonstrations, then the agent's own transitions, which go round."""
-    fig, ax = new_figure(width=7.4, height=2.1, layout=None)
-    place_panel(ax, 0, 0, 7.4, 2.1)
+    fig, ax = sheet(7.4, 2.1)
     ax.set(xlim=(-0.7, PLACES + 0.7), ylim=(-2.0, 2.4))
-    ax.axis("off")
     for place in range(PLACES):
         colour = GREEN if place < DEMOS else BLUE
         box = Rectangle((place + 0.04, 0), 0.92, 1, facecolor=tint(colour, 0.18), edgecolor=colour)

@@ -7,22 +7,10 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from helpers.memory.buffers import n_step_return
-from helpers.show.figures.drawing import headline, name_columns, place_panel, say, tint
+from helpers.show.colours import BLUE, FAINT, GREEN, GREY, INK, ORANGE, VERMILLION
+from helpers.show.figures.drawing import headline, place_panel, say, tint
 from helpers.show.figures.explore import Choice, Slider, explore
-from helpers.show.plotting import (
-    BLUE,
-    FAINT,
-    GREEN,
-    GREY,
-    GRID,
-    INK,
-    ORANGE,
-    VERMILLION,
-    WIDTH,
-    label,
-    legend_above,
-    new_figure,
-)
+from helpers.show.plotting import WIDTH, label, legend_above, new_figure
 
 STATES = 12
 REWARDS = np.tile(np.eye(STATES)[-1], 2)  # two episodes in a row, as a memory holds them
@@ -46,11 +34,6 @@ def plot_n_step(n: int = 3, sweeps: int = 2, gamma: float = 0.9, cut: bool = Tru
         cut: whether windows stop at the end of the episode. If not they run into the next one that
             the memory holds (vermillion), and values become too large: a common mistake.
     """
-    for name, value, low in (("n", n, 1), ("sweeps", sweeps, 0)):
-        if not low <= value <= STATES:
-            raise ValueError(f"{name} must lie between {low} and {STATES}, not {value}.")
-    if not 0 < gamma <= 1:
-        raise ValueError(f"gamma must be above 0 and at most 1, not {gamma}.")
     truth = gamma ** np.arange(STATES - 1, -1, -1)
     before = values = np.zeros(STATES)
     last = n_step_sweep(values, n, gamma, cut)[1]
@@ -62,7 +45,6 @@ def plot_n_step(n: int = 3, sweeps: int = 2, gamma: float = 0.9, cut: bool = Tru
     for ax, bottom, height in ((upper, 2.65, 1.3), (lower, 0.5, 1.85)):
         place_panel(ax, 0.62, bottom, WIDTH - 0.72, height)
         ax.set_xlim(-0.6, STATES + AHEAD + 0.6)
-        ax.set_xticks([])
         ax.axvspan(STATES - 1, STATES, color=tint(ORANGE, 0.2), lw=0, zorder=0)
         ax.axvspan(STATES + 0.5, 99, color="#F1F2F4", lw=0, zorder=0.1)
     _draw_values(upper, values, truth, colours)
@@ -94,8 +76,7 @@ def _draw_values(ax: Axes, values: NDArray, truth: NDArray, colours: NDArray) ->
     kinds = {"new": GREEN, "older": BLUE, "too large": VERMILLION}
     handles = [Line2D([], [], color=c, lw=6, label=name) for name, c in kinds.items()]
     legend_above(ax, [marks, *handles])
-    ax.set(ylim=(0, 1.5))
-    ax.set_yticks([0, 0.5, 1])
+    ax.set(ylim=(0, 1.5), xticks=[], yticks=[0, 0.5, 1])
     label(ax, y="value")
     middle = STATES + 0.5 + 0.5 * AHEAD
     say(ax, middle, 0.75, "the next episode\nin the buffer", 8.5, GREY)
@@ -112,8 +93,8 @@ def _draw_windows(ax: Axes, last: NDArray, colours: NDArray) -> None:
     ax.scatter(stops[~ended], states[~ended], marker="o", zorder=3, **rings)
     ax.set(ylim=(STATES - 0.4, -0.6))
     names = [*states, "end", *range(AHEAD)]
-    ax.vlines(range(len(names)), -1, STATES, color=GRID, lw=0.8, zorder=0.5)
-    name_columns(ax, dict(enumerate(names)))
+    ax.set_xticks(range(len(names)), names, fontsize=8.5)
+    ax.tick_params(axis="x", length=0)
     ax.set_yticks([0, 3, 6, 9, 11])
     title = "each target: the rewards along the line, then the value at the ring"
     say(ax, STATES - 0.5, -1.25, "reward 1", 8.5, ORANGE)

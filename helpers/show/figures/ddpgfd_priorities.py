@@ -8,9 +8,10 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from helpers.memory.buffers import importance_weights, sampling_probabilities
-from helpers.show.figures.drawing import headline, name_columns, note, place_panel
+from helpers.show.colours import BLUE, DASHES, GREEN, INK, ORANGE
+from helpers.show.figures.drawing import headline, note, place_panel
 from helpers.show.figures.explore import Slider, explore
-from helpers.show.plotting import BLUE, DASHES, GREEN, INK, ORANGE, WIDTH, label, new_figure
+from helpers.show.plotting import WIDTH, label, new_figure
 
 TD_ERRORS = (
     4.0, 2.6, 1.9, 1.5, 1.2, 0.98, 0.81, 0.68, 0.57, 0.48,
@@ -31,9 +32,6 @@ def plot_priorities(alpha: float = 0.6, beta: float = 0.4) -> Figure:
     Args:
         alpha, beta: from 0 to 1.
     """
-    for name, value in {"alpha": alpha, "beta": beta}.items():
-        if not 0 <= value <= 1:
-            raise ValueError(f"{name} must lie between 0 and 1, not {value}.")
     p, weights = drawn_and_weighted(alpha, beta)
     shares = p * weights / (p @ weights)
     top = 105 * drawn_and_weighted(1.0, 0.0)[0].max()
@@ -51,7 +49,8 @@ def plot_priorities(alpha: float = 0.6, beta: float = 0.4) -> Figure:
         ax.set_yticks([0, 10, 20])
     axes[1].set_yticks([0, 0.5, 1])
     named = (*range(0, len(p) - 2, 2), len(p) - 1)
-    name_columns(axes[2], {i: f"{TD_ERRORS[i]:g}" for i in named})
+    axes[2].set_xticks(named, [f"{TD_ERRORS[i]:g}" for i in named], fontsize=8.5)
+    axes[2].tick_params(axis="x", length=0)
     label(axes[2], x="|TD error| of twenty transitions in the buffer")
     _note_extremes(axes, p, weights, shares)
     headline(fig, _priority_sentence(alpha, beta, p, shares))
@@ -68,6 +67,7 @@ def _draw_transitions(ax: Axes, title: str, values: NDArray, colour: str, top: f
     ax.vlines(range(len(values)), 0, values, color=colour, lw=18, alpha=0.85)
     ax.set(xlim=(-0.6, len(values) - 0.4), ylim=(0, top))
     ax.set_xticks([])
+    ax.grid(axis="x", visible=False)
     label(ax, title, size=9.5)
 
 

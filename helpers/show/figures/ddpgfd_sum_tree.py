@@ -11,14 +11,14 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from helpers.memory.segment_tree import SumTree
-from helpers.show.figures.drawing import headline, round_box, say, tint
+from helpers.show.colours import BLUE, FAINT, GREY, INK, ORANGE, VERMILLION
+from helpers.show.figures.drawing import headline, round_box, say, sheet, tint
 from helpers.show.figures.explore import Slider, explore
-from helpers.show.plotting import BLUE, FAINT, GREY, INK, ORANGE, VERMILLION, WIDTH, new_figure
+from helpers.show.plotting import WIDTH
 
 # Halves and quarters are exact in binary: no sum of these is rounded, on the page or in the tree.
 PRIORITIES = (3.5, 1.0, 6.0, 0.5, 2.0, 4.0, 1.5, 5.5)
 CHANGED = 2  # the place whose priority has a slider
-MOST = 16  # places: no more fit into the picture
 HIGH = 4.95  # inches; all places below are inches too, from the lower left corner
 LEFT, RIGHT, ASIDE = 0.3, 5.3, 5.62  # the tree and the number line; the questions beside them
 ROOT, LEAVES = 4.15, 2.45  # the uppermost and the lowest level of the tree
@@ -47,18 +47,11 @@ def plot_tree_walk(
             as just below it, as in `SumTree.retrieve`.
         step: how many questions have been answered; None answers all.
     """
-    if not 1 <= len(priorities) <= MOST:
-        raise ValueError(f"The picture has room for 1 to {MOST} priorities, not {len(priorities)}.")
     tree = SumTree(len(priorities), top=1)
     tree[np.arange(len(priorities))] = np.array(priorities)
     step = tree.depth if step is None else step
-    if not 0 <= step <= tree.depth:
-        raise ValueError(f"step must lie between 0 and {tree.depth}, or be None, not {step}.")
     draw = Draw(tree, prefix_sum, *walk(tree, prefix_sum), step)
-    fig, ax = new_figure(height=HIGH, layout=None)
-    ax.set_position([0, 0, 1, 1])
-    ax.set_axis_off()
-    ax.set(xlim=(0, WIDTH), ylim=(0, HIGH))
+    fig, ax = sheet(WIDTH, HIGH)
     _draw_edges(ax, draw)
     _draw_nodes(ax, draw)
     _draw_places(ax, draw)

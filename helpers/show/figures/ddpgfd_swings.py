@@ -8,11 +8,12 @@ from matplotlib.figure import Figure
 
 from helpers.demos.files import Demos
 from helpers.envs.sparse_pendulum import UPRIGHT
+from helpers.show.colours import BLUE, GREEN
 from helpers.show.figures.drawing import headline
-from helpers.show.plotting import BLUE, DASHES, GREEN, INK, label, margins, new_figure
+from helpers.show.plotting import label, margins, new_figure
 
 
-def plot_swings(demos: Mapping[str, Demos], mark: int | None = None) -> Figure:
+def plot_swings(demos: Mapping[str, Demos]) -> Figure:
     """How high a pendulum's tip is in each of its episodes: 1 upright, -1 hanging.
 
     One panel for each entry, side by side; green where a step can earn its reward, if it is slow
@@ -20,7 +21,6 @@ def plot_swings(demos: Mapping[str, Demos], mark: int | None = None) -> Figure:
 
     Args:
         demos: name -> episodes in Pendulum or a relative of it.
-        mark: a dashed line at this step.
     """
     fig, axes = new_figure(len(demos), height=2.9, layout=None, squeeze=False, sharey=True)
     margins(fig, top=0.72, between=0.3)
@@ -33,8 +33,6 @@ def plot_swings(demos: Mapping[str, Demos], mark: int | None = None) -> Figure:
                 colors=BLUE, lw=1.1, alpha=0.6,
             )
         )  # fmt: skip
-        if mark is not None:
-            ax.axvline(mark, color=INK, lw=1.2, ls=DASHES)
         ax.set(xlim=(0, max(map(len, heights))), ylim=(-1.12, 1.12))
         label(ax, name, "step", size=9.5)
     label(axes[0, 0], y="height (green: upright)")

@@ -1,7 +1,5 @@
 """Diagrams of boxes and arrows: agent and environment, actor and critic."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 
-from helpers.show.figures.drawing import place_panel, round_box, say, tint
-from helpers.show.plotting import BLUE, GREEN, GREY, INK, ORANGE, VERMILLION, new_figure
+from helpers.show.colours import BLUE, GREEN, GREY, INK, ORANGE, VERMILLION
+from helpers.show.figures.drawing import round_box, say, sheet, tint
 
 Place = tuple[float, float]
 # A name, what stands below it, its middle in inches, its size, its colour.
@@ -35,7 +33,7 @@ def plot_agent_environment() -> Figure:
     return _diagram(boxes, flows, (7.0, 2.2))
 
 
-def plot_actor_critic(critic: str = "V(s)", learns_from: str = "") -> Figure:
+def plot_actor_critic(critic: str = "V(s)") -> Figure:
     """Actor, critic and environment: what each gets, and what each learns from.
 
     `critic`: "V(s)", which judges states, or "Q(s, a)", which judges actions.
@@ -54,7 +52,7 @@ def plot_actor_critic(critic: str = "V(s)", learns_from: str = "") -> Figure:
         ),
         ("critic", f"judges: {critic}", (1.3, 0.6), (1.8, 0.8), VERMILLION),
         ("environment", "", (5.9, 2.0), (1.6, 0.8), GREEN),
-        (learns_from or "transitions", "s, a, r, s′", (5.9, 0.6), (1.6, 0.8), GREY),
+        ("transitions", "s, a, r, s′", (5.9, 0.6), (1.6, 0.8), GREY),
     )
     flows: Sequence[Flow] = (
         ("action a", (3.7, 2.36), ((2.2, 2.2), (5.1, 2.2))),
@@ -107,10 +105,7 @@ def _diagram(
     boxes: Sequence[Box], flows: Sequence[Flow], size: Place, beside: Sequence[str] = ()
 ) -> Figure:
     """`beside`: beginnings of flows' words that stand to the right of their place."""
-    fig, ax = new_figure(width=size[0], height=size[1], layout=None)
-    place_panel(ax, 0, 0, *size)
-    ax.set(xlim=(0, size[0]), ylim=(0, size[1]))
-    ax.axis("off")
+    fig, ax = sheet(*size)
     for words, place, way in flows:
         _arrow(ax, way)
         say(ax, *place, words, 9.5, INK, ha="left" if words.startswith(tuple(beside)) else "center")

@@ -4,30 +4,20 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgb
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import BoxStyle
 from matplotlib.path import Path
 from numpy.typing import NDArray
 
-from helpers.show.plotting import DASHES, GREEN, GREY, INK, ORANGE, PURPLE, SKY, VERMILLION, margins
+from helpers.show.colours import DARK, DASHES, GREY, INK
+from helpers.show.plotting import margins, new_figure
 
 TOP = 0.6  # inches above a panel: the headline, and a legend or a title
-SHORT = (0, (3, 1.6))  # dashes, shorter than DASHES
-DIVERGING = LinearSegmentedColormap.from_list("torque", ["#5B3A8E", "#FFFFFF", VERMILLION])
-# For text on white, where the palette's own are too light to read (a contrast under 4.5).
-DARK = {
-    ORANGE: "#8F6200",
-    GREEN: "#00704F",
-    VERMILLION: "#B85100",
-    PURPLE: "#A8527F",
-    SKY: "#1B75A8",
-}
 
 
 def headline(fig: Figure, sentence: str) -> None:
@@ -48,6 +38,15 @@ def header(fig: Figure, sentence: str, colours: Mapping[str, str]) -> None:
         frameon=False, fontsize=9, labelcolor=INK, handlelength=1.4, columnspacing=1.4,
     )  # fmt: skip
     margins(fig, left=0.75, top=below + 0.35 + 0.19 * math.ceil(len(colours) / columns))
+
+
+def sheet(width: float, height: float) -> tuple[Figure, Axes]:
+    """A figure without axes to be seen, whose places are inches from the lower left corner."""
+    fig, ax = new_figure(width=width, height=height, layout=None)
+    place_panel(ax, 0, 0, width, height)
+    ax.set(xlim=(0, width), ylim=(0, height))
+    ax.set_axis_off()
+    return fig, ax
 
 
 def place_panel(ax: Axes, left: float, bottom: float, width: float, height: float) -> None:
@@ -77,18 +76,6 @@ def say(
 ) -> None:
     """A line of text with its middle at that height of the panel, in the panel's own units."""
     ax.text(x, y, text, fontsize=size, color=DARK.get(colour, colour), ha=ha, va="center")
-
-
-def name_columns(ax: Axes, names: Mapping[int, Any]) -> None:
-    """Names below places on the x axis: texts take half the time of as many matplotlib ticks."""
-    ax.xaxis.labelpad = 18
-    assert isinstance(ax.figure, Figure)
-    below = -0.09 / (ax.get_position().height * ax.figure.get_figheight())  # inches
-    for x, name in names.items():
-        ax.text(
-            x, below, str(name), transform=ax.get_xaxis_transform(), fontsize=8.5, color=GREY,
-            ha="center", va="top",
-        )  # fmt: skip
 
 
 def limit_to_middle(ax: Axes, curves: Sequence[NDArray], *also: float) -> None:

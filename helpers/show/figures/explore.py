@@ -6,18 +6,19 @@ Readers without widgets see the figure at its default settings and can call the 
 
 import contextlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from html import escape
-from io import BytesIO
 from typing import Any
 
 from matplotlib import get_data_path
 from matplotlib.figure import Figure
 from PIL import Image, ImageDraw, ImageFont
 
+from helpers.show.colours import INK, VERMILLION
 from helpers.show.notebook import in_kernel, picture_widget, png_bundle, publish, view
-from helpers.show.plotting import DPI, INK, VERMILLION, describe, to_png
+from helpers.show.plotting import DPI, describe, moving, quick_png, small_png, to_image
 
 LINE = 30  # image pixels below a stored picture for the line that says what moves
 
@@ -36,24 +37,38 @@ class Slider:
     label: str = ""
     buttons: bool = False
 
+    @property
+    def by(self) -> float:
+        """The step, where none is given too."""
+        whole = all(isinstance(v, int) for v in (self.lo, self.hi, self.default))
+        return self.step or (1 if whole else (self.hi - self.lo) / 50)
+
     def widget(self, name: str, **style: Any) -> Any:
         import ipywidgets
 
-        whole = all(isinstance(v, int) for v in (self.lo, self.hi, self.default, self.step or 1))
-        step = self.step or (1 if whole else (self.hi - self.lo) / 50)
+        whole = all(isinstance(v, int) for v in (self.lo, self.hi, self.default, self.by))
         if not whole:
-            decimals = max(0, math.ceil(-math.log10(step) - 1e-9))
+            decimals = max(0, math.ceil(-math.log10(self.by) - 1e-9))
             style["readout_format"] = f".{decimals}f"
         kind = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
         return kind(
             value=self.default,
             min=self.lo,
             max=self.hi,
-            step=step,
+            step=self.by,
             description=self.label or name,
             continuous_update=True,
             **style,
         )
+
+    def values(self) -> list[Any]:
+        """All that it can be set to."""
+        count = round((self.hi - self.lo) / self.by)
+        return [round(self.lo + i * self.by, 10) for i in range(count + 1)]
+
+    def said(self, value: float) -> str:
+        """The value as a page names it."""
+        return f"{value:.4g}"
 
 
 @dataclass(frozen=True)
@@ -66,8 +81,7 @@ class Choice:
 
     def __post_init__(self) -> None:
         if self.default is None:
-            values = self.options.values() if isinstance(self.options, Mapping) else self.options
-            object.__setattr__(self, "default", next(iter(values)))
+            object.__setattr__(self, "default", self.values()[0])
 
     def widget(self, name: str, **style: Any) -> Any:
         import ipywidgets
@@ -78,6 +92,15 @@ class Choice:
         return ipywidgets.Dropdown(
             options=options, value=self.default, description=self.label or name, **style
         )
+
+    def values(self) -> list[Any]:
+        """All that there is to choose."""
+        return [*(self.options.values() if isinstance(self.options, Mapping) else self.options)]
+
+    def said(self, value: Any) -> str:
+        """The value as a page names it."""
+        shown = [*self.options][self.values().index(value)]
+        return f"{shown:.4g}" if isinstance(shown, float) else str(shown)
 
 
 @dataclass(frozen=True)
@@ -96,50 +119,73 @@ class Scale(Choice):
         )
 
 
-def explore(draw: Callable[..., Figure], alt: str = "", **controls: Slider | Choice) -> None:
+Drawing = Callable[..., Figure]
+Controls = Mapping[str, Slider | Choice]
+_listed: ContextVar[list[tuple[Drawing, Controls]] | None] = ContextVar("listed", default=None)
+
+
+@contextlib.contextmanager
+def listed() -> Iterator[list[tuple[Drawing, Controls]]]:
+    """Within, `explore` shows nothing: it adds what draws, and the controls, to this list."""
+    asked: list[tuple[Drawing, Controls]] = []
+    token = _listed.set(asked)
+    try:
+        yield asked
+    finally:
+        _listed.reset(token)
+
+
+def explore(draw: Drawing, alt: str = "", **controls: Slider | Choice) -> None:
     """Show `draw(**settings)` with a control for each setting; moving one draws it again.
 
         explore(plot_discount, gamma=Slider(0.0, 0.99, 0.9, 0.01, "discount γ"))
 
     `alt` says in words what is to be seen; by default what stands in the headline and at the axes.
-    `draw` should take less than about 60 ms, so that the figure follows the hand. Without widgets
-    (no kernel state, no ipywidgets) the page shows the figure at the default settings.
+    `draw` should take less than about 60 ms, so that the figure follows the hand, and gets the same
+    axes from `new_figure` every time, emptied (`moving`). Without widgets (no kernel state, no
+    ipywidgets) the page shows the figure at the default settings.
 
     Raises:
         Exception: whatever `draw` raises at the default settings. Later errors are shown below
             the controls.
     """
-    figure = draw(**{name: control.default for name, control in controls.items()})
+    if (asked := _listed.get()) is not None:
+        asked.append((draw, controls))
+        return
+    kept: dict[str, Any] = {}
+
+    def picture(**settings: Any) -> Figure:
+        with moving(kept):
+            return draw(**settings)
+
+    figure = picture(**{name: control.default for name, control in controls.items()})
     if not in_kernel():
         return
-    png, width = to_png(figure), round(figure.get_figwidth() * DPI)
+    first, width = to_image(figure), round(figure.get_figwidth() * DPI)
     said = alt or describe(figure)
-    data, metadata = png_bundle(_with_line(png, _invitation(controls)), said, width)
+    data, metadata = png_bundle(_with_line(first, _invitation(controls)), said, width)
     with contextlib.suppress(ImportError):  # without ipywidgets the picture is all there is
-        image = picture_widget()(value=png, format="png", tooltip=said)
+        image = picture_widget()(value=quick_png(first), format="png", tooltip=said)
         image.layout.width, image.layout.max_width = f"{width}px", "100%"
-        data |= view(_controlled(draw, controls, image, width))
+        data |= view(_controlled(picture, controls, image, width))
     publish(data, metadata)
 
 
-def _invitation(controls: Mapping[str, Slider | Choice]) -> str:
+def _invitation(controls: Controls) -> str:
     names = (each.label or name for name, each in controls.items())
     return "▶ Run this cell to change: " + ", ".join(names)
 
 
-def _with_line(png: bytes, text: str) -> bytes:
+def _with_line(picture: Image.Image, text: str) -> bytes:
     """The picture with a line of text below: what a page without a kernel shows."""
-    picture = Image.open(BytesIO(png)).convert("RGB")
     page = Image.new("RGB", (picture.width, picture.height + LINE), "white")
     page.paste(picture)
     font = ImageFont.truetype(f"{get_data_path()}/fonts/ttf/DejaVuSans.ttf", 16)
     ImageDraw.Draw(page).text((12, picture.height + 4), text, fill=INK, font=font)
-    file = BytesIO()
-    page.quantize(128, dither=Image.Dither.NONE).save(file, "PNG", optimize=True)
-    return file.getvalue()
+    return small_png(page)
 
 
-def _controlled(draw: Callable[..., Figure], controls: Mapping, image: Any, width: int) -> Any:
+def _controlled(draw: Drawing, controls: Controls, image: Any, width: int) -> Any:
     """Controls, one a line and as wide as the image below, which follows them."""
     import ipywidgets
 
@@ -159,7 +205,7 @@ def _controlled(draw: Callable[..., Figure], controls: Mapping, image: Any, widt
         # returns, and then sends only the newest, so that pictures never queue up.
         try:
             figure = draw(**{name: w.value for name, w in inputs.items()})
-            image.value = to_png(figure, compress_level=1)
+            image.value = quick_png(to_image(figure))
             image.tooltip = describe(figure)
             problem.value = ""
         except Exception as error:

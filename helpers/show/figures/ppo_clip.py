@@ -1,25 +1,14 @@
 """Lesson 07: PPO's clipped objective over the ratio, for an action that was good or bad."""
 
-from __future__ import annotations
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from helpers.show.figures.drawing import SHORT, headline, note, say, signed, tint
+from helpers.show.colours import BLUE, DASHES, GREY, INK, ORANGE, SHORT, VERMILLION
+from helpers.show.figures.drawing import headline, note, say, signed, tint
 from helpers.show.figures.explore import Slider, explore
-from helpers.show.plotting import (
-    BLUE,
-    DASHES,
-    GREY,
-    INK,
-    ORANGE,
-    VERMILLION,
-    label,
-    margins,
-    new_figure,
-)
+from helpers.show.plotting import label, margins, new_figure
 
 RATIOS = np.linspace(0, 2, 401)
 LIMITS = np.array([-0.35, 3.2])  # of the good action's panel; the bad one's is its mirror

@@ -1,7 +1,5 @@
 """Lesson 07: what a rollout promises along the line of an update, and what is really obtained."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from helpers.show.plotting import BLUE, DASHES, GREY, INK, VERMILLION, label, new_figure, show
+from helpers.show.colours import BLUE, DASHES, GREY, INK, VERMILLION
+from helpers.show.plotting import label, new_figure, show
 
 
 @torch.no_grad()

@@ -1,7 +1,5 @@
 """Lesson 07: what each further epoch over one rollout does to the ratios of its actions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 
@@ -11,16 +9,18 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 from numpy.typing import NDArray
 
+from helpers.show.colours import BLUE, DASHES, GREEN, GREY, VERMILLION
 from helpers.show.figures.drawing import header
 from helpers.show.figures.explore import Choice, Slider, explore
-from helpers.show.plotting import BLUE, DASHES, GREEN, GREY, VERMILLION, label, margins, new_figure
+from helpers.show.plotting import label, margins, new_figure
 
 LOW, HIGH = 0.25, 4.0  # ratios beyond are drawn at the edge
+CLIP = 0.2  # epsilon: the range that is shaded
 
 
-def outside(ratios: NDArray, clip: float) -> NDArray[np.float64]:
-    """The share of ratios outside [1 - clip, 1 + clip] after each epoch, (epochs + 1,)."""
-    return (np.abs(ratios - 1) > clip).mean(axis=1)
+def outside(ratios: NDArray) -> NDArray[np.float64]:
+    """The share of ratios outside [1 - CLIP, 1 + CLIP] after each epoch, (epochs + 1,)."""
+    return (np.abs(ratios - 1) > CLIP).mean(axis=1)
 
 
 def plot_ratios(
@@ -28,7 +28,6 @@ def plot_ratios(
     advantages: NDArray,
     epoch: int | None = None,
     run: str | None = None,
-    clip: float = 0.2,
 ) -> Figure:
     """Left the ratio of each action after so many epochs, right the share that is out of range.
 
@@ -37,21 +36,20 @@ def plot_ratios(
         advantages: (B,), normalised, of the same actions.
         epoch: which row of ratios is drawn; by default the last.
         run: whose ratios are drawn on the left; by default the first.
-        clip: epsilon, the range that is shaded.
     """
     run = next(iter(runs)) if run is None else run
     epoch = min(map(len, runs.values())) - 1 if epoch is None else epoch
     ratios = runs[run][epoch]
     fig, (left, right) = new_figure(2, height=3.6, layout=None, width_ratios=[1.7, 1])
-    share = outside(runs[run], clip)[epoch]
+    share = outside(runs[run])[epoch]
     after = "1 epoch" if epoch == 1 else f"{epoch} epochs"
     spread = f"ratios from {ratios.min():.2f} to {ratios.max():.2f}"
     colours = {"better than average": GREEN, "worse": VERMILLION}
     name = run[:1].upper() + run[1:]
     header(fig, f"{name}, after {after}: {_percent(share)} out of range, {spread}.", colours)
     margins(fig, top=0.95, between=0.7)
-    _scatter(left, ratios, advantages, clip)
-    _shares(right, runs, run, epoch, clip)
+    _scatter(left, ratios, advantages)
+    _shares(right, runs, run, epoch)
     return fig
 
 
@@ -62,12 +60,12 @@ def _percent(share: float) -> str:
     return "over 99%" if 0.995 <= share < 1 else f"{share:.0%}"
 
 
-def _scatter(ax: Axes, ratios: NDArray, advantages: NDArray, clip: float) -> None:
+def _scatter(ax: Axes, ratios: NDArray, advantages: NDArray) -> None:
     good = advantages > 0
     for rows, colour in ((good, GREEN), (~good, VERMILLION)):
         seen = np.clip(ratios[rows], LOW, HIGH)
         ax.plot(seen, advantages[rows], "o", ms=3.5, mew=0, alpha=0.5, color=colour)
-    ax.axvspan(1 - clip, 1 + clip, color=BLUE, alpha=0.08, lw=0)
+    ax.axvspan(1 - CLIP, 1 + CLIP, color=BLUE, alpha=0.08, lw=0)
     ax.axvline(1, color=GREY, lw=1, ls=DASHES)
     ax.set_xscale("log")
     ax.set(xlim=(0.95 * LOW, 1.05 * HIGH), ylim=1.08 * np.array([-1, 1]) * np.abs(advantages).max())
@@ -77,23 +75,23 @@ def _scatter(ax: Axes, ratios: NDArray, advantages: NDArray, clip: float) -> Non
     label(ax, "Every dot is an action", x, y, size=9.5)
 
 
-def _shares(ax: Axes, runs: Mapping[str, NDArray], run: str, epoch: int, clip: float) -> None:
+def _shares(ax: Axes, runs: Mapping[str, NDArray], run: str, epoch: int) -> None:
     for name, ratios in runs.items():
-        shares = outside(ratios, clip)
+        shares = outside(ratios)
         chosen = name == run
         ax.plot(shares, color=BLUE if chosen else GREY, lw=2 if chosen else 1.2, label=name)
         if chosen:
             ax.plot([epoch], shares[epoch : epoch + 1], "o", color=BLUE, ms=7, clip_on=False)
     ax.set(xlim=(-0.3, len(runs[run]) - 0.7), ylim=(0, 1))
     ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    label(ax, f"Outside 1 ± {clip:g}", "epoch", legend="upper left", size=9.5)
+    label(ax, f"Outside 1 ± {CLIP:g}", "epoch", legend="upper left", size=9.5)
 
 
-def ratio_explorer(runs: Mapping[str, NDArray], advantages: NDArray, clip: float = 0.2) -> None:
+def ratio_explorer(runs: Mapping[str, NDArray], advantages: NDArray) -> None:
     """`plot_ratios` with a slider over the epochs and a choice of the run."""
     last = min(map(len, runs.values())) - 1
     explore(
-        partial(plot_ratios, runs, advantages, clip=clip),
+        partial(plot_ratios, runs, advantages),
         alt=f"Ratios after {last} epochs, {next(iter(runs))}, and the range around 1, shaded.",
         epoch=Slider(0, last, last, 1, "epoch"),
         run=Choice(list(runs), label="run"),

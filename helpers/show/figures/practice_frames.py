@@ -5,8 +5,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from helpers.show.figures.drawing import DARK, DIVERGING, headline
-from helpers.show.plotting import FAINT, VERMILLION, WIDTH, label, margins, new_figure
+from helpers.show.colours import DARK, DIVERGING, FAINT, VERMILLION
+from helpers.show.figures.drawing import headline
+from helpers.show.plotting import WIDTH, label, margins, new_figure
 
 
 def plot_frames(frames: NDArray[np.uint8]) -> Figure:

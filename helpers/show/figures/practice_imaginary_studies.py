@@ -17,7 +17,7 @@ REPORTS: dict[str, Callable[..., NDArray | np.floating]] = {
 }
 IMAGINED = 1000  # studies: a share of them is off by 1.6 % of all, or less (one standard error)
 MOST = 20  # seeds in an imaginary study
-NAMES = {"bc": "cloning", "ddpg": "DDPG", "ddpgfd": "DDPGfD", "td3": "TD3"}
+MIDDLE = (2.5, 97.5)  # percentiles: between them lie 95 % of all
 # Whole names: course.py pack finds by them what a notebook needs.
 STUDIES = {
     "DDPG, sparse Pendulum": "ddpg_SparsePendulum-v0",
@@ -27,25 +27,17 @@ STUDIES = {
 }
 
 
-def check_study(seeds: int, report: str) -> None:
-    if not 1 <= seeds <= MOST:
-        raise ValueError(f"seeds must lie between 1 and {MOST}, not {seeds}.")
-    if report not in REPORTS:
-        raise ValueError(f"report must be one of {', '.join(REPORTS)}, not {report!r}.")
-
-
 @lru_cache(maxsize=16)
-def stored_scores(study: str) -> tuple[NDArray[np.float64], float, str]:
-    """What `course.py study` stored: each seed's return `(seeds,)`, the bar, the algorithm's name.
+def stored_scores(study: str) -> tuple[NDArray[np.float64], float]:
+    """What `course.py study` stored: each seed's return `(seeds,)`, and the threshold.
 
     Raises `FileNotFoundError` if there is no such study, and `ValueError` if the file is not one.
     """
     record = load_results(study)
     if "settings" not in record or not record.get("results"):
         raise ValueError(f"{study} holds no study: choose a file that course.py study wrote.")
-    algorithm, bar = record["settings"]["algorithm"], record["settings"]["bar"]
     scores = np.array([row["mean"] for row in record["results"]], dtype=np.float64)
-    return scores, bar, NAMES.get(algorithm, algorithm)
+    return scores, record["settings"]["bar"]
 
 
 @lru_cache(maxsize=16)
@@ -63,4 +55,13 @@ def imaginary_studies(scores: tuple[float, ...], seed: int = 0) -> dict[str, NDA
     return {
         name: np.stack([report(drawn[:, :n], axis=1) for n in range(1, MOST + 1)]).round(9)
         for name, report in REPORTS.items()
+    }
+
+
+@lru_cache(maxsize=16)
+def spreads(scores: tuple[float, ...]) -> dict[str, NDArray[np.float64]]:
+    """How wide the middle 95 % of each report are with 1, 2, ... seeds, `(20,)`."""
+    return {
+        name: np.ptp(np.percentile(rows, MIDDLE, axis=1), axis=0)
+        for name, rows in imaginary_studies(scores).items()
     }

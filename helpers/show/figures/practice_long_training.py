@@ -8,24 +8,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
+from helpers.show.colours import BLUE, COLOURS, DASHES, GREY, INK
 from helpers.show.figures.drawing import bar_line, headline, with_commas
-from helpers.show.plotting import (
-    BLUE,
-    COLOURS,
-    DASHES,
-    GREY,
-    INK,
-    label,
-    legend_above,
-    margins,
-    new_figure,
-)
+from helpers.show.plotting import label, legend_above, margins, new_figure
 
 
 def plot_robot(
-    record: Mapping[str, Any],
-    published: Mapping[str, tuple[float, float | None]] | None = None,
-    bar: float | None = None,
+    record: Mapping[str, Any], published: Mapping[str, tuple[float, float | None]], bar: float
 ) -> Figure:
     """The evaluations of one long training, and at the right end what others published.
 
@@ -36,7 +25,7 @@ def plot_robot(
     Args:
         record: of evaluations.json, as `course.py train` writes it: "curve" holds rows with "step",
             "mean" and "returns", and "steps" how far the training is.
-        published: name -> (mean return, its spread or None).
+        published: name -> (mean return, its spread or None); five at most.
         bar: the return at which the task counts as learned: a dashed line.
     """
     rows = record["curve"]
@@ -44,18 +33,20 @@ def plot_robot(
         raise ValueError("There is no evaluation yet: draw the training when it has gone further.")
     steps, means = (np.array([row[key] for row in rows]) for key in ("step", "mean"))
     lows, highs = (np.array([f(row["returns"]) for row in rows]) for f in (min, max))
-    best, marks = int(means.argmax()), dict(published or {})
+    best = int(means.argmax())
     fig, ax = new_figure(height=3.7, layout=None)
-    margins(fig, left=0.75, right=1.95 if marks or bar is not None else 0.3, top=0.85)
+    margins(fig, left=0.75, right=1.95, top=0.85)
     ax.fill_between(steps, lows, highs, color=BLUE, alpha=0.16, lw=0, label="worst to best episode")
     ax.plot(steps, means, color=BLUE, lw=1.8, label=f"mean of {len(rows[-1]['returns'])} episodes")
-    shown = [0.0, *lows, *highs, *([] if bar is None else [bar])]
-    shown += [mean + side * (spread or 0) for mean, spread in marks.values() for side in (-1, 1)]
+    shown = [0.0, *lows, *highs, bar]
+    shown += [
+        mean + side * (spread or 0) for mean, spread in published.values() for side in (-1, 1)
+    ]
     low, high = min(shown), max(shown)
     ax.set(xlim=(0, steps[-1]), ylim=(low - 0.03 * (high - low), high + 0.1 * (high - low)))
     _mark_the_best(ax, steps[best], means[best])
     bar_line(ax, bar)
-    _draw_published(ax, marks, bar)
+    _draw_published(ax, published, bar)
     ax.yaxis.set_major_formatter(FuncFormatter(lambda v, _: with_commas(v)))
     label(ax, x="environment steps", y="return")
     legend_above(ax)
@@ -86,20 +77,15 @@ def _how_far(rows: Sequence[Mapping[str, Any]], best: int) -> str:
 
 
 def _draw_published(
-    ax: Axes, marks: Mapping[str, tuple[float, float | None]], bar: float | None
+    ax: Axes, published: Mapping[str, tuple[float, float | None]], bar: float
 ) -> None:
     """Marks beside the panel, and their names as near to them as they do not touch."""
-    entries = [
-        (
-            mean,
-            spread,
-            f"{name}\n{with_commas(mean)}" + (f" ± {with_commas(spread)}" if spread else ""),
-            c,
-        )
-        for (name, (mean, spread)), c in zip(marks.items(), _others(len(marks)), strict=True)
+    entries: list[tuple[float, float | None, str, str]] = [
+        (bar, None, f"threshold: {bar:,g}", GREY)
     ]
-    if bar is not None:
-        entries.append((bar, None, f"threshold: {bar:,g}", GREY))
+    for (name, (mean, spread)), colour in zip(published.items(), COLOURS[1:], strict=False):
+        plus_minus = f" ± {with_commas(spread)}" if spread else ""
+        entries.append((mean, spread, f"{name}\n{with_commas(mean)}{plus_minus}", colour))
     entries.sort(key=lambda entry: entry[0])
     fig, place = ax.figure, ax.get_yaxis_transform()
     assert isinstance(fig, Figure)
@@ -109,7 +95,7 @@ def _draw_published(
         look: dict = {"transform": place, "clip_on": False, "color": colour}
         if spread:
             ax.plot([1.02, 1.02], [mean - spread, mean + spread], lw=1.2, **look)
-        if text.startswith("threshold"):
+        if colour == GREY:
             ax.plot([1.0, 1.045, 1.075], [mean, mean, height], lw=1, ls=DASHES, **look)
         else:
             ax.plot([1.005, 1.035], [mean, mean], lw=3, solid_capstyle="butt", **look)
@@ -118,14 +104,6 @@ def _draw_published(
             1.085, height, text, transform=place, fontsize=8.5, color=INK, va="center",
             linespacing=1.2,
         )  # fmt: skip
-
-
-def _others(count: int) -> Sequence[str]:
-    """Colours for what is not ours."""
-    colours = COLOURS[1:]
-    if count > len(colours):
-        raise ValueError(f"published may hold {len(colours)} returns at most, not {count}.")
-    return colours[:count]
 
 
 def spread_out(places: Sequence[float], gap: float) -> list[float]:

@@ -7,38 +7,26 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, MaxNLocator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from helpers.show.colours import BLUE, DASHES, FAINT, GREEN, GREY, INK, ORANGE, VERMILLION
 from helpers.show.figures.drawing import headline, with_commas
 from helpers.show.figures.explore import Choice, Slider, explore
 from helpers.show.figures.practice_imaginary_studies import (
     IMAGINED,
+    MIDDLE,
     MOST,
     REPORTS,
     STUDIES,
-    check_study,
     imaginary_studies,
+    spreads,
     stored_scores,
 )
-from helpers.show.plotting import (
-    BLUE,
-    DASHES,
-    FAINT,
-    GREEN,
-    GREY,
-    INK,
-    ORANGE,
-    VERMILLION,
-    label,
-    legend_above,
-    margins,
-    new_figure,
-)
+from helpers.show.plotting import label, legend_above, margins, new_figure
 
 FIRST = "ddpg_SparsePendulum-v0"
 REPORT_COLOURS = dict(zip(REPORTS, (VERMILLION, BLUE, GREEN, ORANGE), strict=True))
 BINS = 40
-MIDDLE = (2.5, 97.5)  # percentiles: between them lie 95 % of all
 STRIP = (1.2, 1.72)  # where the dots of the seeds are, above bars whose tallest is 1 high
 
 
@@ -59,14 +47,11 @@ def plot_seeds(
         seeds: of each imaginary study, from 1 to 20.
         report: what a study reports: "best", "mean", "median" or "interquartile mean".
     """
-    check_study(seeds, report)
-    scores, bar, _ = stored_scores(study)
+    scores, bar = stored_scores(study)
     imagined = imaginary_studies(tuple(scores))
     fig, (left, right) = _seeds_figure()
     _draw_reports(left, scores, bar, imagined[report][seeds - 1], report)
-    widths = {
-        name: np.ptp(np.percentile(rows, MIDDLE, axis=1), axis=0) for name, rows in imagined.items()
-    }
+    widths = spreads(tuple(scores))
     _draw_by_seeds(right, widths, seeds, report)
     top = max(width.max() for width in widths.values()) or 1.0
     right.set(ylim=(-0.02 * top, 1.06 * top))
@@ -124,12 +109,12 @@ def _seeds_figure() -> tuple[Figure, NDArray]:
     return fig, axes
 
 
-def _draw_shares(ax: Axes, values: NDArray, edges: NDArray, colours: ArrayLike) -> None:
+def _draw_shares(ax: Axes, values: NDArray, edges: NDArray, colour: str) -> None:
     """A histogram whose tallest bar is 1 high, with that bar's share written above it."""
     counts = np.histogram(values, edges)[0]
-    middles, tallest = (edges[1:] + edges[:-1]) / 2, int(counts.argmax())
-    ax.bar(middles, counts / counts.max(), np.diff(edges) * 0.9, color=colours, linewidth=0)
-    place = np.clip(middles[tallest], edges[1], edges[-2])
+    tallest = int(counts.argmax())
+    ax.stairs(counts / counts.max(), edges, fill=True, color=colour, lw=0)
+    place = np.clip(edges[tallest : tallest + 2].mean(), edges[1], edges[-2])
     share = f"{100 * counts[tallest] / len(values):.0f} %"
     ax.text(
         place, 1.03, share, fontsize=8.5, color=GREY, ha="center", va="bottom",
@@ -170,7 +155,7 @@ def seeds_explorer() -> None:
     """`plot_seeds` with a choice of study and report, and a slider for the number of seeds."""
     explore(
         plot_seeds,
-        alt="Twenty seeds of DDPG on the sparse pendulum, most of them at 0 and two above the bar. "
+        alt="Twenty seeds of DDPG on the sparse pendulum, most at 0 and two above the threshold. "
         "The middle 95 % of imagined studies with three of them report means from 0 to 89.",
         study=Choice(STUDIES, label="study"),
         seeds=Slider(1, MOST, 3, 1, "seeds, n"),

@@ -10,8 +10,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
+from helpers.show.colours import COLOURS, INK
 from helpers.show.figures.drawing import bar_line, header
-from helpers.show.plotting import COLOURS, INK, band, label, legend_above, new_figure
+from helpers.show.plotting import band, label, legend_above, new_figure
 
 
 def plot_side_by_side(record: Mapping[str, Any]) -> Figure:

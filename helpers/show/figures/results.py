@@ -10,9 +10,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
+from helpers.show.colours import BLUE, INK, VERMILLION
 from helpers.show.figures.drawing import bar_line, with_commas
 from helpers.show.figures.explore import Choice, explore
-from helpers.show.plotting import BLUE, INK, VERMILLION, band, label, margins, new_figure
+from helpers.show.plotting import band, label, margins, new_figure
 from helpers.show.table import Table
 from helpers.training.statistics import LEVEL, interquartile_mean, permutation_test
 
@@ -22,10 +23,9 @@ USUAL = {"training": "in training", "at the end": "at the end"}
 def plot_results(
     results: Mapping[str, Mapping[str, Any]],
     variant: str | None = None,
-    baseline: str | None = None,
     bar: float | None = None,
 ) -> Figure:
-    """One variant beside the baseline: learning curves, final scores of every seed, a sentence.
+    """One variant beside the first: learning curves, final scores of every seed, a sentence.
 
     Lines are interquartile means over seeds, bands their 95 % bootstrap intervals (Agarwal et al.
     2021); a dot on the right is one seed's evaluation after training.
@@ -34,13 +34,12 @@ def plot_results(
         results: variant -> {"steps": `(points,)`, "returns": `(seeds, points)` of training,
             "evaluations": `(seeds,)`, "explanation": a sentence}. Other entries (the command that
             made the file, ...) are passed over.
-        variant, baseline: keys of `results`; by default the second and the first.
+        variant: a key of `results`; by default the second.
         bar: the return at which the task counts as learned: a dashed line.
     """
     runs = _runs(results)
-    names = list(runs)
-    baseline = names[0] if baseline is None else baseline
-    variant = next((n for n in names if n != baseline), baseline) if variant is None else variant
+    baseline = next(iter(runs))
+    variant = [*runs][:2][-1] if variant is None else variant
     shown = list(dict.fromkeys([baseline, variant]))
     fig, (curves, finals) = new_figure(2, height=3.8, layout=None, width_ratios=[2.6, 1])
     margins(fig, bottom=1.2, between=0.55)
@@ -87,15 +86,12 @@ def _runs(results: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     return runs
 
 
-def results_explorer(
-    results: Mapping[str, Mapping[str, Any]], baseline: str | None = None, bar: float | None = None
-) -> None:
-    """`plot_results` with a choice of the variant that is compared with the baseline."""
-    names = list(_runs(results))
-    baseline = names[0] if baseline is None else baseline
-    others = [n for n in names if n != baseline] or [baseline]
+def results_explorer(results: Mapping[str, Mapping[str, Any]], bar: float | None = None) -> None:
+    """`plot_results` with a choice of the variant that is compared with the first one."""
+    baseline, *others = _runs(results)
+    others = others or [baseline]
     explore(
-        partial(plot_results, results, baseline=baseline, bar=bar),
+        partial(plot_results, results, bar=bar),
         alt=f"Learning curves of {baseline} and {others[0]}, several seeds each.",
         variant=Choice(others, label=f"variant beside {baseline}"),
     )

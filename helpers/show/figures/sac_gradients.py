@@ -1,7 +1,5 @@
 """Lesson 06: two ways to estimate how a policy's mean should move, and their variance."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -9,9 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from helpers.show.colours import BLUE, GREY, INK, ORANGE, VERMILLION
 from helpers.show.figures.drawing import headline, note, place_panel, signed
 from helpers.show.figures.explore import Scale, Slider, explore
-from helpers.show.plotting import BLUE, GREY, INK, ORANGE, VERMILLION, WIDTH, label, new_figure
+from helpers.show.plotting import WIDTH, label, new_figure
 
 MEAN = -0.2  # of the policy, before the tanh
 REPEATS = 2000  # batches whose estimates are drawn
@@ -20,7 +19,7 @@ COLOURS = {"reparameterised": BLUE, "score function": VERMILLION}
 
 
 def plot_gradients(
-    offset: float = 0.0, std: float = 0.4, ripples: float = 0.0, draws: int = 16, seed: int = 0
+    offset: float = 0.0, std: float = 0.4, ripples: float = 0.0, draws: int = 16
 ) -> Figure:
     """Estimates of d E[Q(tanh(u))] / d mean from `draws` actions, 2,000 times with each estimator.
 
@@ -31,11 +30,8 @@ def plot_gradients(
         std: of the policy before the tanh, above 0.
         ripples: the height of small waves in Q, as a critic's errors may be.
         draws: actions for each estimate.
-        seed: of the draws.
     """
-    if std <= 0 or draws < 1:
-        raise ValueError(f"std must be above 0 and draws at least 1, not {std} and {draws}.")
-    noise = np.random.default_rng(seed).standard_normal((REPEATS, draws))
+    noise = np.random.default_rng(0).standard_normal((REPEATS, draws))
     found = {name: g.mean(axis=1) for name, g in estimates(noise, offset, std, ripples).items()}
     truth, spread = exact(offset, std, ripples)
     fig, (left, right) = new_figure(ncols=2, height=3.15, layout=None)

@@ -1,7 +1,5 @@
 """Lesson 06: a Gaussian before and after the tanh, and the logarithm that corrects its density."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -10,19 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from helpers.show.figures.drawing import DARK, headline, note, place_panel, signed
+from helpers.show.colours import BLUE, DARK, GREEN, GREY, ORANGE, PURPLE, VERMILLION
+from helpers.show.figures.drawing import headline, note, place_panel, signed
 from helpers.show.figures.explore import Slider, explore
-from helpers.show.plotting import (
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    VERMILLION,
-    WIDTH,
-    label,
-    new_figure,
-)
+from helpers.show.plotting import WIDTH, label, new_figure
 
 EDGE = 0.9995  # how near to -1 and 1 densities are drawn
 FAR = 12.0  # how far out the correction is computed
@@ -38,8 +27,6 @@ def plot_squash(mean: float = 0.5, std: float = 1.0) -> Figure:
     Args:
         mean, std: of the Gaussian, before the tanh.
     """
-    if std <= 0:
-        raise ValueError(f"std must be above 0, not {std}.")
     fig, axes = new_figure(ncols=3, height=3.15, layout=None)
     wide = (WIDTH - 1.75) / 3
     for i, ax in enumerate(axes):
@@ -49,10 +36,7 @@ def plot_squash(mean: float = 0.5, std: float = 1.0) -> Figure:
     _draw_corrections(axes[2])
     before = math.log(std) + 0.5 * math.log(2 * math.pi * math.e)
     after = before + float(_mean_correction(mean, std))
-    headline(
-        fig,
-        f"Entropy {signed(before)} before the tanh, {signed(after)} after it.",
-    )
+    headline(fig, f"Entropy {signed(before)} before the tanh, {signed(after)} after it.")
     return fig
 
 

@@ -1,7 +1,5 @@
 """Lesson 06: what the temperature makes of a policy where Q has two humps."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 
@@ -10,9 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
+from helpers.show.colours import BLUE, GREY, ORANGE, PURPLE
 from helpers.show.figures.drawing import headline, note, place_panel, signed
 from helpers.show.figures.explore import Scale, Slider, explore
-from helpers.show.plotting import BLUE, GREY, ORANGE, PURPLE, WIDTH, label, legend_above, new_figure
+from helpers.show.plotting import WIDTH, label, legend_above, new_figure
 
 LEFT, RIGHT, WIDE = -0.55, 0.5, 0.22  # where the humps of Q stand, and how wide they are
 TEMPERATURES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0)
@@ -29,8 +28,6 @@ def plot_temperature(temperature: float = 0.2, second: float = 0.8) -> Figure:
         temperature: what a nat of entropy is worth, above 0.
         second: the height of the right hump; the left one is 1 high.
     """
-    if temperature <= 0:
-        raise ValueError(f"temperature must be above 0, not {temperature}.")
     best, (mean, std) = best_density(temperature, second), best_gaussian(temperature, second)
     gaussian = squashed_density(ACTIONS, mean, std)
     fig, (upper, lower) = new_figure(nrows=2, height=4.3, layout=None, sharex=True)

@@ -9,23 +9,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from helpers.show.figures.drawing import DARK, TOP, headline, place_panel, signed
+from helpers.show.colours import BLUE, DARK, DASHES, GREEN, GREY, INK, VERMILLION
+from helpers.show.figures.drawing import TOP, headline, place_panel, signed
 from helpers.show.figures.explore import Slider, explore
-from helpers.show.plotting import (
-    BLUE,
-    DASHES,
-    GREEN,
-    GREY,
-    INK,
-    VERMILLION,
-    label,
-    legend_above,
-    new_figure,
-)
+from helpers.show.plotting import label, legend_above, new_figure
 from helpers.training.overestimation import double_estimate
 
 MOST, DRAWS = 50, 4000  # actions; repetitions behind the distributions
 COUNTS = (1, 2, 3, 4, 5, 7, 10, 14, 20, 28, 39, 50)  # numbers of actions along the right panel
+PAIR = (2, 1, MOST)  # two critics, one sample of their errors
+REACH = 5.4  # of the axes of values: 4.5 times the largest noise
 ESTIMATORS = {"maximum": VERMILLION, "double": GREEN, "clipped": BLUE}
 
 
@@ -39,9 +32,9 @@ def plot_bias(
     itself, "double" what the second one says, "clipped" the lower of the two (the target of TD3,
     whose actor follows the first critic).
 
-    Left: one draw; rings mark what each estimator reads off. Middle: each over many draws, on the
-    same axis; the bar and the number are the exact mean of estimate minus truth. Right: that bias
-    for other numbers of actions.
+    Left: one sample; rings mark what each estimator reads off. Middle: each over many samples, on
+    the same axis; the line and the number are the exact mean of estimate minus truth. Right: that
+    bias for other numbers of actions.
 
     Args:
         actions: how many there are, 1 to 50.
@@ -49,10 +42,8 @@ def plot_bias(
         spread: the true values lie evenly between -spread and 0; at 0 all actions are equal.
         shared: correlation of the two critics' errors. At 0 they know nothing of each other; at 1
             they are the same.
-        seed: another one gives another draw on the left.
+        seed: another one gives another sample on the left.
     """
-    _check_bias(actions, noise, spread, shared)
-    reach = max(5.4, 4.5 * noise, spread + 2.8 * noise)
     exact = {n: expected_bias(n, noise, spread, shared) for n in sorted({*COUNTS, actions})}
     fig, axes = new_figure(3, height=3.6, layout=None)
     for ax, left, width in zip(axes, (0.55, 3.2, 5.67), (2.5, 1.95, 1.78), strict=True):
@@ -60,27 +51,14 @@ def plot_bias(
     one = estimates(actions, noise, spread, shared, np.random.default_rng(seed).normal(size=PAIR))
     _draw_draw(axes[0], *one)
     many = estimates(actions, noise, spread, shared, _normals())
-    _draw_distributions(axes[1], many, exact[actions], reach)
-    _draw_bias(axes[2], exact, actions, max(3.0, 2.5 * noise))
+    _draw_distributions(axes[1], many, exact[actions])
+    _draw_bias(axes[2], exact, actions)
     for ax in axes[:2]:
-        ax.set_ylim(-reach, reach)
-        if reach == 5.4:
-            ax.set_yticks([-4, -2, 0, 2, 4])
+        ax.set_ylim(-REACH, REACH)
+        ax.set_yticks([-4, -2, 0, 2, 4])
     axes[1].tick_params(axis="y", labelleft=False, length=0)
     headline(fig, _bias_sentence(actions, noise, exact[actions]))
     return fig
-
-
-PAIR = (2, 1, MOST)  # two critics, one draw
-
-
-def _check_bias(actions: int, noise: float, spread: float, shared: float) -> None:
-    if not 1 <= actions <= MOST:
-        raise ValueError(f"actions must lie between 1 and {MOST}, not {actions}.")
-    if noise < 0 or spread < 0:
-        raise ValueError(f"noise and spread must not be negative, not {noise} and {spread}.")
-    if not 0 <= shared <= 1:
-        raise ValueError(f"shared must lie between 0 and 1, not {shared}.")
 
 
 def true_values(actions: int, spread: float) -> NDArray[np.float64]:
@@ -116,6 +94,7 @@ def three_estimates(first: NDArray, second: NDArray) -> dict[str, NDArray]:
     return dict(zip(ESTIMATORS, values, strict=True))
 
 
+@lru_cache(maxsize=512)
 def expected_bias(actions: int, noise: float, spread: float, shared: float) -> dict[str, float]:
     """The mean of each estimate minus the true best value, by quadrature, without any sampling.
 
@@ -150,19 +129,17 @@ def _draw_draw(ax: Axes, truth: NDArray, first: NDArray, second: NDArray) -> Non
     (own,) = ax.plot(x, first[0], "o", ms=size, mew=0, color=INK, label="critic 1")
     style: dict = {"ms": size, "mew": 1.1, "mec": INK, "color": "white"}
     (other,) = ax.plot(x, second[0], "o", label="critic 2", **style)
+    read = three_estimates(first, second)
     for (name, colour), ring in zip(ESTIMATORS.items(), (5.5, 5.5, 11), strict=True):
-        y = three_estimates(first, second)[name]
-        ax.plot(x[chosen], y, "o", ms=size + ring, mew=2, mec=colour, color="none")
+        ax.plot(x[chosen], read[name], "o", ms=size + ring, mew=2, mec=colour, color="none")
     ax.set_xlim(-0.02, 1.02)
     ax.set_xticks([])
-    label(ax, x=f"one draw: {n} action{'s' * (n > 1)}", y="value")
+    label(ax, x=f"one sample: {n} action{'s' * (n > 1)}", y="value")
     legend_above(ax, [bars, own, other])
 
 
-def _draw_distributions(
-    ax: Axes, many: tuple[NDArray, ...], means: dict[str, float], reach: float
-) -> None:
-    edges = np.linspace(-reach, reach, 72)
+def _draw_distributions(ax: Axes, many: tuple[NDArray, ...], means: dict[str, float]) -> None:
+    edges = np.linspace(-REACH, REACH, 72)
     middle = (edges[1:] + edges[:-1]) / 2
     ax.axhline(0, color=INK, lw=1.1, ls=DASHES)
     for i, (name, values) in enumerate(three_estimates(*many[1:]).items()):
@@ -177,21 +154,20 @@ def _draw_distributions(
     ax.grid(axis="x", visible=False)
     for tick, colour in zip(ax.get_xticklabels(), ESTIMATORS.values(), strict=True):
         tick.set_color(DARK.get(colour, colour))
-    label(ax, f"{DRAWS:,} draws, and the means", size=9.5)
+    label(ax, f"{DRAWS:,} samples, and the means", size=9.5)
 
 
-def _draw_bias(ax: Axes, exact: dict[int, dict[str, float]], actions: int, top: float) -> None:
+def _draw_bias(ax: Axes, exact: dict[int, dict[str, float]], actions: int) -> None:
     ax.axhline(0, color=INK, lw=1.1, ls=DASHES)
     x = np.log10(list(exact))  # a logarithmic axis by hand: matplotlib's takes long
     for name, colour in ESTIMATORS.items():
         ax.plot(x, [biases[name] for biases in exact.values()], color=colour, lw=2)
         place = math.log10(actions), exact[actions][name]
         ax.plot(*place, "o", ms=6.5, mew=0, color=colour, clip_on=False)
-    ax.set(xlim=(0, math.log10(MOST) * 1.02), ylim=(-top / 3, top))
+    ax.set(xlim=(0, math.log10(MOST) * 1.02), ylim=(-1, 3))
     ticks = (1, 2, 5, 10, 20, 50)
     ax.set_xticks(np.log10(ticks), [str(t) for t in ticks])
-    if top == 3:
-        ax.set_yticks([-1, 0, 1, 2, 3])
+    ax.set_yticks([-1, 0, 1, 2, 3])
     label(ax, "mean bias", "number of actions", size=9.5)
 
 
@@ -220,5 +196,5 @@ def bias_explorer() -> None:
         noise=Slider(0.0, 1.2, 1.0, 0.1, "noise"),
         spread=Slider(0.0, 2.0, 0.0, 0.1, "true spread"),
         shared=Slider(0.0, 0.9, 0.0, 0.1, "errors in common"),
-        seed=Slider(0, 20, 2, 1, "another draw"),
+        seed=Slider(0, 20, 2, 1, "another sample"),
     )

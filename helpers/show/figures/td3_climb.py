@@ -11,20 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
+from helpers.show.colours import BLUE, DASHES, GREEN, GREY, PURPLE, VERMILLION
 from helpers.show.figures.drawing import TOP, headline, note
 from helpers.show.figures.explore import Slider, explore
-from helpers.show.plotting import (
-    BLUE,
-    DASHES,
-    GREEN,
-    GREY,
-    PURPLE,
-    VERMILLION,
-    label,
-    legend_above,
-    margins,
-    new_figure,
-)
+from helpers.show.plotting import label, legend_above, margins, new_figure
 
 BEST, BROAD = -0.1, 0.9  # place and width of the hill that is the true Q; its height is 1
 CENTRES, NARROW = np.linspace(-1.5, 1.5, 31), 0.22  # of the bumps that an error is the sum of
@@ -84,12 +74,6 @@ def plot_climb(
         shared: correlation of the two critics' errors.
         seed: another one gives another pair of critics.
     """
-    if not 0 <= updates <= MOST:
-        raise ValueError(f"updates must lie between 0 and {MOST}, not {updates}.")
-    if size < 0:
-        raise ValueError(f"size must not be negative, not {size}.")
-    if not 0 <= shared <= 1:
-        raise ValueError(f"shared must lie between 0 and 1, not {shared}.")
     weights = two_errors(shared, seed)
     path = climb(weights[0], size, updates)
     fig, (left, right) = new_figure(2, height=3.6, layout=None)
@@ -163,7 +147,7 @@ def _climb_sentence(truth: NDArray, said: NDArray, size: float) -> str:
     values = f"Q₁ goes from {said[0]:.2f} to {said[-1]:.2f}, the true Q"
     if f"{truth[-1]:.2f}" == "1.00":
         return f"{many}: {values} stays near 1.00."
-    return f"{many} up the slope of Q₁: {values} from 1.00 down to {truth[-1]:.2f}."
+    return f"{many} up the gradient of Q₁: {values} from 1.00 down to {truth[-1]:.2f}."
 
 
 def climb_explorer() -> None:

@@ -5,14 +5,15 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from matplotlib.collections import LineCollection, PathCollection, PolyCollection
+from matplotlib.axes import Axes
+from matplotlib.collections import Collection, LineCollection, PathCollection, PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
-from matplotlib.lines import Line2D
 from matplotlib.path import Path
 from matplotlib.textpath import TextPath
 
-from helpers.show.figures.drawing import SHORT, headline, round_box, tint
+from helpers.show.colours import GREY, INK, SHORT
+from helpers.show.figures.drawing import headline, round_box, sheet, tint
 from helpers.show.figures.explore import Slider, explore
 from helpers.show.figures.td3_steps import (
     ARROWS,
@@ -25,7 +26,6 @@ from helpers.show.figures.td3_steps import (
     STEPS,
     Box,
 )
-from helpers.show.plotting import DPI, GREY, INK
 
 
 def plot_data_flow(step: int = 0) -> Figure:
@@ -38,16 +38,15 @@ def plot_data_flow(step: int = 0) -> Figure:
         step: what happens at this step stands out, what comes later is faint; 0 shows all
             fifteen alike.
     """
-    if not 0 <= step <= len(STEPS):
-        raise ValueError(f"step must lie between 0 and {len(STEPS)}, not {step}.")
-    fig = Figure(figsize=FLOW, dpi=DPI, facecolor="white")  # no axes: places are inches
-    _draw_caption(fig, step)
-    _draw_boxes(fig, [box for box in BOXES if box.group], step)
-    _draw_arrows(fig, step)
-    _draw_boxes(fig, [box for box in BOXES if not box.group], step)
-    _draw_words(fig, step)
-    for number, x, y in BADGES:
-        _draw_badge(fig, number, x, y, step)
+    fig, ax = sheet(*FLOW)
+    once = "TD3: 1 and 2 happen once, 3 at every step, 4 to 15 are one update."
+    headline(fig, f"{step} of {len(STEPS)}. {STEPS[step - 1].sentence}" if step else once)
+    _draw_caption(ax, step)
+    _draw_boxes(ax, [box for box in BOXES if box.group], step)
+    _draw_arrows(ax, step)
+    _draw_boxes(ax, [box for box in BOXES if not box.group], step)
+    _draw_words(ax, step)
+    _draw_badges(ax, step)
     return fig
 
 
@@ -58,7 +57,7 @@ def state_of(steps: Sequence[int], step: int) -> str:
     return "now" if step in steps else "past" if min(steps) < step else "ahead"
 
 
-def _draw_boxes(fig: Figure, boxes: Sequence[Box], step: int) -> None:
+def _draw_boxes(ax: Axes, boxes: Sequence[Box], step: int) -> None:
     frames, fills, edges, widths, dashes = [], [], [], [], []
     for box in boxes:
         state = state_of(box.steps, step)
@@ -71,16 +70,17 @@ def _draw_boxes(fig: Figure, boxes: Sequence[Box], step: int) -> None:
         widths.append(2.4 if state == "now" and not box.group else 1.3)
         dashes.append((0, (4, 2.2)) if box.dashed else "-")
         y = box.y - box.height / 2 + 0.2 if box.group else box.y
-        _say(fig, box.x, y, box.text, 8.5 if box.group else 10, state)
-    _add(fig, PathCollection(frames, facecolors=fills, edgecolors=edges, lw=widths, ls=dashes))
+        _say(ax, box.x, y, box.text, 8.5 if box.group else 10, state)
+    _add(ax, PathCollection(frames, facecolors=fills, edgecolors=edges, lw=widths, ls=dashes))
 
 
-def _add(fig: Figure, artist: Any) -> None:
-    artist.set_transform(fig.dpi_scale_trans)
-    fig.add_artist(artist)
+def _add(ax: Axes, collection: Collection) -> None:
+    """In the order of the calls, and not lines above patches."""
+    ax.add_collection(collection, autolim=False)
+    collection.set_zorder(2)
 
 
-def _draw_arrows(fig: Figure, step: int) -> None:
+def _draw_arrows(ax: Axes, step: int) -> None:
     lines, heads, looks = [], [], []
     for arrow in ARROWS:
         state = state_of(arrow.steps, step)
@@ -98,71 +98,65 @@ def _draw_arrows(fig: Figure, step: int) -> None:
         lines += [bare, points]
         looks += [("white", wide + 3, "-"), (colour, wide, SHORT if arrow.dashed else "-")]
         if arrow.text:
-            _say(fig, *arrow.at, arrow.text, 8.5, state)
+            _say(ax, *arrow.at, arrow.text, 8.5, state)
     colours, widths, dashes = zip(*looks, strict=True)
     strokes = LineCollection(lines, colors=colours, lw=widths, ls=dashes, capstyle="butt")
-    _add(fig, strokes)
-    _add(fig, PolyCollection(heads, facecolors=colours[1::2], lw=0))
+    _add(ax, strokes)
+    _add(ax, PolyCollection(heads, facecolors=colours[1::2], lw=0))
 
 
 def _say(
-    fig: Figure, x: float, y: float, text: str, size: float, state: str = "past", **more: Any
+    ax: Axes, x: float, y: float, text: str, size: float, state: str = "past", **more: Any
 ) -> None:
     colour = INK if state != "ahead" else tint(GREY, 0.4)
     look: dict = {"color": colour, "ha": "center", "va": "center", "linespacing": 1.25} | more
-    fig.text(x, y, text, fontsize=size, transform=fig.dpi_scale_trans, **look)
+    ax.text(x, y, text, fontsize=size, **look)
 
 
-def _draw_words(fig: Figure, step: int) -> None:
+def _draw_words(ax: Axes, step: int) -> None:
     for text, y in ENTRIES:
-        _say(fig, 1.66, y, text, 9.5, state_of((4,), step), ha="right")
+        _say(ax, 1.66, y, text, 9.5, state_of((4,), step), ha="right")
     for text, place, size, steps in REMARKS:
-        _say(fig, *place, text, size, state_of(steps, step))
+        _say(ax, *place, text, size, state_of(steps, step))
     for place, colour, steps in JOINTS:
         state = state_of(steps, step)
         edge = tint(colour, 0.25) if state == "ahead" else colour
-        _dot(fig, *place, 19, 2.2 if state == "now" else 1.3, edge)
-        _add(fig, Line2D(*np.array([place]).T, marker="+", ms=9, mew=1.4, color=edge))
+        wide = 2.2 if state == "now" else 1.3
+        ax.plot(*place, "o", ms=19, mew=wide, mec=edge, color="white")
+        ax.plot(*place, "+", ms=9, mew=1.4, color=edge)
 
 
-def _dot(
-    fig: Figure, x: float, y: float, size: float, wide: float, edge: str, fill: str = "white"
-) -> None:
-    _add(fig, Line2D([x], [y], marker="o", ms=size, mew=wide, mec=edge, color=fill))
+def _draw_badges(ax: Axes, step: int) -> None:
+    for state, size, fill, edge, ink in (
+        ("now", 17, INK, INK, "white"),
+        ("past", 14.5, "white", GREY, INK),
+        ("ahead", 14.5, "white", tint(GREY, 0.3), tint(GREY, 0.4)),
+    ):
+        shown = [badge for badge in BADGES if state_of(badge[:1], step) == state]
+        places = np.array([place for _, *place in shown]).reshape(-1, 2)
+        ax.plot(*places.T, "o", ms=size, mew=1, mec=edge, color=fill)
+        for number, x, y in shown:
+            _say(ax, x, y, str(number), 8, color=ink, linespacing=1)
 
 
-def _draw_badge(fig: Figure, number: int, x: float, y: float, step: int) -> None:
-    state = state_of((number,), step)
-    size, fill, edge, ink = {
-        "now": (17, INK, INK, "white"),
-        "past": (14.5, "white", GREY, INK),
-        "ahead": (14.5, "white", tint(GREY, 0.3), tint(GREY, 0.4)),
-    }[state]
-    _dot(fig, x, y, size, 1, edge, fill)
-    _say(fig, x, y, str(number), 8, color=ink, linespacing=1)
-
-
-def _draw_caption(fig: Figure, step: int) -> None:
+def _draw_caption(ax: Axes, step: int) -> None:
     x, y = 7.1, 4.35
-    _add(fig, PathCollection([round_box(x, y, 4.4, 0.98)], facecolors="#F5F6F8", lw=0))
+    _add(ax, PathCollection([round_box(x, y, 4.4, 0.98)], facecolors="#F5F6F8", lw=0))
     if step == 0:
-        headline(fig, "TD3: 1 and 2 happen once, 3 at every step, 4 to 15 are one update.")
         text = "actor and critics learn by gradients\ndashed: target networks, which follow them"
-        _say(fig, x, y, text, 9.5, linespacing=1.7)
+        _say(ax, x, y, text, 9.5, linespacing=1.7)
         return
     now = STEPS[step - 1]
-    headline(fig, f"{step} of {len(STEPS)}. {now.sentence}")
-    formula = _formula(now.formula)
-    shift = np.array([x, y + 0.12]) - formula.get_extents().get_points().mean(axis=0)
-    placed = Path(formula.vertices + shift, formula.codes)
-    _add(fig, PathCollection([placed], facecolors=INK, lw=0))
-    _say(fig, x, y - 0.31, now.code, 8.5, color=GREY, family="monospace")
+    _add(ax, PathCollection([_formula(now.formula, x, y + 0.12)], facecolors=INK, lw=0))
+    _say(ax, x, y - 0.31, now.code, 8.5, color=GREY, family="monospace")
 
 
 @lru_cache(maxsize=len(STEPS))
-def _formula(text: str) -> Path:
+def _formula(text: str, x: float, y: float) -> Path:
     """As outlines, in inches: matplotlib reads a formula anew for each figure, which takes long."""
-    return TextPath((0, 0), text, size=14 / 72, prop=FontProperties(math_fontfamily="cm"))
+    path = TextPath((0, 0), text, size=14 / 72, prop=FontProperties(math_fontfamily="cm"))
+    shift = np.array([x, y]) - path.get_extents().get_points().mean(axis=0)
+    return Path(path.vertices + shift, path.codes)
 
 
 def data_flow_explorer() -> None:

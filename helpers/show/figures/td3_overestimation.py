@@ -10,20 +10,19 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from helpers.show.figures.drawing import SHORT, header, limit_to_middle
-from helpers.show.plotting import COLOURS, DASHES, INK, band, label, legend_above, new_figure
+from helpers.show.colours import COLOURS, DASHES, INK, SHORT
+from helpers.show.figures.drawing import header, limit_to_middle
+from helpers.show.plotting import band, label, legend_above, new_figure
 from helpers.training.statistics import interquartile_mean
 
 
 def plot_overestimation(
     results: Mapping[str, Mapping[str, Any]],
-    pair: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
-    from_step: int = 0,
 ) -> Figure:
     """The values of critics and what is obtained, through training, over several seeds.
 
-    Left: for two variants the critic's mean value and the discounted return really obtained.
+    Left: for the first two the critic's mean value and the discounted return really obtained.
     Right: the difference, for all variants. Lines are interquartile means over seeds, bands their
     95 % bootstrap intervals.
 
@@ -31,20 +30,22 @@ def plot_overestimation(
         results: variant -> {"steps": `(points,)`, "estimated": `(seeds, points)`,
             "obtained": `(seeds, points)`}, such as `values_and_returns` in
             helpers/training/overestimation.py measures. Other entries are passed over.
-        pair: the two variants on the left; by default the first two of `names`.
-        names: the variants on the right, 6 at most; by default all.
-        from_step: leave out what was measured before: early values are near 0 whatever is true.
+        names: the variants that are drawn, 6 at most; by default all.
     """
     entries = {name: entry for name, entry in results.items() if isinstance(entry, Mapping)}
     measured = {name: entry for name, entry in entries.items() if "obtained" in entry}
     names = list(measured) if names is None else list(names)
-    pair = names[:2] if pair is None else list(pair)
-    _check_names(names, pair, measured)
-    runs = {name: _points(measured[name], from_step) for name in dict.fromkeys((*names, *pair))}
-    colours = dict(zip(runs, COLOURS, strict=False))
+    unknown = [name for name in names if name not in measured]
+    if unknown or not 1 <= len(names) <= len(COLOURS):
+        raise ValueError(
+            f"names must be 1 to {len(COLOURS)} of the variants that were measured "
+            f"({', '.join(measured) or 'none'}), not {', '.join(unknown or names) or 'none'}."
+        )
+    runs = {name: _points(measured[name]) for name in names}
+    pair, colours = names[:2], dict(zip(runs, COLOURS, strict=False))
     bias = {name: values - obtained for name, (_, values, obtained) in runs.items()}
     fig, (left, right) = new_figure(2, height=3.6, layout=None)
-    header(fig, _sentence({name: bias[name] for name in pair}, from_step), colours)
+    header(fig, _sentence({name: bias[name] for name in pair}), colours)
     _draw_values(left, {name: runs[name] for name in pair}, colours)
     right.axhline(0, color=INK, lw=1.1, ls=DASHES)
     for name in names:
@@ -56,18 +57,8 @@ def plot_overestimation(
     return fig
 
 
-def _check_names(names: Sequence[str], pair: Sequence[str], measured: Mapping[str, Any]) -> None:
-    unknown = [name for name in (*names, *pair) if name not in measured]
-    if unknown or not 1 <= len(names) <= len(COLOURS):
-        asked = ", ".join(map(str, unknown or names)) or "none"
-        raise ValueError(
-            f"names and pair must be 1 to {len(COLOURS)} of the variants that were measured "
-            f"({', '.join(measured) or 'none'}), not {asked}."
-        )
-
-
 def _draw_values(
-    ax: Axes, runs: Mapping[str, tuple[NDArray, ...]], colours: Mapping[str, str]
+    ax: Axes, runs: Mapping[str, Sequence[NDArray]], colours: Mapping[str, str]
 ) -> None:
     """Values and returns obtained of each variant, in the colour of that variant."""
     for name, (steps, values, obtained) in runs.items():
@@ -80,24 +71,16 @@ def _draw_values(
     legend_above(ax, [Line2D([], [], color=INK, ls=ls, label=k) for k, ls in kinds.items()])
 
 
-def _points(entry: Mapping[str, Any], from_step: int) -> tuple[NDArray, NDArray, NDArray]:
-    """Steps (points,), values and returns obtained (seeds, points), from `from_step` on."""
-    steps = np.asarray(entry["steps"])
-    late = steps >= from_step
-    if not late.any():
-        raise ValueError(f"from_step must be at most {steps.max()}, the last step measured.")
-    parts = (np.asarray(entry[key], dtype=np.float64) for key in ("estimated", "obtained"))
-    values, returns = (part[:, late] for part in parts)
-    return steps[late], values, returns
+def _points(entry: Mapping[str, Any]) -> list[NDArray]:
+    """Steps (points,), values and returns obtained (seeds, points)."""
+    return [np.asarray(entry[key], dtype=np.float64) for key in ("steps", "estimated", "obtained")]
 
 
-def _sentence(bias: Mapping[str, NDArray], from_step: int) -> str:
+def _sentence(bias: Mapping[str, NDArray]) -> str:
     """By how much each critic is off, in the mean over the points drawn."""
     said: list[str] = []
     for name, of_seeds in bias.items():
         mean = float(interquartile_mean(of_seeds.mean(axis=1)))
         size = f"{abs(mean):.1f}" if abs(mean) >= 1 else f"{abs(mean):.2g}"
         said.append(f"{size} too {'high' if mean > 0 else 'low'} ({name})")
-    if from_step:
-        return f"Values {', '.join(said)}, from step {from_step:,} on."
     return f"Mean over the training: values {', '.join(said)}."

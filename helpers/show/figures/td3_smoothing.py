@@ -9,19 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
+from helpers.show.colours import BLUE, DASHES, GREEN, GREY, ORANGE
 from helpers.show.figures.drawing import headline, note, place_panel, signed
 from helpers.show.figures.explore import Slider, explore
-from helpers.show.plotting import (
-    BLUE,
-    DASHES,
-    GREEN,
-    GREY,
-    ORANGE,
-    WIDTH,
-    label,
-    legend_above,
-    new_figure,
-)
+from helpers.show.plotting import WIDTH, label, legend_above, new_figure
 
 HILL = (0.8, -0.35, 0.4)  # height, place, width: the true Q
 PEAK = 0.5  # where the critic's error stands
@@ -43,20 +34,13 @@ def plot_smoothing(
         peak: the height of the false peak.
         width: its width; at this distance from the top 37 % of the height are left.
     """
-    if target_noise < 0 or noise_clip < 0:
-        raise ValueError(
-            "target_noise and noise_clip must not be negative, "
-            f"not {target_noise} and {noise_clip}."
-        )
-    if width <= 0:
-        raise ValueError(f"width must be above 0, not {width}.")
     a = np.linspace(-1, 1, 401)
     truth, q = toy_critic(a, 0.0, width), toy_critic(a, peak, width)
     smooth = smoothed(a, target_noise, noise_clip, peak, width)
     fig, (upper, lower) = new_figure(nrows=2, height=4.3, layout=None, sharex=True)
     for ax, bottom, height in ((upper, 1.45, 2.25), (lower, 0.5, 0.7)):
         place_panel(ax, 0.55, bottom, WIDTH - 0.7, height)
-    _draw_curves(upper, a, truth, q, smooth, max(1.7, peak + 0.2))
+    _draw_curves(upper, a, truth, q, smooth)
     _draw_kernel(lower, target_noise, noise_clip)
     hill = smoothed(a, target_noise, noise_clip, 0.0, width)
     headline(fig, _smoothing_sentence(a, truth, q, smooth, hill))
@@ -105,9 +89,7 @@ def _ndtr(z: ArrayLike) -> NDArray[np.float64]:
     return torch.special.ndtr(torch.as_tensor(z, dtype=torch.float64)).numpy()
 
 
-def _draw_curves(
-    ax: Axes, a: NDArray, truth: NDArray, q: NDArray, smooth: NDArray, top: float
-) -> None:
+def _draw_curves(ax: Axes, a: NDArray, truth: NDArray, q: NDArray, smooth: NDArray) -> None:
     (dashed,) = ax.plot(a, truth, color=GREY, lw=1.4, ls=DASHES, label="true Q")
     (thin,) = ax.plot(a, q, color=BLUE, lw=1.6, label="critic's Q")
     (bold,) = ax.plot(a, smooth, color=GREEN, lw=2.6, label="smoothed Q")
@@ -119,10 +101,9 @@ def _draw_curves(
         ax.plot(a[best], values[best], "o", ms=7.5, mew=0, color=colour)
         text = f"top of the {name}: a = {signed(a[best])}, in truth worth {truth[best]:.2f}"
         note(ax, 0.012, y, text, colour)
-    ax.set(xlim=(-1.02, 1.02), ylim=(-0.08, top))
+    ax.set(xlim=(-1.02, 1.02), ylim=(-0.08, 1.7))
     ax.tick_params(axis="x", labelbottom=False, length=0)
-    if top == 1.7:
-        ax.set_yticks([0, 0.5, 1, 1.5])
+    ax.set_yticks([0, 0.5, 1, 1.5])
     legend_above(ax, [dashed, thin, bold])
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from helpers.show.plotting import BLUE, GREEN, GREY, ORANGE, VERMILLION
+from helpers.show.colours import BLUE, GREEN, GREY, ORANGE, VERMILLION
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ REMARKS = (  # text, place, size, steps
     ),
 )
 JOINTS = (((3.3, 4.08), VERMILLION, (3,)), ((4.2, 0.98), ORANGE, (6,)))  # where noise is added
-BADGES = (
+BADGES: tuple[tuple[int, float, float], ...] = (
     (1, 2.45, 3.48), (2, 6.8, 3.53), (3, 3.3, 4.48), (4, 0.72, 3.34), (5, 2.45, 1.26),
     (6, 4.2, 0.66), (7, 4.9, 1.75), (8, 7.15, 1.45), (9, 8.2, 1.5), (10, 4.9, 2.47),
     (11, 9.3, 3.28), (12, 7.5, 3.16), (13, 4.4, 3.06), (14, 5.85, 2.11), (15, 3.0, 2.1),
