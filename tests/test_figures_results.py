@@ -151,9 +151,8 @@ def test_how_long_each_took_is_said_and_texts_stay_apart(record, said):
     [
         (lambda: plot_side_by_side(beside({})), "1 to 6 learners"),
         (lambda: plot_side_by_side(beside({str(i): [1.0] for i in range(7)})), "1 to 6 learners"),
-        (lambda: plot_overestimation(MEASURED, pair=["nobody"]), "not nobody"),
+        (lambda: plot_overestimation(MEASURED, ["nobody"]), "not nobody"),
         (lambda: plot_overestimation({"only scores": {"values": [1, 2]}}), "not none"),
-        (lambda: plot_overestimation(MEASURED, from_step=20_000), "at most 10000"),
         (lambda: plot_results({"made by": "nobody"}), "at least one variant"),
     ],
 )
