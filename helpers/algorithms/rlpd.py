@@ -99,7 +99,7 @@ class Agent(sac.Agent):
     """SAC's agent with LayerNorm in its critics."""
 
     def __init__(self, env: Any, s: Settings) -> None:
-        super().__init__(env, s)  # type: ignore[arg-type]  # has the settings that it reads
+        super().__init__(env, s)
         sizes = env.observation_space.shape[0], env.action_space.shape[0]
         self.critic = NormedTwinQNetwork(*sizes)  # 1
         self.target_critic = copy.deepcopy(self.critic)
@@ -126,7 +126,7 @@ def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
         if step >= s.learning_starts:
             for _ in range(s.gradient_steps):  # 6
                 batch = symmetric_sample(own, old, s.batch_size)  # 7
-                losses = sac.update(agent, batch, s, rng)  # type: ignore[arg-type]  # 8
+                losses = sac.update(agent, batch, s, rng)  # 8
             if step % 50 == 0:
                 shared.log(agent.history, step, losses)
         if terminated or truncated:

@@ -125,7 +125,7 @@ def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
     """A trained agent. `watch` hands on every update. Seeds torch's generator, for the weights."""
     torch.manual_seed(seed)
     rng, env = np.random.default_rng(seed), shared.scaled_env(s.env_id)
-    agent = Agent(env, s)  # type: ignore[arg-type]  # 1: has the two learning rates that it reads
+    agent = Agent(env, s)  # 1
     memory = read_data(s.demos, env, s.reward_scale, rng)  # 2
     for number in watch(range(1, s.steps + 1), agent, agent.history):  # 3
         losses = update(agent, memory.sample(s.batch_size), s, number, rng)  # 4 to 8
