@@ -299,6 +299,16 @@ SETTINGS: dict[tuple[str, str], Setting] = {
             params={"tau": 0.02},
             demos="clumsy_pendulum",
         ),
+        Setting(
+            algorithm="rlpd",
+            env_id="SparsePendulum-v0",
+            lesson="08_old_data",
+            steps=6_000,
+            bar=120,
+            seconds=60,
+            params={"learning_starts": 100, "gradient_steps": 2, "tau": 0.02, "temperature": 0.1},
+            demos="clumsy_pendulum",
+        ),
     ]
 }
 
@@ -348,16 +358,6 @@ LONG: dict[tuple[str, str], Setting] = {
         )
         for algorithm, tau in (("td3", 0.02), ("ddpg", 0.01))
     },
-    ("rlpd", "SparsePendulum-v0"): Setting(
-        algorithm="rlpd",
-        env_id="SparsePendulum-v0",
-        lesson="08_old_data",
-        steps=6_000,
-        bar=120,
-        seconds=60,
-        params={"learning_starts": 100, "gradient_steps": 2, "tau": 0.02, "temperature": 0.1},
-        demos="clumsy_pendulum",
-    ),
     ("td3", "PixelPendulum-v0"): Setting(
         algorithm="td3",
         env_id="PixelPendulum-v0",
