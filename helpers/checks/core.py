@@ -1,5 +1,6 @@
 """`check` and `grade`: try a student's version of an exercise, and say what came of it."""
 
+import ast
 import functools
 import inspect
 import io
@@ -15,6 +16,7 @@ from helpers.checks.diagnose import diagnose, left_blank, not_started
 from helpers.checks.display import Report, Result, as_text, report
 from helpers.checks.exercise import Exercise, call, exercises, find
 from helpers.checks.running import Alarm, Outcome, Raised, expected, run, unlike
+from helpers.checks.source import source_of
 from helpers.show.notebook import in_kernel
 
 MINE = "Later cells use your version."
@@ -168,13 +170,27 @@ def judge(exercise: Exercise, candidate: Callable) -> Result:
     if problem is None:
         return _passed(exercise, candidate, got)
     if problem.name is not None and problem.name == exercise.bug:
-        return replace(_failed(exercise, problem.name, problem.message), status="not started")
+        status = "not started" if _as_given(exercise, candidate) else "not mended"
+        return replace(_failed(exercise, problem.name, problem.message), status=status)
     shown = None
     if problem.case is not None:
         found = unlike(exercise, expected(exercise), got)[problem.case]
         case, printed = exercise.inputs[problem.case], got.printed[problem.case]
         shown = report(exercise, case, found[0], printed)
     return _failed(exercise, problem.name, problem.message, shown)
+
+
+def _as_given(exercise: Exercise, candidate: Callable) -> bool:
+    """Whether the code with the bug stands there as it was given, or cannot be read."""
+    source, given = source_of(candidate), ast.parse(exercise.broken).body[0]
+    return source is None or _without_docstrings(source.node) == _without_docstrings(given)
+
+
+def _without_docstrings(node: ast.AST) -> str:
+    for each in ast.walk(node):
+        if isinstance(each, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(each):
+            del each.body[0]
+    return ast.dump(node)
 
 
 # --- Verdicts -------------------------------------------------------------------------------------
