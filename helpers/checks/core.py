@@ -170,27 +170,13 @@ def judge(exercise: Exercise, candidate: Callable) -> Result:
     if problem is None:
         return _passed(exercise, candidate, got)
     if problem.name is not None and problem.name == exercise.bug:
-        status = "not started" if _as_given(exercise, candidate) else "not mended"
-        return replace(_failed(exercise, problem.name, problem.message), status=status)
+        return _bug_still_there(exercise, candidate, problem.message)
     shown = None
     if problem.case is not None:
         found = unlike(exercise, expected(exercise), got)[problem.case]
         case, printed = exercise.inputs[problem.case], got.printed[problem.case]
         shown = report(exercise, case, found[0], printed)
     return _failed(exercise, problem.name, problem.message, shown)
-
-
-def _as_given(exercise: Exercise, candidate: Callable) -> bool:
-    """Whether the code with the bug stands there as it was given, or cannot be read."""
-    source, given = source_of(candidate), ast.parse(exercise.broken).body[0]
-    return source is None or _without_docstrings(source.node) == _without_docstrings(given)
-
-
-def _without_docstrings(node: ast.AST) -> str:
-    for each in ast.walk(node):
-        if isinstance(each, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(each):
-            del each.body[0]
-    return ast.dump(node)
 
 
 # --- Verdicts -------------------------------------------------------------------------------------
@@ -222,6 +208,22 @@ def _blank(exercise: Exercise, left: list[str]) -> Result:
     if left:
         return _failed(exercise, "unfinished", message)
     return replace(_failed(exercise, "not-started", message), status="not started")
+
+
+def _bug_still_there(exercise: Exercise, candidate: Callable, message: str) -> Result:
+    """Not started where the code stands there as it was given, or cannot be read."""
+    source, given = source_of(candidate), ast.parse(exercise.broken).body[0]
+    as_given = source is None or _without_docstrings(source.node) == _without_docstrings(given)
+    status = "not started" if as_given else "not mended"
+    return replace(_failed(exercise, exercise.bug, message), status=status)
+
+
+def _without_docstrings(node: ast.AST) -> str:
+    """A tree as text, for comparison."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(each):
+            del each.body[0]
+    return ast.dump(node)
 
 
 # --- The right numbers in another type ------------------------------------------------------------
