@@ -23,6 +23,7 @@ import nbformat
 import numpy as np
 from PIL import Image
 
+from helpers.show.figures.explore import Choice, Slider
 from helpers.show.plotting import to_png
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -73,46 +74,39 @@ def frames(
         png = to_png(draw(**settings | dict(zip(moving, chosen, strict=True))), scale=1)
         files.append(f"{cell_id}-{number}.webp")
         Image.open(io.BytesIO(png)).save(folder / files[-1], quality=80)
-    names = {name: control.label or name for name, control in moving.items()}
     shown = [
         {
-            "label": names[name],
-            "values": [said(moving[name], value) for value in choices[name]],
-            "default": choices[name].index(settings[name]),
+            "label": control.label or name,
+            "values": [said(control, value) for value in choices[name]],
+            "default": choices[name].index(control.default),
         }
-        for name in moving
+        for name, control in moving.items()
     ]
     return {"controls": shown, "files": files}
 
 
-def values(control: Any, most: int) -> list:
+def values(control: Slider | Choice, most: int) -> list:
     """At most so many of a control's values, its default among them."""
-    options = getattr(control, "options", None)
-    if isinstance(options, Mapping):
-        options = options.values()
-    if options is None:
-        step = control.step or (
-            1 if isinstance(control.lo, int) else (control.hi - control.lo) / 50
-        )
-        count = round((control.hi - control.lo) / step)
+    if isinstance(control, Choice):
+        named = isinstance(control.options, Mapping)
+        listed = list(control.options.values() if named else control.options)
+    else:
         whole = all(isinstance(each, int) for each in (control.lo, control.hi, control.default))
-        places = np.unique(np.linspace(0, count, most).round())
-        options = [control.lo + float(place) * step for place in places]
-        options = [round(each) if whole else round(each, 10) for each in options]
-        nearest = min(range(len(options)), key=lambda i: abs(options[i] - control.default))
-        options[nearest] = control.default
-    listed = list(options)
+        step = control.step or (1 if whole else (control.hi - control.lo) / 50)
+        count = round((control.hi - control.lo) / step)
+        listed = [round(control.lo + i * step, None if whole else 10) for i in range(count + 1)]
+        nearest = min(range(count + 1), key=lambda i: abs(listed[i] - control.default))
+        listed[nearest] = control.default
     if len(listed) > most:
         chosen = {round(place) for place in np.linspace(0, len(listed) - 1, most - 1)}
         listed = [listed[i] for i in sorted(chosen | {listed.index(control.default)})]
     return listed
 
 
-def said(control: Any, value: Any) -> str:
+def said(control: Slider | Choice, value: Any) -> str:
     """The value as the page names it."""
-    options = getattr(control, "options", None)
-    if isinstance(options, Mapping):
-        return next(name for name, each in options.items() if each == value)
+    if isinstance(control, Choice) and isinstance(control.options, Mapping):
+        return next(name for name, each in control.options.items() if each == value)
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
