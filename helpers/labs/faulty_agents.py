@@ -20,12 +20,12 @@ MIXED_UP = Edit(
 class FaultyA(TD3):
     """TD3, except for one thing."""
 
-    update = vars(
-        compiled(TD3, source_of_reference(TD3), "A", {"clipped_double_q_target": DISCOUNTED_TWICE})
-    )["update"]
+    update = compiled(
+        TD3, source_of_reference(TD3), "A", {"clipped_double_q_target": DISCOUNTED_TWICE}
+    ).update
 
 
 class FaultyB(TD3):
     """TD3, except for one thing."""
 
-    update = vars(edited(TD3, [MIXED_UP], "B"))["update"]
+    update = edited(TD3, [MIXED_UP], "B").update
