@@ -15,13 +15,14 @@ def measure(lesson: str, *measurements: Callable[[], Any]) -> None:
     """Make those that the command line names, and write data/results/LESSON_NAME.json.
 
     A measurement gives a dictionary, or yields what it has so far: then it is stored each time.
+    One that gives nothing stores its results itself.
     """
     torch.set_num_threads(1)
     known = {each.__name__: each for each in measurements}
     for name in sys.argv[1:]:
         command = {"command": f"python -m data.measure.lesson_{lesson} {name}", **circumstances()}
         found = known[name]()
-        for content in found if isinstance(found, Iterator) else [found]:
+        for content in found if isinstance(found, Iterator) else [found] if found else []:
             write_json(RESULTS / f"{lesson}_{name}.json", command | content)
 
 
