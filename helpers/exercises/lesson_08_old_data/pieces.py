@@ -34,8 +34,10 @@ def observe_sample(function, own, old, batch_size):
     batch, again = (function(own, old, batch_size) for _ in range(2))
     if batch is None:
         return None
-    if not isinstance(batch, Batch) or not all(isinstance(each, torch.Tensor) for each in batch):
-        return dict.fromkeys(SAMPLED) | {"form": f"{type(batch).__name__}, not a Batch of tensors"}
+    if not isinstance(batch, Batch):
+        return dict.fromkeys(SAMPLED) | {"form": f"{type(batch).__name__}, not a Batch"}
+    if not all(isinstance(each, torch.Tensor) for each in batch):
+        return dict.fromkeys(SAMPLED) | {"form": "a Batch of other things than tensors"}
     rows, others = batch.reward.flatten(), again.reward.flatten()
     firsts = [part[..., 0].flatten() for part in (batch.obs, batch.action, batch.next_obs)]
     ends = batch.terminated.flatten()
@@ -49,7 +51,7 @@ def observe_sample(function, own, old, batch_size):
         len(rows) > 4 and torch.equal(rows, others),
         len(set(rows.tolist())) > len(rows) // 2,
     ]
-    return dict(zip(SAMPLED, ["a Batch", *shapes, *seen], strict=True))
+    return dict(zip(SAMPLED, ["a Batch of tensors", *shapes, *seen], strict=True))
 
 
 def sample_cases(rng: np.random.Generator) -> list[Case]:
@@ -75,29 +77,35 @@ SYMMETRIC_SAMPLE = exercise(__file__, "8.5", symmetric_sample, sample_cases, obs
 # --- 8.6 subset_minimum ---------------------------------------------------------------------------
 
 CALLS = 600
+MINIMUM = (
+    "form", "shape", "lowest of all", "numbers returned in many calls",
+    "fewest different numbers in a call", "share of each critic",
+    "answer to whether all rows have the same critics",
+)  # fmt: skip
 
 
 def observe_minimum(function, q, m, same):
     """How often each critic is the lowest (in sixths), where all rows have the same order."""
     rng = np.random.default_rng(0)
     first = function(q.clone(), m, rng)
+    if first is None:
+        return None
+    found = dict.fromkeys(MINIMUM)
     if not isinstance(first, torch.Tensor):
-        return None if first is None else f"{type(first).__name__}, not a tensor"
+        return found | {"form": f"{type(first).__name__}, not a tensor"}
+    found |= {"form": "a tensor", "shape": str(tuple(first.shape))}
     if same is None:
-        return {"lowest of all": first}
+        return found | {"lowest of all": first}
     drawn = np.array([function(q.clone(), m, rng).numpy() for _ in range(CALLS)])
-    seen = {
-        "shape": str(tuple(first.shape)),
+    found |= {
         "numbers returned in many calls": np.unique(drawn),
         "fewest different numbers in a call": min(len(np.unique(each)) for each in drawn),
-        "share of each critic": None,
-        "answer to whether all rows have the same critics": None,
     }
     if first.shape != q.shape[1:]:
-        return seen
+        return found
     chosen = (drawn[:, None, :] == q.numpy()).argmax(axis=1)  # which critic, by call and row
     shares = np.bincount(chosen[:, 0], minlength=len(q)) / CALLS
-    return seen | {
+    return found | {
         "share of each critic": np.round(6 * shares) / 6,
         "answer to whether all rows have the same critics": bool((chosen == chosen[:, :1]).all()),
     }
