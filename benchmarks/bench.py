@@ -17,21 +17,9 @@ from benchmarks.training import a2c, ddpg, ppo, sac, td3
 from helpers.training.study import Parser, circumstances, save
 
 BENCHMARKS: dict[str, Callable[[], Benchmark]] = {
-    "td3": td3,
-    "ddpg": ddpg,
-    "sac": sac,
-    "a2c": a2c,
-    "ppo": ppo,
+    each.__name__: each for each in (td3, ddpg, sac, a2c, ppo)
 }
 SIZES = ("rounds", "steps")  # what a benchmark has and the command line may change
-
-
-def choose(names: Sequence[str]) -> dict[str, Benchmark]:
-    """The benchmarks of these names, all without one. Raises `ValueError` for an unknown name."""
-    for name in names:
-        if name not in BENCHMARKS:
-            raise ValueError(f"Unknown benchmark '{name}'; there are: {', '.join(BENCHMARKS)}.")
-    return {name: BENCHMARKS[name]() for name in dict.fromkeys(names or BENCHMARKS)}
 
 
 def bench(
@@ -54,14 +42,17 @@ def bench(
 
 
 def understood(options: Namespace) -> dict[str, Benchmark]:
-    """The benchmarks that are asked for. Raises `ValueError` for what cannot be."""
+    """The benchmarks that are asked for, by default all. Raises `ValueError` for what cannot be."""
+    for name in options.names:
+        if name not in BENCHMARKS:
+            raise ValueError(f"Unknown benchmark '{name}'; there are: {', '.join(BENCHMARKS)}.")
     for name in SIZES:
         size = getattr(options, name)
         if size is not None and size < 1:
             raise ValueError(f"--{name} counts from 1, it cannot be {size}.")
     if options.json and not options.json.absolute().parent.is_dir():
         raise ValueError(f"There is no folder '{options.json.parent}' to write --json to.")
-    return choose(options.names)
+    return {name: BENCHMARKS[name]() for name in dict.fromkeys(options.names or BENCHMARKS)}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -5,7 +5,6 @@ data/results/03_beside_sb3.json: about a quarter of an hour on two cores, most o
 defaults.
 """
 
-import json
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -100,9 +99,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", default="100-109", help="0-9, 3 or 0-4,7")
     parser.add_argument("--jobs", type=int, default=2, help="seeds trained side by side")
     parser.add_argument("--out", type=Path, default=RESULT, help="the .json file to write")
-    parser.add_argument(
-        "--clock", action="store_true", help="only the seconds, of two seeds, into that file"
-    )
     options = parser.parse_args(arguments)
     try:
         seeds, _ = parse_seeds(options.seeds), load("stable_baselines3")
@@ -110,10 +106,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     setting = get_setting("td3", "Pendulum-v1")
-    if options.clock:
-        record = json.loads(options.out.read_text(encoding="utf-8"))
-        save(options.out, record | {"clock": clock(setting, seeds[:2])})
-        return 0
     record = compare(setting, seeds, options.jobs, options.out)
     save(options.out, record | {"clock": clock(setting, seeds[:2])})
     return 0

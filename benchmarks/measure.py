@@ -1,6 +1,5 @@
 """Timing contenders in turns: what slows a shared machine down then slows all of them."""
 
-import operator
 import statistics
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
@@ -10,44 +9,17 @@ from benchmarks.workers import Missing, Run, Worker, choose_core
 
 
 @dataclass(frozen=True)
-class Unit:
-    """How what a turn gave is shown: `figure` makes the number of seconds."""
-
-    name: str
-    figure: Callable[[float], float]
-
-
-STEPS_PER_SECOND = Unit("steps/s", lambda seconds: 1 / seconds)
-MICROSECONDS = Unit("µs", lambda seconds: seconds * 1e6)
-
-
-@dataclass(frozen=True)
-class Bar:
-    """What is to be reached, such as `Bar(">=", 8)`."""
-
-    sign: str
-    value: float
-
-    def __str__(self) -> str:
-        return f"{self.sign} {self.value:g}"
-
-    def reached(self, figure: float) -> bool:
-        return {">=": operator.ge, "<=": operator.le}[self.sign](figure, self.value)
-
-
-@dataclass(frozen=True)
 class Contender:
     """One who takes part: `prepare`, which can be pickled, builds and returns what is timed.
 
     With `against`, the name of another one before it, a ratio is shown: how many times as long this
-    one takes as that one, and both take turns. The bar is for the ratio if there is one, otherwise
-    for the figure.
+    one takes as that one, and both take turns. `bar` is what the ratio should be at least.
     """
 
     name: str
     prepare: Callable[[], Run]
     against: str | None = None
-    bar: Bar | None = None
+    bar: float | None = None
 
 
 @dataclass(frozen=True)
@@ -58,7 +30,6 @@ class Benchmark:
     """
 
     title: str
-    unit: Unit
     contenders: Sequence[Contender]
     steps: int
     rounds: int = 9
@@ -71,9 +42,9 @@ def measure(benchmark: Benchmark, rounds: int, steps: int) -> list[dict]:
         turns, missing = take_turns(group, rounds, steps)
         for each in group:
             if each.name in missing:
-                rows.append(not_measured(each, benchmark.unit, missing[each.name]))
+                rows.append(not_measured(each, missing[each.name]))
             else:
-                rows.append(summary(each, benchmark.unit, turns))
+                rows.append(summary(each, turns))
     return rows
 
 
@@ -107,45 +78,42 @@ def take_turns(
     return {name: each[1:] for name, each in turns.items()}, missing
 
 
-def summary(contender: Contender, unit: Unit, turns: dict[str, list[float]]) -> dict:
-    """Figure and ratio of one contender: medians over the rounds, and all rounds beside them.
+def summary(contender: Contender, turns: dict[str, list[float]]) -> dict:
+    """Steps a second and ratio: medians over the rounds, and all rounds beside them.
 
     A ratio is taken within each round: two medians may come from rounds of different busyness.
     """
     own = turns[contender.name]
-    figures = [unit.figure(seconds) for seconds in own]
+    figures = [1 / seconds for seconds in own]
     other = turns.get(contender.against or "")
     ratios = other and [mine / its for mine, its in zip(own, other, strict=True)]
-    figure = statistics.median(figures)
     ratio = statistics.median(ratios) if ratios else None
-    row, bar = not_measured(contender, unit), contender.bar
-    return row | {
-        "figure": round(figure, 3),
+    return not_measured(contender) | {
+        "figure": round(statistics.median(figures), 3),
         "ratio": ratio and round(ratio, 4),
-        "reached": bar.reached(figure if ratio is None else ratio) if bar else None,
+        "reached": ratio >= contender.bar if ratio and contender.bar else None,
         "figures": [round(each, 3) for each in figures],
         "ratios": ratios and [round(each, 4) for each in ratios],
     }
 
 
-def not_measured(contender: Contender, unit: Unit, why: str | None = None) -> dict:
+def not_measured(contender: Contender, why: str | None = None) -> dict:
     """The row of a contender without figures."""
     empty = dict.fromkeys(["figure", "ratio", "reached", "figures", "ratios"])
     return {
         "name": contender.name,
-        "unit": unit.name,
         "against": contender.against,
-        "bar": str(contender.bar) if contender.bar else None,
+        "bar": f">= {contender.bar:g}" if contender.bar else None,
         "missing": why,
         **empty,
     }
 
 
-HEAD = ("as long", "lowest to highest", "bar", "")
+HEAD = ("steps/s", "as long", "lowest to highest", "bar", "")
 
 
 def cells(row: dict) -> tuple[str, ...]:
-    """A row as a table shows it: name, figure, and what `HEAD` says."""
+    """A row as a table shows it: the name, and what `HEAD` says."""
     if row["missing"]:
         return row["name"], "", "not measured", "", "", ""
     ratios = row["ratios"]
@@ -162,7 +130,7 @@ def cells(row: dict) -> tuple[str, ...]:
 
 def table(rows: Sequence[dict]) -> str:
     """The rows of one benchmark as text."""
-    lines = [("", rows[0]["unit"], *HEAD), *map(cells, rows)]
+    lines = [("", *HEAD), *map(cells, rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     shown = []
     for (name, *others), said in zip(lines, ["", *(row["missing"] for row in rows)], strict=True):

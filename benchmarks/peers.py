@@ -10,7 +10,6 @@ PACKAGES = {
     "stable_baselines3": "stable-baselines3",
     "sbx": "sbx-rl",
     "jax": "jax",
-    "cpprb": "cpprb",
 }  # module -> package
 
 

@@ -88,7 +88,7 @@ def tables(record: dict) -> str:
             f"**{name}**: {first['title']} ({rounds}, {first['date']}, core {processor['core']} of "
             f"{processor['model']} with {', '.join(processor['flags'])})"
         )
-        lines = [("", first["unit"], *HEAD), ("---", *["--:"] * 5), *map(_told, rows)]
+        lines = [("", *HEAD), ("---", *["--:"] * 5), *map(_told, rows)]
         parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
     return "\n\n".join(parts)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.measure import STEPS_PER_SECOND, Bar, Benchmark, Contender
+from benchmarks.measure import Benchmark, Contender
 from benchmarks.peers import load
 from benchmarks.products import prepare_products
 from benchmarks.single_file_td3 import SingleFileTD3
@@ -48,7 +48,7 @@ def off_policy(
     SB3's are for the smallest size: wider, all do the same products most of the time.
     """
     setting, contenders = get_setting(algorithm, PENDULUM), []
-    starts, bars = setting.make(seed=0).learning_starts, [Bar(">=", like_for_like), None, None]
+    starts = setting.make(seed=0).learning_starts
     for i, (hidden, batch) in enumerate(sizes):
         size = f"{hidden}x{hidden}, batch {batch}"
         ours = f"ours, {size}"
@@ -61,25 +61,25 @@ def off_policy(
         contenders += [
             Contender(ours, mine),
             against(f"{AUTOGRAD}, {size}", partial(mine, fast=False)),
-            against(f"SB3, {size}", partial(library, SB3), bar=bars[i]),
-            against(f"SBX, {size}", partial(library, SBX), bar=Bar(">=", 1)),
+            against(f"SB3, {size}", partial(library, SB3), bar=None if i else like_for_like),
+            against(f"SBX, {size}", partial(library, SBX), bar=1),
         ]
         if i == 0:
             widths = "256x256" if peer == "SAC" else "400x300"
-            name, bar = f"SB3, its defaults ({widths}, batch 256)", Bar(">=", as_it_comes)
-            contenders.append(against(name, partial(prepare_library, SB3, peer, PENDULUM), bar=bar))
+            name, its = f"SB3, its defaults ({widths}, batch 256)", (SB3, peer, PENDULUM)
+            contenders.append(against(name, partial(prepare_library, *its), bar=as_it_comes))
         if peer == "TD3":
             single_file = partial(prepare_single_file, setting, hidden, batch)
             contenders.append(against(f"a plain file, {size}", single_file))
         if peer in ("TD3", "DDPG"):
             contenders += products_alone(ours, peer, hidden, batch)
     title = f"environment steps a second on {PENDULUM}, an update in each"
-    return Benchmark(title, STEPS_PER_SECOND, contenders, steps=200)  # an episode: one reset
+    return Benchmark(title, contenders, steps=200)  # an episode: one reset
 
 
 def products_alone(ours: str, kind: str, hidden: int, batch: int) -> list[Contender]:
     """By each library; for wide networks there is a bar: our step within 1.2 of them."""
-    bar = Bar(">=", round(1 / 1.2, 3)) if hidden == WIDE else None
+    bar = round(1 / 1.2, 3) if hidden == WIDE else None
     return [
         Contender(f"the products alone, {library}", prepare, ours, bar)
         for library in ("torch", "numpy")
@@ -105,9 +105,7 @@ def on_policy(
     """On CartPole with the lesson's settings; `change` is ours once more, nearer to the peers."""
     setting, ours = get_setting(algorithm, CARTPOLE), "ours, as the lesson trains"
     against, mine = partial(Contender, against=ours), partial(prepare_ours, setting)
-    contenders = [
-        Contender(ours, mine),
-    ]
+    contenders = [Contender(ours, mine)]
     if peer == "PPO":
         plain = partial(mine, fast=False)
         contenders.append(against(f"{AUTOGRAD}, the same rollouts", plain))
@@ -118,9 +116,9 @@ def on_policy(
     for library in libraries:
         its = partial(prepare_library, library, peer, CARTPOLE, n_envs=16, **arguments)
         name = f"{names[library]}, the same rollouts"
-        contenders.append(against(name, its, bar=Bar(">=", 1) if library == SBX else None))
+        contenders.append(against(name, its, bar=1 if library == SBX else None))
     title = f"environment steps a second on {CARTPOLE}, 16 environments, updates included"
-    return Benchmark(title, STEPS_PER_SECOND, contenders, steps=10_240)
+    return Benchmark(title, contenders, steps=10_240)
 
 
 def prepare_ours(setting: Setting, **changes: Any) -> Run:

@@ -1,6 +1,5 @@
 """How fast our TD3 learns beside a peer."""
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -23,19 +22,14 @@ def test_every_learner_is_evaluated_through_its_training(name, monkeypatch):
     assert row["seconds"] >= 0
 
 
-def test_the_clock_takes_the_learners_in_turn(monkeypatch, tmp_path):
+def test_the_clock_takes_the_learners_in_turn(monkeypatch):
     def fake(name, setting, seed):
         return {"learner": name, "seed": seed, "seconds": 1.0, "returns": []}
 
     monkeypatch.setattr(learning, "run", fake)
-    monkeypatch.setattr(learning, "load", lambda name: None)
-    out = tmp_path / "beside.json"
-    out.write_text('{"steps": [1], "results": []}')
-    assert learning.main(["--clock", "--seeds", "100-109", "--out", str(out)]) == 0
-    record = json.loads(out.read_text())
-    assert record["steps"] == [1]
     names = list(learning.LEARNERS)
-    assert [(row["learner"], row["seed"]) for row in record["clock"]] == [
+    clock = learning.clock(get_setting("td3", "Pendulum-v1"), [100, 101])
+    assert [(row["learner"], row["seed"]) for row in clock] == [
         (name, seed) for seed in (100, 101) for name in names
     ]
 

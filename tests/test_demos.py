@@ -193,18 +193,6 @@ def test_every_kind_is_recorded_saved_and_loaded(env_id, tmp_path):
         assert [p.name for p in path.parent.iterdir()] == ["demos.npz"]
 
 
-def test_only_good_episodes_are_kept():
-    def lucky(obs):
-        return [0.0]
-
-    returns = record_demos(lucky, PENDULUM, 20).returns
-    bar = np.sort(returns)[-3]
-    demos = record_demos(lucky, PENDULUM, 3, min_return=bar)
-    np.testing.assert_allclose(demos.returns, returns[returns >= bar])
-    with one_sentence(ValueError, "Only 0 of 20 episodes"):
-        record_demos(lucky, PENDULUM, 1, min_return=0)
-
-
 def test_recording_refuses_what_cannot_be_recorded():
     with pytest.raises(ValueError, match="at least one"):
         Demos.from_episodes(PENDULUM, "a test", [])

@@ -157,9 +157,6 @@ DAMAGED: dict[str, tuple[Callable[[File], object], str]] = {
     "an array of version 2": (
         lambda f: f.put("obs", b"\x93NUMPY\x02\x00" + f.members["obs.npy"][8:]), "version"),
     "an unknown environment": (lambda f: f.say(env_id="Foreign-v0"), "does not know"),
-    "other episodes": (lambda f: f.say(lengths=[2, 3]), "other episodes"),
-    "other returns": (
-        lambda f: f.say(returns=f.about["returns"] | {"each": [100.0, 100.0]}), "other returns"),
 }  # fmt: skip
 
 

@@ -5,6 +5,7 @@ import torch
 
 from helpers.checks import find, grade
 from helpers.checks.edits import Edit, edited
+from helpers.checks.running import expected
 
 DRAW = "self.rng.integers(0, self.size, batch_size)"
 LAYERS = "[layer for layer in network.modules() if isinstance(layer, nn.Linear)]"
@@ -34,6 +35,8 @@ SLIPS = [
     *(("1.11", [("z = (", f"log_std = {limited}; z = (")], "") for limited in (
         "log_std.clamp(-5, 2)", "log_std.clamp(-10, 10)", "(log_std.exp() + 1e-6).log()",
         "log_std.exp().clamp(min=1e-3).log()")),
+    ("1.13", [('"entropy": entropy}', '"entropy": entropies[0]}')],
+     "The entropy returned after the update should be"),
     ("2.1", [("super().__init__()\n", "pass\n")], "has to begin with `super().__init__()`"),
     ("2.3", [("[obs, action]", "[obs[:, :1].expand_as(obs), action]")], ""),
     ("2.3", [("start_small(self.output)", "nn.init.uniform_(self.output.weight, -0.3, 0.3)")],
@@ -56,6 +59,8 @@ SLIPS = [
      "`sample` still raises"),
     ("2.5", [(DRAW, "self.rng.randint(9)")], "rng.integers"),
     ("2.5", [("array[self.position] = part", "array.append(part)")], "An array keeps its length"),
+    ("2.11", [("agent.actor_optimizer.step()", "pass"), ("agent.critic_optimizer.step()", "pass")],
+     "or leave the steps out"),
     ("2.6", [("@torch.no_grad()\n", ""), ("(1 - batch.terminated) * ", "")], "no mask"),
     ("2.6", [("(1 - batch.terminated)", "~batch.terminated")], "subtract 0.0 and 1.0 from 1"),
     ("3.3", [("(1 - batch.terminated)", "~batch.terminated")],
@@ -70,6 +75,8 @@ SLIPS = [
      "uses a shared stream"),
     ("3.7", [("agent.critic_optimizer.zero_grad()",
               "agent.critic_optimizer.zero_grad(); batch.reward.mul_(2)")], "parts of the batch"),
+    ("4.14", [("self.rng.random(batch_size)", "self.rng.random()")],
+     "one random number for all ranges"),
     ("5.4", [("super().reset(seed=seed)", "super.reset(seed=seed)")], "`super` has to be called"),
     ("5.4", [("super().reset(seed=seed)", "super().reset()")], NOT_PASSED_ON),
     ("5.4", [("super().reset(seed=seed)", "pass")], NOT_PASSED_ON),
@@ -99,6 +106,31 @@ def test_a_slip_has_its_verdict(number, edits, says):
     assert not result.passed
     assert says in f"{result.diagnosis}: {result}", str(result)
     assert "stand-in" not in result.message
+
+
+@pytest.mark.parametrize("number", ["1.13", "2.10", "3.7", "4.12", "6.7", "7.8", "8.2"])
+def test_each_loss_that_an_update_returns_is_compared(number):
+    for seen in expected(find(number)).observations:
+        for part, names in seen.items():
+            if part.startswith("names of the losses returned"):
+                after = part.removeprefix("names of the losses")
+                assert all(seen[f"{name}{after}"].numeric for name in names.value.split(", "))
+
+
+def test_a_bug_that_stands_in_changed_code_is_not_a_task_that_was_not_begun():
+    exercise = find("2.11")
+    given = edited(exercise.reference, exercise.mistakes[0].spellings[0], "as given")
+    assert grade("2.11", given).status == "not started"
+    again = Edit("agent.critic_optimizer.zero_grad()", "agent.critic_optimizer.zero_grad(); pass")
+    changed = edited(exercise.reference, [*exercise.mistakes[0].spellings[0], again], "changed")
+    result = grade("2.11", changed)
+    assert result.status == "not mended"
+    assert str(result).startswith("↻ 2.11 Find the bug: not yet\n  The bug is still there.")
+
+
+def test_an_update_that_returns_nothing_may_return_something():
+    last = Edit("agent.actor_optimizer.step()", "agent.actor_optimizer.step(); return loss")
+    assert grade("2.11", edited(find("2.11").reference, [last], "an answer")).passed
 
 
 def test_another_way_with_the_same_gradient_passes():

@@ -345,7 +345,7 @@ def test_an_id_is_made_when_learning_begins():
         (spaces.MultiDiscrete([2, 3]), "MultiDiscrete([2 3])"),
         (lambda: AnySpace(spaces.Text(4), action_space=TORQUE), "Text("),
     ],
-    ids=str,
+    ids=["actions", "arguments", "name", "integers", "several", "text"],
 )
 def test_environments_that_do_not_fit_are_one_sentence(env, told):
     with one_sentence(ValueError, told):

@@ -47,7 +47,7 @@ def test_going_on_equals_never_having_stopped_from_any_step(new, tmp_path):
         assert agent.history == whole.history
 
 
-@pytest.mark.parametrize("new", map(AGENTS.get, ["td3-ou", "ddpgfd-ou", "a2c", "book"]))
+@pytest.mark.parametrize("new", [AGENTS[name] for name in ("td3-ou", "ddpgfd-ou", "a2c", "book")])
 def test_a_training_in_many_sittings_is_one_training(new, tmp_path):
     """Saved and loaded time after time: before its first step, and twice in a row as well."""
     agent, path = new(), tmp_path / "a.pt"

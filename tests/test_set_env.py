@@ -79,7 +79,9 @@ def test_a_callback_may_change_the_environment_in_mid_training():
     assert len(agent.history["return"]) == 2  # of seven steps each
 
 
-@pytest.mark.parametrize("new", map(AGENTS.get, ["td3-ou", "ddpgfd", "rlpd", "a2c", "book"]))
+@pytest.mark.parametrize(
+    "new", [AGENTS[name] for name in ("td3-ou", "ddpgfd", "rlpd", "a2c", "book")]
+)
 def test_a_file_written_after_it_goes_on_bit_for_bit(new, tmp_path):
     """Before the first step in the new environment, and in the middle of an episode there."""
     for more in (0, 4):

@@ -21,18 +21,19 @@ SKILLED, CLUMSY = 5, 20  # episodes
 OTHERS = range(10_000, 10_100)  # starts for the table
 DELAY, LEVELS, SLIPS = 2, 5, 0.1  # steps, torques, share of the steps
 
-README = """\
+SETTING = get_setting("ddpg", SHAPED)
+README = f"""\
 # Demonstrations
 
-Made by `python -m tools.demos`: lesson 02's DDPG with lesson 02's setting, seed {agent_seed},
-trained on {shaped} for {steps:,} steps, then acting greedily. Episode i starts from
-`reset(seed=i)`, from seed {first} on. The clumsy hand sees everything {delay} steps late, has
-{levels} torques to choose from, and slips to a full one at {slips:.0%} of the steps: about as a
+Made by `python -m tools.demos`: lesson 02's DDPG with lesson 02's setting, seed {AGENT_SEED},
+trained on {SHAPED} for {SETTING.steps:,} steps, then acting greedily. Episode i starts from
+`reset(seed=i)`, from seed {START} on. The clumsy hand sees everything {DELAY} steps late, has
+{LEVELS} torques to choose from, and slips to a full one at {SLIPS:.0%} of the steps: about as a
 person with arrow keys.
 
 | file | environment | returns of its episodes | steps | the same policy on 100 other starts |
 | --- | --- | --- | --- | --- |
-{rows}
+{{rows}}
 
 Lesson 08 has three data sets more, 20 episodes each, made by `python -m data.measure.lesson_08
 data_sets`: `beginner_pendulum.npz`, `medium_pendulum.npz` and `random_sparse_pendulum.npz`.
@@ -66,42 +67,29 @@ def one_by_one(agent: Any, starts: range, maker: str) -> Demos:
 
 
 def main() -> None:
-    setting = get_setting("ddpg", SHAPED)
-    agent = setting.make(seed=AGENT_SEED).learn(setting.steps)
-    maker = f"lesson 02's DDPG after {setting.steps:,} steps in {SHAPED}, seed {AGENT_SEED}, acting"
+    agent = SETTING.make(seed=AGENT_SEED).learn(SETTING.steps)
+    maker = f"lesson 02's DDPG after {SETTING.steps:,} steps in {SHAPED}, seed {AGENT_SEED}, acting"
 
-    def told(how: str, seeds: range) -> str:
-        return f"{maker} {how} from starts {seeds[0]} to {seeds[-1]} (python -m tools.demos)"
-
-    def skilled(env_id: str, seeds: range) -> Demos:
-        return record_demos(agent, env_id, len(seeds), seeds[0], told("greedily", seeds))
-
-    def clumsy(env_id: str, seeds: range) -> Demos:
-        return one_by_one(agent, seeds, told("with a clumsy hand", seeds))
+    def play(env_id: str, how: str, seeds: range) -> Demos:
+        told = f"{maker} {how} from starts {seeds[0]} to {seeds[-1]} (python -m tools.demos)"
+        if how == "greedily":
+            return record_demos(agent, env_id, len(seeds), seeds[0], told)
+        return one_by_one(agent, seeds, told)
 
     rows = []
-    for name, env_id, act, episodes in [
-        ("pendulum", SHAPED, skilled, SKILLED),
-        ("sparse_pendulum", SPARSE, skilled, SKILLED),
-        ("clumsy_pendulum", SPARSE, clumsy, CLUMSY),
+    for name, env_id, how, episodes in [
+        ("pendulum", SHAPED, "greedily", SKILLED),
+        ("sparse_pendulum", SPARSE, "greedily", SKILLED),
+        ("clumsy_pendulum", SPARSE, "with a clumsy hand", CLUMSY),
     ]:
-        demos, others = act(env_id, range(START, START + episodes)), act(env_id, OTHERS).returns
+        demos = play(env_id, how, range(START, START + episodes))
+        others = play(env_id, how, OTHERS).returns
         save_demos(FOLDER / f"{name}.npz", demos)
         returns = ", ".join(f"{value:.0f}" for value in demos.returns)
         spread = f"{others.mean():.1f} ± {others.std():.1f}, worst {others.min():.1f}"
         rows.append(f"| `{name}.npz` | {env_id} | {returns} | {len(demos):,} | {spread} |")
         print(demos)
-    text = README.format(
-        agent_seed=AGENT_SEED,
-        shaped=SHAPED,
-        steps=setting.steps,
-        first=START,
-        delay=DELAY,
-        levels=LEVELS,
-        slips=SLIPS,
-        rows="\n".join(rows),
-    )
-    (FOLDER / "README.md").write_text(text)
+    (FOLDER / "README.md").write_text(README.format(rows="\n".join(rows)))
 
 
 if __name__ == "__main__":

@@ -1,19 +1,16 @@
 """Makes and keeps `.venv`, the course's own Python environment. Standard library only."""
 
-import errno
 import hashlib
 import importlib.util
 import json
 import os
 import platform
-import queue
 import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -219,8 +216,8 @@ class Environment:
         Where PyTorch's own index is out of reach, the normal installation follows and takes PyPI's.
         """
         text = self.files(dev=False)[0].read_text()
-        wanted = re.search(r"^torch(?:==(\S+))?$", text, re.MULTILINE)
-        if wanted is None or self.has_torch(wanted[1]):
+        wanted = re.search(r"^torch(==\S+)?$", text, re.MULTILINE)
+        if wanted is None:
             return
         quick = ("--retries", "0", "--timeout", "15")
         status, _ = self.pip("--no-deps", "--index-url", TORCH_CPU, *quick, wanted[0])
@@ -228,19 +225,10 @@ class Environment:
             print("PyTorch for CPUs is out of reach; the usual PyTorch is 3 GB larger.", flush=True)
             self.check_space(SPACE_WITH_CUDA)
 
-    def has_torch(self, version: str | None) -> bool:
-        """Of that version, or any."""
-        question = "from importlib.metadata import version; print(version('torch'))"
-        answer = subprocess.run([self.python, "-I", "-c", question], capture_output=True, text=True)
-        found = answer.stdout.strip().split("+")[0]
-        return found == version or bool(found and version is None)
-
     def write_stamp(self, dev: bool) -> None:
         version = self.version()
         prints = [self.fingerprint(each, version) for each in ((False, True) if dev else (False,))]
-        new = self.stamp.with_suffix(".new")
-        new.write_text(json.dumps(prints))
-        os.replace(new, self.stamp)
+        self.stamp.write_text(json.dumps(prints))
 
     def compile_meanwhile(self) -> subprocess.Popen:
         """Write bytecode on one core while JupyterLab starts: half of pip's work, were it pip's."""
@@ -249,7 +237,7 @@ class Environment:
         streams = dict.fromkeys(("stdin", "stdout", "stderr"), quiet)
         return subprocess.Popen(command, env=self.variables(), **streams)
 
-    # Calling pip, with progress
+    # Calling pip
 
     def pip(self, *arguments: str | Path) -> tuple[int, str]:
         pip = [self.python, "-m", "pip", "install", "--no-input", "--disable-pip-version-check"]
@@ -260,7 +248,8 @@ class Environment:
         return status, output
 
     def call(self, command: Sequence[str | Path], stage: str) -> tuple[int, str]:
-        """Run a command with progress in place of its output; returns status and output."""
+        """Run a command, and say instead of its output how far it is; gives status and output."""
+        print(f"  {stage} ...", flush=True)
         child = subprocess.Popen(
             command,
             cwd=self.root,
@@ -271,27 +260,14 @@ class Environment:
             encoding="utf-8",
             errors="replace",
         )
-        lines: queue.Queue[str] = queue.Queue()
-
-        def read() -> None:
-            for line in child.stdout:
-                lines.put(line)
-            lines.put("")
-
-        threading.Thread(target=read, daemon=True).start()
-        output: list[str] = []
-        progress = Progress()
+        output = []
         try:
-            while not output or output[-1]:
-                progress.show(stage)
-                try:
-                    output.append(lines.get(timeout=0.5))
-                except queue.Empty:
-                    continue
-                stage = pip_stage(output[-1]) or stage
+            for line in child.stdout:
+                output.append(line)
+                if news := pip_stage(line):
+                    print(f"  {news} ...", flush=True)
             return child.wait(), "".join(output)
         finally:
-            progress.clear()
             try:
                 child.wait(timeout=10)  # after Ctrl-C pip, which got it as well, cleans up
             except (subprocess.TimeoutExpired, KeyboardInterrupt):
@@ -342,28 +318,6 @@ def pip_stage(line: str) -> str | None:
     return None
 
 
-class Progress:
-    """On a terminal one line that is written over; elsewhere (a log) a line for each new stage."""
-
-    def __init__(self):
-        self.started = time.monotonic()
-        self.shown = ""
-
-    def show(self, stage: str) -> None:
-        if sys.stdout.isatty():
-            line = f"  {time.monotonic() - self.started:3.0f} s  {stage} ..."
-            line = line[: shutil.get_terminal_size().columns - 1]
-            print("\r" + line.ljust(len(self.shown)), end="", flush=True)
-            self.shown = line
-        elif stage != self.shown:
-            print(f"  {stage} ...", flush=True)
-            self.shown = stage
-
-    def clear(self) -> None:
-        if sys.stdout.isatty():
-            print("\r" + " " * len(self.shown) + "\r", end="", flush=True)
-
-
 # What pip and the system say, and what that means. First match counts.
 REASONS = {
     r"no space left|Errno 28\b|WinError 112|not enough space": (
@@ -406,11 +360,7 @@ def explain(output: str, root: Path) -> str:
 
 def explain_os_error(error: OSError) -> str:
     """One sentence for what the system refused."""
-    if error.errno == errno.ENOSPC:
-        return "The disk is full: make room for about 3 GB and run this again."
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return (
-            f"'{error.filename}' cannot be written: copy the course to a folder of your own and "
-            "run it there."
-        )
-    return f"The system refuses '{error.filename}': {error.strerror}."
+    return (
+        f"The system refuses '{error.filename}' ({error.strerror}): the course needs a folder that "
+        "you can write, with about 3 GB of room."
+    )

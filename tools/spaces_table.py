@@ -10,22 +10,12 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
-from helpers.agents import (
-    A2C,
-    DDPG,
-    PPO,
-    RLPD,
-    SAC,
-    TD3,
-    TD3BC,
-    BehaviourCloning,
-    DDPGfD,
-    ReinforceWithBaseline,
-)
+from helpers import agents
 from helpers.agents.base import Agent
 
 AGENTS: tuple[type[Agent], ...] = (
-    A2C, ReinforceWithBaseline, PPO, DDPG, TD3, DDPGfD, SAC, BehaviourCloning, TD3BC, RLPD,
+    agents.A2C, agents.ReinforceWithBaseline, agents.PPO, agents.DDPG, agents.TD3, agents.DDPGfD,
+    agents.SAC, agents.BehaviourCloning, agents.TD3BC, agents.RLPD,
 )  # fmt: skip
 BOUNDED = spaces.Box(np.float32([-1, 10]), np.float32([3, 20]))
 # An example of every kind. Kinds that neither may be, such as Graph, are left out.
@@ -111,20 +101,19 @@ def both_spaces(
 
 def as_markdown(rows: list[Row]) -> str:
     """The rows as a table; kinds that follow each other and get the same answers share a line."""
+
+    def cells(row: Row) -> str:
+        return " | ".join("no" if row.answers[kind] else "yes" for kind in AGENTS)
+
     lines = [
-        "| | " + " | ".join(kind.__name__ for kind in AGENTS) + " |",
+        f"| | {' | '.join(kind.__name__ for kind in AGENTS)} |",
         "| --- " * (len(AGENTS) + 1) + "|",
     ]
     for part in EXAMPLES:
         lines.append(f"| **{part}** " + "| " * len(AGENTS) + "|")
-        in_part = (row for row in rows if row.part == part)
-        for cells, alike in groupby(in_part, key=_cells):
-            lines.append(f"| {', '.join(row.name for row in alike)} | " + " | ".join(cells) + " |")
+        for answers, alike in groupby((row for row in rows if row.part == part), key=cells):
+            lines.append(f"| {', '.join(row.name for row in alike)} | {answers} |")
     return "\n".join(lines)
-
-
-def _cells(row: Row) -> list[str]:
-    return ["no" if row.answers[kind] else "yes" for kind in AGENTS]
 
 
 if __name__ == "__main__":

@@ -1,14 +1,12 @@
 """What the page "Try it" says that settings do: each trained on twenty seeds, in this Python.
 
-    python -m tools.try_it [--seeds 100-119] [--out data/results/try_it.json]
+    python -m tools.try_it
 
 One training takes some three seconds. What the file has already is kept.
 """
 
-import argparse
 import json
 import platform
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,10 +15,11 @@ from helpers.algorithms import td3_numpy
 from helpers.algorithms.td3_numpy import Settings
 from helpers.training.results import RESULTS, write_json
 from helpers.training.statistics import LEVEL, permutation_test
-from helpers.training.study import parse_seeds
 from tools.try_it_driver import Run
 
 BAR = -200
+SEEDS = range(100, 120)
+FILE = RESULTS / "try_it.json"
 COURSE = "TD3 as in the course"
 # The table's rows, beside whose words stands the button that races them.
 VARIANTS: dict[str, dict[str, float]] = {
@@ -74,24 +73,19 @@ def table(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tools.try_it")
-    parser.add_argument("--seeds", default="100-119")
-    parser.add_argument("--out", type=Path, default=RESULTS / "try_it.json")
-    options = parser.parse_args()
-    kept = json.loads(options.out.read_text("utf-8"))["results"] if options.out.exists() else []
+    kept = json.loads(FILE.read_text("utf-8"))["results"] if FILE.exists() else []
     content: dict[str, Any] = {
-        "command": f"python -m tools.try_it --seeds {options.seeds}",
+        "command": "python -m tools.try_it",
         "versions": {"python": platform.python_version(), "numpy": np.__version__},
         "results": kept,
     }
     done = {(row["name"], row["seed"]) for row in kept}
-    seeds = parse_seeds(options.seeds)
-    for seed, name in ((seed, name) for seed in seeds for name in VARIANTS):
+    for seed, name in ((seed, name) for seed in SEEDS for name in VARIANTS):
         if (name, seed) not in done:
             content["results"].append(measure(name, seed))
-            write_json(options.out, content, rows="results")
-    found = {"seeds": len(seeds), "level": TABLE_LEVEL, "table": table(content["results"])}
-    write_json(options.out, content | found, rows="results")
+            write_json(FILE, content, rows="results")
+    found = {"seeds": len(SEEDS), "level": TABLE_LEVEL, "table": table(content["results"])}
+    write_json(FILE, content | found, rows="results")
 
 
 if __name__ == "__main__":

@@ -1,22 +1,22 @@
 """What of A2C pays off on a pendulum that never ends: ten seeds of each variant.
 
-    python -m data.measure.lesson_01
+    python -m data.measure.lesson_01 long_pendulum
 
 writes data/results/01_long_pendulum.json and goes on where it was stopped. The measure was named
 beforehand: "evaluations" is the mean training return of the last third of the steps.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-import torch
 
+from data.measure.stored import measure
 from helpers.algorithms import a2c, reinforce
-from helpers.training.results import RESULTS, load_results, write_json
-from helpers.training.study import circumstances
+from helpers.training.results import RESULTS, load_results
 
 NAME = "01_long_pendulum"
 SEEDS = range(10, 20)
@@ -66,11 +66,8 @@ def run(variant: str, seed: int) -> dict[str, Any]:
     return {"returns": np.round(curve, 1).tolist(), "evaluations": round(float(late), 1)}
 
 
-def main() -> None:
-    torch.set_num_threads(1)
-    record: dict[str, Any] = {"command": "python -m data.measure.lesson_01", **circumstances()}
-    if (RESULTS / f"{NAME}.json").exists():
-        record = load_results(NAME)
+def long_pendulum() -> Iterator[dict[str, Any]]:
+    record = load_results(NAME) if (RESULTS / f"{NAME}.json").exists() else {}
     for seed, variant in ((seed, variant) for seed in SEEDS for variant in VARIANTS):
         empty = {"bar": BAR, "seeds": [], "steps": POINTS}
         runs = record.setdefault(variant, empty | {"returns": [], "evaluations": []})
@@ -79,8 +76,8 @@ def main() -> None:
         for key, value in {"seeds": seed, **run(variant, seed)}.items():
             runs[key].append(value)
         print(variant, seed, runs["evaluations"][-1], flush=True)
-        write_json(RESULTS / f"{NAME}.json", record)
+        yield record
 
 
 if __name__ == "__main__":
-    main()
+    measure("01", long_pendulum)

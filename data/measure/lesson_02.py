@@ -1,13 +1,12 @@
 """Lesson 02's own measurements.
 
-    python -m data.measure.lesson_02 first     # 02_first_at_bar.json, about five minutes
-    python -m data.measure.lesson_02 bug       # 02_bug.json, about two minutes
+    python -m data.measure.lesson_02 first_at_bar     # about five minutes
+    python -m data.measure.lesson_02 bug              # about two minutes
 
-`first`: after how many steps A2C and DDPG first reach Pendulum's threshold. `bug`: DDPG trained
-with the bug of exercise 2.11.
+`first_at_bar`: after how many steps A2C and DDPG first reach Pendulum's threshold. `bug`: DDPG
+trained with the bug of exercise 2.11.
 """
 
-import sys
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
@@ -15,47 +14,31 @@ from unittest.mock import patch
 import numpy as np
 import torch
 
-from helpers.agents.base import Agent
+from data.measure.stored import bug_of, measure
 from helpers.algorithms import ddpg
-from helpers.checks import find
 from helpers.evaluation import evaluate
 from helpers.labs.break_it import POINTS, curve
-from helpers.training.results import RESULTS, write_json
+from helpers.training.callbacks import CallbackList, Evaluate, StopAtReturn
 from helpers.training.settings import get_setting
-from helpers.training.study import circumstances
 
 EVERY = {"ddpg": 500, "a2c": 10_000}  # steps between two evaluations of 20 episodes each
 
 
-class FirstAtBar:
-    """A callback that ends the training at the first evaluation that reaches the threshold."""
-
-    def __init__(self, bar: float, every: int) -> None:
-        self.bar, self.every, self.due = bar, every, every
-        self.steps: int | None = None
-
-    def __call__(self, agent: Agent) -> bool:
-        if agent.steps >= self.due:
-            self.due += self.every
-            if evaluate(agent).mean >= self.bar:
-                self.steps = agent.steps
-        return self.steps is None
-
-
-def first_at_bar(algorithm: str, seed: int) -> int | None:
+def steps_to_bar(algorithm: str, seed: int) -> int | None:
     """The steps after which it was there; None if it never was."""
     setting = get_setting(algorithm, "Pendulum-v1")
-    watch = FirstAtBar(setting.bar, EVERY[algorithm])
-    setting.make(seed).learn(setting.steps, watch)
-    return watch.steps
+    evaluations = Evaluate(EVERY[algorithm], episodes=20)
+    stop = StopAtReturn(setting.bar, evaluations=evaluations)
+    setting.make(seed).learn(setting.steps, CallbackList(evaluations, stop))
+    return stop.reached
 
 
-def first(seeds: range = range(10)) -> dict[str, Any]:
+def first_at_bar(seeds: range = range(10)) -> dict[str, Any]:
     record: dict[str, Any] = {"env_id": "Pendulum-v1", "every": EVERY, "seeds": list(seeds)}
     for algorithm in EVERY:
         setting = get_setting(algorithm, "Pendulum-v1")
         params = {name: str(value) for name, value in setting.params.items()}
-        steps = [first_at_bar(algorithm, seed) for seed in seeds]
+        steps = [steps_to_bar(algorithm, seed) for seed in seeds]
         record[algorithm] = {"params": params, "bar": setting.bar, "steps": steps}
         print(algorithm, steps, flush=True)
     return record
@@ -63,9 +46,7 @@ def first(seeds: range = range(10)) -> dict[str, Any]:
 
 def bug(seeds: range = range(5)) -> dict[str, Any]:
     """Returns and values, in the buffer's units, while DDPG trains with gradients cleared late."""
-    torch.set_num_threads(1)
-    s, exercise = ddpg.PENDULUM, find("2.11")
-    wrong: Any = next(m for m in exercise.mistakes if m.name == exercise.bug).function
+    s, wrong = ddpg.PENDULUM, bug_of("2.11")
 
     def update(agent: ddpg.Agent, batch: Any, s: ddpg.Settings) -> dict[str, torch.Tensor]:
         wrong(agent, batch, ddpg.td_target(batch, agent.target_actor, agent.target_critic, s.gamma))
@@ -89,13 +70,5 @@ def bug(seeds: range = range(5)) -> dict[str, Any]:
     return record
 
 
-def main(arguments: list[str]) -> int:
-    for name in arguments or ("first", "bug"):
-        measure, file = {"first": (first, "02_first_at_bar"), "bug": (bug, "02_bug")}[name]
-        command = {"command": f"python -m data.measure.lesson_02 {name}"}
-        write_json(RESULTS / f"{file}.json", {**command, **circumstances(), **measure()}, indent=1)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    measure("02", first_at_bar, bug)

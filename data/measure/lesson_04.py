@@ -5,7 +5,6 @@
 writes data/results/04_<name>.json. One core; the longest takes some minutes.
 """
 
-import sys
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -16,15 +15,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from data.measure.stored import bug_of, measure
 from helpers.agents import BehaviourCloning
 from helpers.algorithms import cloning, ddpgfd, shared
 from helpers.algorithms.cloning import bc_loss
-from helpers.checks import find
 from helpers.evaluation import evaluate
 from helpers.memory.buffers import n_step_return
-from helpers.training.results import RESULTS, write_json
 from helpers.training.settings import get_setting
-from helpers.training.study import circumstances
 from tools import demos as teachers
 
 SPARSE = "SparsePendulum-v0"
@@ -91,8 +88,6 @@ def bug(seeds: range = range(3), every: int = 200) -> dict[str, Any]:
     s = replace(ddpgfd.SPARSE_PENDULUM, steps=4000)
     demos = ddpgfd.read_demos(s.demos, shared.scaled_env(s.env_id))
     obs = torch.from_numpy(demos["obs"])
-    exercise = find("4.10")
-    broken = next(each.function for each in exercise.mistakes if each.name == exercise.bug)
     results: dict[str, Any] = {}
 
     def watched(values, steps, agent, history):
@@ -102,7 +97,7 @@ def bug(seeds: range = range(3), every: int = 200) -> dict[str, Any]:
                 with torch.no_grad():
                     values.append(round(agent.critic(obs, agent.actor(obs)).mean().item(), 2))
 
-    for name, target in {"right": ddpgfd.n_step_target, "broken": broken}.items():
+    for name, target in {"right": ddpgfd.n_step_target, "broken": bug_of("4.10")}.items():
         kept: dict[str, list] = {"returns": [], "values": []}
         for seed in seeds:
             values: list[float] = []
@@ -188,16 +183,5 @@ def corridor(seeds: range = range(10)) -> dict[str, Any]:
     return {"every": EVERY, "draws": DRAWS, "results": results}
 
 
-MEASUREMENTS = {each.__name__: each for each in (handicaps, copies, bug, corridor)}
-
-
-def main() -> None:
-    torch.set_num_threads(1)
-    for name in sys.argv[1:]:
-        found = MEASUREMENTS[name]()
-        command = {"command": f"python -m data.measure.lesson_04 {name}", **circumstances()}
-        write_json(RESULTS / f"04_{name}.json", command | found, indent=1)
-
-
 if __name__ == "__main__":
-    main()
+    measure("04", handicaps, copies, bug, corridor)

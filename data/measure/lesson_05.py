@@ -6,7 +6,6 @@ writes data/results/05_<name>.json after each seed; the second was ended after n
 six CPU minutes each, the third one.
 """
 
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 import torch
 from gymnasium.wrappers import TimeLimit
 
+from data.measure.stored import measure
 from helpers.agents import TD3
 from helpers.agents.base import Agent, gradient_step
 from helpers.agents.cloning import as_shown, bc_loss, minibatches, pretrain
@@ -23,9 +23,7 @@ from helpers.envs.heated_room import HeatedRoom
 from helpers.evaluation import evaluate
 from helpers.memory.buffers import Batch
 from helpers.training.callbacks import CallbackList, Evaluate, StopAtReturn
-from helpers.training.results import RESULTS, write_json
 from helpers.training.settings import get_setting
-from helpers.training.study import circumstances
 
 SPARSE = "SparsePendulum-v0"
 VARIANTS = {
@@ -127,16 +125,5 @@ def room(seeds: range = range(200, 220)) -> Iterator[dict[str, Any]]:
         yield {"thermostat": round(by_hand, 2), "results": results}
 
 
-MEASUREMENTS = {each.__name__: each for each in (stopping, after_cloning, room)}
-
-
-def main() -> None:
-    torch.set_num_threads(1)
-    for name in sys.argv[1:]:
-        command = {"command": f"python -m data.measure.lesson_05 {name}", **circumstances()}
-        for found in MEASUREMENTS[name]():  # stored after each seed
-            write_json(RESULTS / f"05_{name}.json", command | found, indent=1)
-
-
 if __name__ == "__main__":
-    main()
+    measure("05", stopping, after_cloning, room)

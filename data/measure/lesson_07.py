@@ -1,50 +1,61 @@
-"""Computing time until A2C and PPO first average CartPole's bar, measured once.
+"""What lesson 07 says of computing time, and what PPO's curves look like with a bug.
 
-    python -m data.measure.lesson_07
+    python -m data.measure.lesson_07 time_to_bar|broken
 
-writes data/results/07_time_to_bar.json. One core, half a minute.
+writes data/results/07_<name>.json. One core, half a minute each. The first: computing time until
+A2C and PPO first average CartPole's bar; the second: PPO with the bug of exercise 7.9 and without.
 """
 
 import time
 from typing import Any
+from unittest.mock import patch
 
-import numpy as np
 import torch
 
-from helpers.agents.base import Agent
-from helpers.training.results import RESULTS, write_json
+from data.measure.stored import bug_of, measure
+from helpers.algorithms import ppo
+from helpers.training.callbacks import StopAtReturn
 from helpers.training.settings import get_setting
-from helpers.training.study import circumstances
 
-EPISODES = 20  # that average the bar
+KEYS = ("return", "approx_kl", "clip_fraction")
 
 
 def until_the_bar(algorithm: str, seed: int) -> dict[str, Any]:
-    """Steps and CPU seconds until the last training episodes average the bar; None for never."""
-    setting, found = get_setting(algorithm, "CartPole-v1"), {}
-
-    def watch(agent: Agent) -> bool:
-        last = [value for _, value in agent.history["return"][-EPISODES:]]
-        if len(last) == EPISODES and np.mean(last) >= setting.bar:
-            found["steps"] = agent.steps
-        return not found
-
-    agent, began = setting.make(seed), time.process_time()
-    agent.learn(setting.steps, watch)
+    """Steps and CPU seconds until twenty training episodes average the bar; None for never."""
+    setting = get_setting(algorithm, "CartPole-v1")
+    stop, agent, began = StopAtReturn(setting.bar, 20), setting.make(seed), time.process_time()
+    agent.learn(setting.steps, stop)
     seconds = round(time.process_time() - began, 3)
-    return {"seed": seed, "steps": found.get("steps"), "cpu_seconds": seconds}
+    return {"seed": seed, "steps": stop.reached, "cpu_seconds": seconds}
 
 
-def main(seeds: range = range(10)) -> None:
-    torch.set_num_threads(1)
+def time_to_bar(seeds: range = range(10)) -> dict[str, Any]:
     runs = [(name, seed) for seed in seeds for name in ("a2c", "ppo")]  # in turn: the same load
     results: dict[str, list] = {"a2c": [], "ppo": []}
     for name, seed in runs:
         results[name].append(until_the_bar(name, seed))
         print(name, results[name][-1], flush=True)
-    record = {"command": "python -m data.measure.lesson_07", **circumstances()}
-    write_json(RESULTS / "07_time_to_bar.json", record | {"results": results}, indent=1)
+    return {"results": results}
+
+
+def curves(seed: int) -> dict[str, list]:
+    """About 80 numbers of each kind, spread evenly over a training: key -> [[step, number], ...]"""
+    history = ppo.train(ppo.CARTPOLE, seed).history
+    logged = {key: history[key][:: max(1, len(history[key]) // 80)] for key in KEYS}
+    return {key: [[int(step), round(x, 5)] for step, x in each] for key, each in logged.items()}
+
+
+def broken() -> dict[str, Any]:
+    bug = bug_of("7.9")
+
+    def surrogate(ratios: torch.Tensor, weights: torch.Tensor, clip: float) -> torch.Tensor:
+        """Minus the loss. Weights are normalised already; once more changes nothing."""
+        return -bug(ratios.log(), torch.zeros_like(ratios), weights, clip)
+
+    with patch.object(ppo, "clipped_surrogate", surrogate):
+        results = {"with the bug": [curves(seed) for seed in (0, 1)]}
+    return {"results": results | {"without": [curves(seed) for seed in (0, 1)]}}
 
 
 if __name__ == "__main__":
-    main()
+    measure("07", time_to_bar, broken)

@@ -7,21 +7,20 @@ The first writes three files of data/demos, the second data/results/08_far_away.
 take a minute on one core.
 """
 
-import sys
 from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
+from data.measure.stored import measure
 from helpers.agents.base import Agent
 from helpers.algorithms.ddpg import QNetwork
 from helpers.algorithms.rlpd import NormedQNetwork
 from helpers.demos.files import ARRAYS, Demos, record_demos, save_demos
 from helpers.envs.resumable import Transition
-from helpers.training.results import DATA, RESULTS, write_json
+from helpers.training.results import DATA
 from helpers.training.settings import get_setting
-from helpers.training.study import circumstances
 
 STEPS, SEED, NOISE = 4_000, 3, 0.3
 EPISODES = 20  # of 200 steps each, as many as the clumsy teacher's
@@ -90,10 +89,9 @@ def fitted(kind: type[QNetwork], seed: int, steps: int = 1500) -> tuple[nn.Modul
     return network, float(loss.detach().sqrt())
 
 
-def far_away() -> None:
+def far_away() -> dict[str, Any]:
     """The largest |Q| on circles around the data, with and without LayerNorm, for each fit."""
-    record: dict[str, Any] = {"command": "python -m data.measure.lesson_08 far_away"}
-    record |= {**circumstances(), "distances": DISTANCES}
+    record: dict[str, Any] = {"distances": DISTANCES}
     for name, kind in {"without": QNetwork, "with LayerNorm": NormedQNetwork}.items():
         rows = []
         for seed in FITS:
@@ -106,9 +104,8 @@ def far_away() -> None:
             rows.append({"error": round(error, 4), "largest": [round(q, 3) for q in largest]})
         record[name] = rows
         print(name, np.median([row["largest"] for row in rows], axis=0).round(2))
-    write_json(RESULTS / "08_far_away.json", record)
+    return record
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    {"data_sets": data_sets, "far_away": far_away}[sys.argv[1]]()
+    measure("08", data_sets, far_away)

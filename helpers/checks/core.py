@@ -1,5 +1,6 @@
 """`check` and `grade`: try a student's version of an exercise, and say what came of it."""
 
+import ast
 import functools
 import inspect
 import io
@@ -15,6 +16,7 @@ from helpers.checks.diagnose import diagnose, left_blank, not_started
 from helpers.checks.display import Report, Result, as_text, report
 from helpers.checks.exercise import Exercise, call, exercises, find
 from helpers.checks.running import Alarm, Outcome, Raised, expected, run, unlike
+from helpers.checks.source import source_of
 from helpers.show.notebook import in_kernel
 
 MINE = "Later cells use your version."
@@ -168,7 +170,7 @@ def judge(exercise: Exercise, candidate: Callable) -> Result:
     if problem is None:
         return _passed(exercise, candidate, got)
     if problem.name is not None and problem.name == exercise.bug:
-        return replace(_failed(exercise, problem.name, problem.message), status="not started")
+        return _bug_still_there(exercise, candidate, problem.message)
     shown = None
     if problem.case is not None:
         found = unlike(exercise, expected(exercise), got)[problem.case]
@@ -206,6 +208,22 @@ def _blank(exercise: Exercise, left: list[str]) -> Result:
     if left:
         return _failed(exercise, "unfinished", message)
     return replace(_failed(exercise, "not-started", message), status="not started")
+
+
+def _bug_still_there(exercise: Exercise, candidate: Callable, message: str) -> Result:
+    """Not started where the code stands there as it was given, or cannot be read."""
+    source, given = source_of(candidate), ast.parse(exercise.broken).body[0]
+    as_given = source is None or _without_docstrings(source.node) == _without_docstrings(given)
+    status = "not started" if as_given else "not mended"
+    return replace(_failed(exercise, exercise.bug, message), status=status)
+
+
+def _without_docstrings(node: ast.AST) -> str:
+    """A tree as text, for comparison."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(each):
+            del each.body[0]
+    return ast.dump(node)
 
 
 # --- The right numbers in another type ------------------------------------------------------------

@@ -3,6 +3,7 @@
 Diagnosis by simulation: a wrong answer that equals a mistake's on every case has its name.
 """
 
+import ast
 import inspect
 import re
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from itertools import chain
 from helpers.checks.advice import both
 from helpers.checks.context import Context, Diagnosis
 from helpers.checks.differs import differs
+from helpers.checks.edits import source_of_reference
 from helpers.checks.exercise import Exercise
 from helpers.checks.rules import RULES, first_of, remarks
 from helpers.checks.running import (
@@ -24,6 +26,8 @@ from helpers.checks.running import (
     unlike_here,
 )
 from helpers.checks.words import tell
+
+_STEP = re.compile(r"^\s*# \d+\. ", re.MULTILINE)  # makes a method a blank of the exercise
 
 
 def not_started(got: Outcome) -> bool:
@@ -42,20 +46,14 @@ def not_started(got: Outcome) -> bool:
 
 def left_blank(exercise: Exercise, candidate: Callable) -> list[str]:
     """Of a class with several blanks those that still raise, where others are filled in."""
+    source = source_of_reference(exercise.reference)
     if not (inspect.isclass(exercise.reference) and inspect.isclass(candidate)):
         return []
-    blanks = [name for name, entry in vars(exercise.reference).items() if _has_steps(entry)]
+    methods = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef)]
+    texts = {each.name: ast.get_source_segment(source, each) or "" for each in methods}
+    blanks = [name for name, text in texts.items() if _STEP.search(text)]
     left = [name for name in blanks if _raises_still(getattr(candidate, name, None))]
     return left if len(left) < len(blanks) else []
-
-
-def _has_steps(method: object) -> bool:
-    """Whether numbered comments in its body make it a blank of the exercise."""
-    try:
-        source = inspect.getsource(method) if inspect.isfunction(method) else ""
-    except OSError:
-        return False
-    return bool(re.search(r"^\s*# \d+\. ", source, re.MULTILINE))
 
 
 def _raises_still(method: object) -> bool:

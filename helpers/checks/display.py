@@ -19,6 +19,7 @@ LOOKS = {
     "passed": ("✓", "passed", "0, 158, 115"),
     "failed": ("↻", "not yet", "230, 159, 0"),
     "not started": ("○", "not started yet", "128, 134, 140"),
+    "not mended": ("↻", "not yet", "230, 159, 0"),
     "no answer": ("○", "no answer yet", "128, 134, 140"),
     "not yours": ("○", "no new answer", "128, 134, 140"),
 }
@@ -43,8 +44,8 @@ class Result:
 
     Attributes:
         exercise: the one that was tried.
-        status: "passed", "failed", "not started", "no answer", or "not yours" for the course's
-            own version.
+        status: "passed", "failed", "not started", "not mended" where a bug to find is still there
+            in changed code, "no answer", or "not yours" for the course's own version.
         message: what to tell the student, in a few sentences.
         diagnosis: the mistake's name, None where it has none; "not-started" for an empty blank.
         report: the smallest case that differs, None where there is none to show.

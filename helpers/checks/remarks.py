@@ -1,5 +1,7 @@
 """Rules about the source of a wrong answer: facts that are true whatever the mistake is called.
 
+`rules` asks them where there is a source.
+
 A loop that ends at once, a line without effect, a name or an argument that is never used, two
 arguments in each other's place, and where a gradient stops.
 """
@@ -9,7 +11,7 @@ import inspect
 from collections.abc import Iterable, Iterator
 
 from helpers.checks.context import Context, Diagnosis
-from helpers.checks.source import listed, never_read
+from helpers.checks.source import Source, listed, never_read
 
 # Methods and functions of torch and numpy that only give something new.
 _GIVES = {
@@ -21,29 +23,25 @@ _GIVES = {
 _DOES = {"backward", "step", "zero_grad", "detach_", "clear", "reset"}  # worth nothing uncalled
 
 
-def ends_at_once(c: Context) -> Diagnosis | None:
+def ends_at_once(c: Context, source: Source) -> Diagnosis | None:
     """A `return` as a plain line of a loop, in the function itself or in a method."""
-    if c.source is None:
-        return None
-    loops = [each for each in ast.walk(c.source.node) if isinstance(each, ast.For | ast.While)]
+    loops = [each for each in ast.walk(source.node) if isinstance(each, ast.For | ast.While)]
     lines = [line for loop in loops for line in loop.body if isinstance(line, ast.Return)]
     if not lines or (c.told and "loop" in c.told.message):
         return None
     return Diagnosis(
         "return in a loop",
-        f"`{c.source.line(lines[0].lineno)}` is inside a loop, so the function ends in the loop's "
+        f"`{source.line(lines[0].lineno)}` is inside a loop, so the function ends in the loop's "
         "first iteration. Indent it like the line with the `for` or `while`.",
     )
 
 
-def line_without_effect(c: Context) -> Diagnosis | None:
+def line_without_effect(c: Context, source: Source) -> Diagnosis | None:
     """The first line whose result is dropped."""
-    if c.source is None:
-        return None
     usual = {ast.dump(node) for node in ast.walk(c.given) if isinstance(node, ast.Expr)}
-    for node in (each for each in ast.walk(c.source.node) if isinstance(each, ast.Expr)):
+    for node in (each for each in ast.walk(source.node) if isinstance(each, ast.Expr)):
         if ast.dump(node) not in usual and (what := _no_effect(node.value)):
-            return Diagnosis(None, f"`{c.source.line(node.lineno)}` has no effect: {what}.")
+            return Diagnosis(None, f"`{source.line(node.lineno)}` has no effect: {what}.")
     return None
 
 
@@ -63,12 +61,10 @@ def _no_effect(value: ast.expr) -> str | None:
     return None
 
 
-def unused_name(c: Context) -> Diagnosis | None:
+def unused_name(c: Context, source: Source) -> Diagnosis | None:
     """The first name that is given a value of its own and never read afterwards."""
-    if c.source is None:
-        return None
     as_given = {ast.dump(node) for node in ast.walk(c.given) if isinstance(node, ast.FunctionDef)}
-    functions = [x for x in ast.walk(c.source.node) if isinstance(x, ast.FunctionDef)]
+    functions = [x for x in ast.walk(source.node) if isinstance(x, ast.FunctionDef)]
     for function in (each for each in functions if ast.dump(each) not in as_given):
         inside = list(ast.walk(function))
         changed = {getattr(x.target, "id", "") for x in inside if isinstance(x, ast.AugAssign)}
@@ -77,14 +73,14 @@ def unused_name(c: Context) -> Diagnosis | None:
             idle = sorted(_names(node.targets, ast.Store) - read)
             computed = not isinstance(node.value, ast.Name | ast.Attribute | ast.Tuple)
             if computed and idle and not idle[0].startswith("_"):
-                line = c.source.line(node.lineno)
+                line = source.line(node.lineno)
                 return Diagnosis(None, f"`{idle[0]}` is computed, in `{line}`, and never used.")
     return None
 
 
-def unused_argument(c: Context) -> Diagnosis | None:
+def unused_argument(c: Context, source: Source) -> Diagnosis | None:
     """What the function is given and never looks at, although the course's version does."""
-    never = never_read(c.source.node, c.given) if c.source else []
+    never = never_read(source.node, c.given)
     return Diagnosis(None, f"Your version never uses {listed(never)}.") if never else None
 
 
@@ -96,18 +92,16 @@ def _names(nodes: Iterable[ast.AST], context: type) -> set[str]:
 # --- What is in another's place -------------------------------------------------------------------
 
 
-def swapped(c: Context) -> Diagnosis | None:
+def swapped(c: Context, source: Source) -> Diagnosis | None:
     """Two arguments of a call, or two results of one, in each other's place: by their names."""
-    if c.source is None:
-        return None
     in_order = {(called, *sorted(names)): names for called, names in _unpacked(c.given)}
-    for called, names in _unpacked(c.source.node):
+    for called, names in _unpacked(source.node):
         right = in_order.get((called, *sorted(names)), names)
         if right != names:
             order = f"`{called}` gives {listed(right)} in this order"
             return Diagnosis(None, f"{order}, and you unpack them in another.")
-    for call in (each for each in ast.walk(c.source.node) if isinstance(each, ast.Call)):
-        function = c.source.surroundings.get(getattr(call.func, "id", ""))
+    for call in (each for each in ast.walk(source.node) if isinstance(each, ast.Call)):
+        function = source.surroundings.get(getattr(call.func, "id", ""))
         taken = [*inspect.signature(function).parameters] if inspect.isfunction(function) else []
         passed = [ast.unparse(each).split(".")[-1] for each in call.args]
         places = [(name, its) for name, its in zip(taken, passed, strict=False) if name != its]

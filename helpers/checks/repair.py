@@ -179,12 +179,11 @@ class _Search:
     def changes(self, source: Source, share: float = 1) -> Found:
         """What comes of each small change of the source."""
         found, roughly = Found(), Found()
-        module = ast.Module([source.node], [])
         surroundings = _without_outside(source.surroundings)
         for mutant in _mutants(source.node, self.exercise, self.only):
             if self.used() > share or mutant.rank > found.rank:
                 break
-            version = self._made(module, surroundings, source.node.name)
+            version = self._made(source.node, surroundings)
             if version and self._does(version, self.want):
                 exact = self._exactly(version)
                 self._judge_properties(version, mutant, found if exact else roughly)
@@ -202,7 +201,7 @@ class _Search:
         for method in (each for each in written if each.name in methods):
             place = body.index(method)
             body[place] = methods[method.name]
-            version = self._made(ast.Module([source.node], []), surroundings, source.node.name)
+            version = self._made(source.node, surroundings)
             body[place] = method
             if version and self._does(version, self.want, cases):
                 wrong.append(method.name)
@@ -245,10 +244,15 @@ class _Search:
                 return False
         return True
 
-    def _made(self, *what: Any) -> Callable | None:
-        """A changed version, or None."""
+    def _made(self, node: Any, surroundings: dict[str, Any]) -> Callable | None:
+        """What changed code defines; None where it cannot be run at all."""
         self.work += COMPILED
-        return _made(*what)
+        namespace, module = dict(surroundings), ast.Module([node], [])
+        try:
+            exec(compile(module, "<a changed version>", "exec", dont_inherit=True), namespace)
+        except Exception:  # what stands in an annotation or for a default may fail in any way
+            return None
+        return namespace.get(node.name)
 
     def _try(self, version: Callable, case: int) -> Snapshot | Raised | None:
         """What a version does on one case; None where it does not end."""
@@ -320,16 +324,6 @@ def _written(node: ast.AST, exercise: Exercise) -> list[ast.FunctionDef]:
     body = node.body if isinstance(node, ast.ClassDef) else []
     methods = [each for each in body if isinstance(each, ast.FunctionDef)]
     return [each for each in methods if ast.dump(each) not in as_given]
-
-
-def _made(module: ast.Module, surroundings: dict[str, Any], name: str) -> Callable | None:
-    """What the changed code defines; None where it cannot be run at all."""
-    namespace = dict(surroundings)
-    try:
-        exec(compile(module, "<a changed version>", "exec", dont_inherit=True), namespace)
-    except Exception:  # what stands in an annotation or for a default may fail in any way
-        return None
-    return namespace.get(name)
 
 
 def _without_outside(surroundings: Mapping[str, Any]) -> dict[str, Any]:

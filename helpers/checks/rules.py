@@ -4,6 +4,7 @@
 `remarks` at its source, and `repair` at what a small change of it would do.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from helpers.checks.advice import TWO
@@ -42,7 +43,7 @@ def first_of(rules: tuple[Rule, ...], c: Context) -> Diagnosis | None:
 def explained(c: Context) -> Diagnosis | None:
     """Two mistakes at once, or one line to look at, beside what any function can have."""
     found = explain(c)
-    looped = ends_at_once(c)
+    looped = ends_at_once(c, c.source) if c.source else None
     if looped and (found is None or found[0] != TWO):
         return looped
     plain = first_of(OF_VALUES, c)
@@ -66,10 +67,10 @@ RULES = (
 
 def remarks(c: Context, told: Diagnosis) -> list[str]:
     """What there is to say beside a diagnosis."""
-    rules: list[Rule] = []
-    if told.name not in _UNREAD:
-        rules += [line_without_effect, ends_at_once]
-        rules += [unused_name, swapped] * (told.name in (None, "error", "unusable output"))
-        rules += [unused_argument] * (told.name is None)
-    said = (rule(replace(c, told=told)) for rule in rules)
+    if c.source is None or told.name in _UNREAD:
+        return []
+    rules: list[Callable] = [line_without_effect, ends_at_once]
+    rules += [unused_name, swapped] * (told.name in (None, "error", "unusable output"))
+    rules += [unused_argument] * (told.name is None)
+    said = (rule(replace(c, told=told), c.source) for rule in rules)
     return [each.message for each in said if each]

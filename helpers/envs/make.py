@@ -26,32 +26,25 @@ CHOICES = (spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
 TRANSLATOR = "gymnasium.wrappers.TransformAction"
 NORMALIZERS = {"NormalizeObservation": "('obs',)", "NormalizeReward": "('rewards',)"}
 
-if "SparsePendulum-v0" not in gym.registry:  # the module may be imported again
-    for name, arguments in {"SparsePendulum-v0": {}, "KnockedPendulum-v0": {"knock": 6.0}}.items():
-        gym.register(
-            name,
-            "helpers.envs.sparse_pendulum:SparsePendulum",
-            max_episode_steps=200,
-            kwargs=arguments,
-        )
-
-if "DoublePole-v0" not in gym.registry:
-    gym.register("DoublePole-v0", "helpers.envs.double_pole:DoublePole", max_episode_steps=500)
-
-if "LongPendulum-v0" not in gym.registry:
-    gym.register(
-        "LongPendulum-v0", "helpers.envs.long_pendulum:long_pendulum", max_episode_steps=1000
-    )
-
-if "PixelPendulum-v0" not in gym.registry:
-    camera = {"size": 16, "crop": 256, "frames": 3, "repeat": 2}
-    gym.register(
-        "PixelPendulum-v0",  # Pendulum-v1, its reward too, seen through `Pixels`
+SPARSE = "helpers.envs.sparse_pendulum:SparsePendulum"
+CAMERA = {"size": 16, "crop": 256, "frames": 3, "repeat": 2}
+OURS: dict[str, tuple[str, int, dict[str, Any]]] = {  # id -> what makes it, steps, the rest
+    "SparsePendulum-v0": (SPARSE, 200, {}),
+    "KnockedPendulum-v0": (SPARSE, 200, {"kwargs": {"knock": 6.0}}),
+    "DoublePole-v0": ("helpers.envs.double_pole:DoublePole", 500, {}),
+    "LongPendulum-v0": ("helpers.envs.long_pendulum:long_pendulum", 1000, {}),
+    "PixelPendulum-v0": (  # Pendulum-v1, its reward too, seen through `Pixels`
         "gymnasium.envs.classic_control.pendulum:PendulumEnv",
-        max_episode_steps=200,  # of Pendulum's own: 100 actions, each taken twice
-        kwargs={"render_mode": "rgb_array"},
-        additional_wrappers=(WrapperSpec("Pixels", "helpers.envs.pixels:Pixels", camera),),
-    )
+        200,  # of Pendulum's own: 100 actions, each taken twice
+        {
+            "kwargs": {"render_mode": "rgb_array"},
+            "additional_wrappers": (WrapperSpec("Pixels", "helpers.envs.pixels:Pixels", CAMERA),),
+        },
+    ),
+}
+for its_id, (makes, steps, rest) in OURS.items():
+    if its_id not in gym.registry:  # the module may be imported again
+        gym.register(its_id, makes, max_episode_steps=steps, **rest)
 
 
 class Missing(gym.Env):

@@ -14,6 +14,11 @@ from torch import nn
 
 from helpers.exercises.toys import Descent
 
+LOSSES = (  # of all updates; those of an exercise are what its reference returns
+    "actor_loss", "critic_loss", "demonstrations", "entropy", "temperature", "approx_kl",
+    "clip_fraction",
+)  # fmt: skip
+
 
 class ToyAgent(SimpleNamespace):
     """Networks by name, and an optimiser `actor_optimizer` for `actor`, but none for targets."""
@@ -47,11 +52,13 @@ class Steady(np.random.Generator):
         return np.full(() if size is None else size, 0.5, dtype)
 
 
-def observe_update(function: Any, agent: Any, calls: Sequence[tuple]) -> dict[str, Any] | None:
+def observe_update(
+    function: Any, agent: Any, calls: Sequence[tuple], returns: bool = True
+) -> dict[str, Any] | None:
     """All weights after each call of `function(agent, *arguments)`, and the losses it returned.
 
     `calls`: the arguments of each call, a batch first. None if the function returns nothing at all
-    and moves nothing.
+    and moves nothing. Without `returns` it need not return anything, and may.
     """
     before, seen, changed = weights_of(agent), dict[str, Any](), set[str]()
     losses: Any = None
@@ -60,12 +67,12 @@ def observe_update(function: Any, agent: Any, calls: Sequence[tuple]) -> dict[st
         losses = function(agent, batch, *others)
         after = f"after call {number}" if len(calls) > 1 else "after the update"
         seen |= {f"{name} {after}": weights for name, weights in weights_of(agent).items()}
-        names, numbers = named_numbers(losses)
-        seen |= {f"losses returned {after}": names, f"their values {after}": numbers}
+        if returns:
+            seen |= returned(losses, after)
         fields = zip(batch._fields, batch, copies, strict=True)
         changed |= {name for name, part, copy in fields if not torch.equal(part, copy)}
     after_all = weights_of(agent)
-    if losses is None and all(np.array_equal(before[k], after_all[k]) for k in before):
+    if returns and losses is None and all(np.array_equal(before[k], after_all[k]) for k in before):
         return None
     frozen = [k for k, p in parameters_of(agent) if k[:6] != "target" and not p.requires_grad]
     return seen | {
@@ -92,13 +99,18 @@ def weights_of(agent: Any) -> dict[str, np.ndarray]:
     return {name: np.concatenate(each) for name, each in parts.items()}
 
 
-def named_numbers(losses: Any) -> tuple[str, np.ndarray | None]:
-    """The names of the losses, and their values; in place of names what else was returned."""
+def returned(losses: Any, after: str) -> dict[str, str | float | None]:
+    """The names of the losses, and the value of each; in place of names what else was returned.
+
+    The parts are the same whatever was returned, so that a missing loss is told as one.
+    """
+    names, values = "", dict[str, float]()
     if not isinstance(losses, Mapping):
-        return f"none, but an object of type {type(losses).__name__}", None
-    entries = sorted(losses.items())
-    try:
-        numbers = np.array([float(loss) for _, loss in entries])
-    except (TypeError, ValueError, RuntimeError):
-        return "one is not a single number", None
-    return ", ".join(name for name, _ in entries), numbers
+        names = f"none, but an object of type {type(losses).__name__}"
+    else:
+        try:
+            values = {str(name): float(loss) for name, loss in losses.items()}
+        except (TypeError, ValueError, RuntimeError):
+            names = "one is not a single number"
+    told = {f"names of the losses returned {after}": names or ", ".join(sorted(values))}
+    return told | {f"{name} returned {after}": values.get(name) for name in LOSSES}

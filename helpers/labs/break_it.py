@@ -7,10 +7,9 @@ data/results/01_break_it.json, which the lesson shows. Stopped halfway, the same
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, cast
-from zlib import crc32
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,7 +17,6 @@ from joblib import Parallel, delayed
 
 from helpers.agents.base import Agent
 from helpers.agents.cloning import OfflineAgent
-from helpers.agents.off_policy import OffPolicyAgent
 from helpers.envs.make import make_env
 from helpers.evaluation import evaluate
 from helpers.labs.variants import LABS, Variant, variants
@@ -58,67 +56,58 @@ def value_at_start(agent: Agent, starts: int = 20) -> float:
 
 
 class Watch:
-    """A callback that compares the critic's values with what is obtained, POINTS times."""
+    """A callback that measures something of the agent, POINTS times."""
 
-    def __init__(self, total_steps: int) -> None:
-        self.every = total_steps // POINTS
-        self.estimated: list[float] = []
-        self.obtained: list[float] = []
-
-    def __call__(self, agent: Agent) -> None:
-        if agent.steps % self.every == 0 and len(self.estimated) < POINTS:
-            estimated, obtained = values_and_returns(cast(OffPolicyAgent, agent))
-            self.estimated.append(round(estimated, 2))
-            self.obtained.append(round(obtained, 2))
-
-
-class Outside:
-    """A callback for an agent that has no episodes of its own: two greedy ones, POINTS times."""
-
-    def __init__(self, total_steps: int) -> None:
-        self.every = total_steps // POINTS
-        self.returns: list[float] = []
+    def __init__(self, total_steps: int, measure: Callable[[Any], Any]) -> None:
+        self.every, self.measure = total_steps // POINTS, measure
+        self.found: list[Any] = []
 
     def __call__(self, agent: Agent) -> None:
-        if agent.steps % self.every == 0 and len(self.returns) < POINTS:
-            self.returns.append(evaluate(agent, episodes=2).mean)
+        if agent.steps % self.every == 0 and len(self.found) < POINTS:
+            self.found.append(self.measure(agent))
+
+
+def two_episodes(agent: Agent) -> float:
+    """The mean return of two greedy ones, for an agent that has no episodes of its own."""
+    return evaluate(agent, episodes=2).mean
 
 
 def run(variant: Variant, seed: int) -> tuple[str, int, dict[str, Any]]:
     """Train one variant with one seed: its name, the seed, and what is worth keeping."""
-    watch: Watch | Outside | None = Watch(variant.setting.steps) if variant.watched else None
-    if issubclass(variant.setting.kind, OfflineAgent):
-        watch = Outside(variant.setting.steps)
-    agent = variant.train(seed, watch)
+    offline, steps = issubclass(variant.setting.kind, OfflineAgent), variant.setting.steps
+    watch = Watch(steps, two_episodes if offline else values_and_returns)
+    agent = variant.train(seed, watch if offline or variant.watched else None)
     with variant.applied():
         score = evaluate(agent).mean
-    returns = watch.returns if isinstance(watch, Outside) else curve(agent, variant.setting.steps)
+    returns = watch.found if offline else curve(agent, steps)
     kept = {
         "returns": [round(point, 1) for point in returns],
         "evaluations": round(score, 1),
         "values": round(value_at_start(agent), 3),
     }
-    if isinstance(watch, Watch):
-        kept |= {"estimated": watch.estimated, "obtained": watch.obtained}
+    if variant.watched:
+        estimated, obtained = np.round(watch.found, 2).T.tolist()
+        kept |= {"estimated": estimated, "obtained": obtained}
     return variant.name, seed, kept
 
 
 def run_named(lesson: str, name: str, seed: int) -> tuple[str, int, dict[str, Any]]:
     """`run` in another process, which makes the variant itself, or what an earlier start kept."""
     variant = next(each for each in variants(lesson) if each.name == name)
-    path = unfinished(lesson, variant, seed)
+    path = unfinished(lesson, name, seed)
+    made_of = repr((variant.setting, variant.changes, [*variant.replaced]))
     if path.exists():
-        return name, seed, json.loads(path.read_text(encoding="utf-8"))
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        if stored["made of"] == made_of:  # not of a variant that has changed since
+            return name, seed, stored["kept"]
     result = run(variant, seed)
-    write_json(path, result[2])
+    write_json(path, {"made of": made_of, "kept": result[2]})
     return result
 
 
-def unfinished(lesson: str, variant: Variant, seed: int) -> Path:
-    """Where a run is kept until all are done: elsewhere when the variant or its setting changes."""
-    made_of = repr((variant.setting, variant.changes, [*variant.replaced]))
-    name = f"{variant.name}, seed {seed}, {crc32(made_of.encode()):08x}.json"
-    return UNFINISHED / lesson / name
+def unfinished(lesson: str, name: str, seed: int) -> Path:
+    """Where a run is kept until all are done."""
+    return UNFINISHED / lesson / f"{name}, seed {seed}.json"
 
 
 def study(lesson: str, names: Sequence[str], seeds: Sequence[int], jobs: int) -> dict[str, Any]:
@@ -173,7 +162,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     write_json(path, {"command": command, **circumstances(*packages), **runs})
     for variant in variants(options.lesson):
         for seed in seeds if variant.name in trained else ():
-            unfinished(options.lesson, variant, seed).unlink(missing_ok=True)
+            unfinished(options.lesson, variant.name, seed).unlink(missing_ok=True)
     print(f"Written to data/results/{path.name}.")
     return 0
 

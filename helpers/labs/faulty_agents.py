@@ -1,5 +1,7 @@
 """Two agents with one wrong line each, for lesson 05. Spoilers: find out by probes first."""
 
+from typing import Any
+
 from helpers.agents import TD3
 from helpers.agents.td3 import clipped_double_q_target
 from helpers.checks.edits import Edit, compiled, edited, source_of_reference
@@ -15,17 +17,17 @@ MIXED_UP = Edit(
     "twin_critic_loss(self.critic, batch, target)",
     f"twin_critic_loss(self.critic, {OTHER_ROWS}, target)",
 )
+A: Any = compiled(TD3, source_of_reference(TD3), "A", {"clipped_double_q_target": DISCOUNTED_TWICE})
+B: Any = edited(TD3, [MIXED_UP], "B")
 
 
 class FaultyA(TD3):
     """TD3, except for one thing."""
 
-    update = vars(
-        compiled(TD3, source_of_reference(TD3), "A", {"clipped_double_q_target": DISCOUNTED_TWICE})
-    )["update"]
+    update = A.update
 
 
 class FaultyB(TD3):
     """TD3, except for one thing."""
 
-    update = vars(edited(TD3, [MIXED_UP], "B"))["update"]
+    update = B.update

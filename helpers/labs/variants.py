@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from helpers.agents import noise, schedules
 from helpers.agents.base import Agent, Callback
+from helpers.agents.noise import GaussianNoise, OUNoise, UniformNoise
+from helpers.agents.schedules import LinearSchedule
 from helpers.checks import find
 from helpers.checks.edits import edited
 from helpers.exercises.text import Edits, read_entry, split
@@ -30,6 +31,8 @@ from helpers.training.settings import Setting, get_setting
 
 FOLDER = Path(__file__).resolve().parent
 LABS = {path.name.split("_")[0]: path for path in sorted(FOLDER.glob("[0-9]*.md"))}
+# What a setting in these files may name beside numbers and texts.
+_NAMES = {each.__name__: each for each in (GaussianNoise, OUNoise, UniformNoise, LinearSchedule)}
 _SETTING = re.compile(r"([\w-]+) ([\w-]+)(?:: (.+?))?( \(values watched\))?")
 _MISTAKE = re.compile(r"mistake ([\d.]+: .+)")
 _FUNCTION = re.compile(r"helpers[\w.]+:[\w.]+")
@@ -121,7 +124,7 @@ def _variant(name: str, text: str) -> Variant:
 
 def _keywords(text: str | None) -> dict[str, Any]:
     """`policy_delay=1, noise=OUNoise(theta=0.1)` as a dict. Our own file may be evaluated."""
-    return eval(f"dict({text or ''})", {**vars(noise), **vars(schedules)})
+    return eval(f"dict({text or ''})", _NAMES.copy())
 
 
 def mistaken(text: str) -> dict[str, Callable]:
@@ -147,4 +150,4 @@ def _users(where: str) -> list[tuple[Any, str]]:
         owner, _, name = where.rpartition(".")
         return [(_function(owner), name)]
     modules = [module for key, module in sys.modules.items() if key.startswith("helpers.")]
-    return [(module, name) for module in modules if vars(module).get(name) is original]
+    return [(module, name) for module in modules if getattr(module, name, None) is original]

@@ -156,6 +156,11 @@ LESSONS = (
         "td3bc", "SparsePendulum-v0", "08_old_data", steps=3_000,  # updates, as above
         bar=120, seconds=15, params={"tau": 0.02}, demos="clumsy_pendulum",
     ),
+    Setting(
+        "rlpd", "SparsePendulum-v0", "08_old_data", steps=6_000, bar=120, seconds=60,
+        params={"learning_starts": 100, "gradient_steps": 2, "tau": 0.02, "temperature": 0.1},
+        demos="clumsy_pendulum",
+    ),
 )  # fmt: skip
 
 # The robots of MuJoCo, as the authors of TD3 train them: github.com/sfujim/TD3, main.py and TD3.py.
@@ -189,11 +194,6 @@ LONGER = (
     Setting(
         "ddpg", "DoublePole-v0", "03_td3", steps=30_000, bar=250, seconds=60,
         params={"tau": 0.01} | TWO_POLES,
-    ),
-    Setting(
-        "rlpd", "SparsePendulum-v0", "08_old_data", steps=6_000, bar=120, seconds=60,
-        params={"learning_starts": 100, "gradient_steps": 2, "tau": 0.02, "temperature": 0.1},
-        demos="clumsy_pendulum",
     ),
     Setting(
         "td3", "PixelPendulum-v0", "05_td3_in_practice", steps=7_000, bar=-300, seconds=60,

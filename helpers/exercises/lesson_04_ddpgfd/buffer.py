@@ -67,4 +67,18 @@ def buffer_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-PRIORITIZED_BUFFER = exercise(__file__, "4.14", PrioritizedBuffer, buffer_cases, observe_buffer)
+def draws_one_number_a_range(function, rng) -> bool:
+    """Of 8 ranges of 8 places with equal priorities not all give the place at the same distance
+    from the range's beginning. By chance alone they would do so once in two million batches.
+    """
+    buffer = function(64, (1,), (1,), rng)
+    for number in range(64):
+        buffer.add(np.zeros(1), np.zeros(1), number, np.zeros(1), False, False)
+    _, _, places = buffer.sample(8)
+    return len({int(place) % 8 for place in places}) > 1
+
+
+PRIORITIZED_BUFFER = exercise(
+    __file__, "4.14", PrioritizedBuffer, buffer_cases, observe_buffer,
+    properties={"one random number for all ranges": draws_one_number_a_range},
+)  # fmt: skip

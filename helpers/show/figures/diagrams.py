@@ -52,7 +52,13 @@ def plot_actor_critic(critic: str = "V(s)") -> Figure:
         ),
         ("critic", f"judges: {critic}", (1.3, 0.6), (1.8, 0.8), VERMILLION),
         ("environment", "", (5.9, 2.0), (1.6, 0.8), GREEN),
-        ("transitions", "s, a, r, s′", (5.9, 0.6), (1.6, 0.8), GREY),
+        (
+            "replay buffer" if judges_actions else "transitions",
+            "s, a, r, s′",
+            (5.9, 0.6),
+            (1.6, 0.8),
+            GREY,
+        ),
     )
     flows: Sequence[Flow] = (
         ("action a", (3.7, 2.36), ((2.2, 2.2), (5.1, 2.2))),
