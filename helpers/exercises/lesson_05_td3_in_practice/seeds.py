@@ -67,12 +67,21 @@ RUNS = np.array([12.0, 3.0, 50.0, 8.0, 1.0, 95.0, 30.0, 22.0, 5.0, 61.0])
 
 
 def observe_interval(function, values, statistic, confidence):
-    """Both ends, in standard errors from the statistic of the values."""
-    found = function(values, statistic, confidence, 8000, np.random.default_rng(0))
+    """Both ends in one array, so that how near they must be depends on the larger one."""
+    found = function(values, statistic, confidence, 12000, np.random.default_rng(0))
     if not isinstance(found, tuple | list) or len(found) != 2:
-        return {"form of the result": "not a pair", "low": None, "high": None}
-    ends = [(np.asarray(x) - values.mean(axis=0)) / values.std() * 3 for x in found]
-    return {"form of the result": "a pair", "low": ends[0], "high": ends[1]}
+        return {"form of the result": "not a pair", "interval": None}
+    low, high = map(np.asarray, found)
+    if low.shape != high.shape:
+        form = f"a pair of the shapes {low.shape} and {high.shape}"
+        return {"form of the result": form, "interval": None}
+    return {"form of the result": "a pair", "interval": np.stack([low, high])}
+
+
+def draws_whole_runs(function, rng):
+    """Two points that are alike in every run have the same interval, whichever runs are drawn."""
+    low, high = function(np.stack([RUNS, RUNS], axis=1), np.mean, 0.9, 200, rng)
+    return np.allclose(low[0], low[1]) and np.allclose(high[0], high[1])
 
 
 def interval_cases(rng: np.random.Generator) -> list[Case]:
@@ -86,15 +95,17 @@ def interval_cases(rng: np.random.Generator) -> list[Case]:
 
 
 BOOTSTRAP_INTERVAL = exercise(
-    __file__, "5.9", bootstrap_interval, interval_cases, observe_interval, rtol=0.05, atol=0.04
-)
+    __file__, "5.9", bootstrap_interval, interval_cases, observe_interval, rtol=0, atol=0.04,
+    properties={"each point its own runs": draws_whole_runs},
+)  # fmt: skip
 
 
 def power_cases(rng: np.random.Generator) -> list[Case]:
     return [
         Case((RUNS, RUNS + 500, 4, 30, 1), note="groups that do not overlap, 4 seeds each"),
         Case((RUNS, RUNS + 500, 3, 30, 1), note="the same with 3 seeds each"),
-        Case((RUNS, RUNS + 25, 5, 1500, 1), note="groups that overlap, 5 seeds each"),
+        Case((RUNS[:4], RUNS[:4] + 500, 6, 30, 1), note="6 seeds each, drawn from 4 runs"),
+        Case((RUNS, RUNS + 20, 6, 2000, 1), note="groups that overlap, 6 seeds each"),
     ]
 
 

@@ -32,9 +32,10 @@ class ToySAC(ToyAgent):
 
 
 def toy(rng: np.random.Generator, obs_size: int, action_dim: int, log_alpha: float) -> ToySAC:
-    critics = {k: random_twin(rng, obs_size, action_dim) for k in ("critic", "target_critic")}
+    critic, target_critic = (random_twin(rng, obs_size, action_dim) for _ in range(2))
     actor = SmallGaussian(rng.normal(size=(obs_size, 2 * action_dim)) / 2)
-    agent = ToySAC(0.05, actor=actor, **critics)
+    # In the order in which an update moves them: the first difference is the earliest mistake.
+    agent = ToySAC(0.05, critic=critic, actor=actor, target_critic=target_critic)
     agent.log_alpha = nn.Parameter(torch.tensor(log_alpha))
     agent.alpha_optimizer = Descent([agent.log_alpha], 0.3)
     agent.target_entropy = -1.5

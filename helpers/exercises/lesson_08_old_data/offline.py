@@ -70,7 +70,8 @@ def update_cases(rng: np.random.Generator) -> list[Case]:
     s = replace(SPARSE_PENDULUM, gamma=0.9, tau=0.2, noise_clip=0.05, target_noise=0.3)
 
     def networks(obs_size: int, action_dim: int) -> dict[str, nn.Module]:
-        makes = {"actor": random_actor, "critic": random_twin}
+        # In the order in which an update moves them: the first difference is the earliest mistake.
+        makes = {"critic": random_twin, "actor": random_actor}
         makes |= {f"target_{name}": make for name, make in makes.items()}
         return {name: make(rng, obs_size, action_dim) for name, make in makes.items()}
 

@@ -20,33 +20,38 @@ from helpers.memory.buffers import Batch, ReplayBuffer
 # --- 8.5 symmetric_sample -------------------------------------------------------------------------
 
 OLD = 1000  # the first number of the old rows
+SAMPLED = (
+    "form", *(f"shape of {name}" for name in Batch._fields),
+    "number of the agent's own rows", "number of old rows",
+    "answer to whether the agent's own rows come first",
+    "answer to whether the parts of a row belong together",
+    "answer to whether each call gives the same rows",
+    "answer to whether most rows are different ones",
+)  # fmt: skip
 
 
 def observe_sample(function, own, old, batch_size):
     batch, again = (function(own, old, batch_size) for _ in range(2))
     if batch is None:
         return None
-    if not isinstance(batch, Batch) or not all(isinstance(each, torch.Tensor) for each in batch):
-        return {"form": f"{type(batch).__name__}, not a Batch of tensors"}
-    shapes = ", ".join(f"{name} {tuple(e.shape)}" for name, e in batch._asdict().items())
-    if any(len(part) != len(batch.reward) for part in batch):
-        return {"form": "a Batch", "shapes": shapes}
+    if not isinstance(batch, Batch):
+        return dict.fromkeys(SAMPLED) | {"form": f"{type(batch).__name__}, not a Batch"}
+    if not all(isinstance(each, torch.Tensor) for each in batch):
+        return dict.fromkeys(SAMPLED) | {"form": "a Batch of other things than tensors"}
     rows, others = batch.reward.flatten(), again.reward.flatten()
-    same = torch.equal(rows, others) if len(rows) > 4 else False
-    whole = all(
-        torch.equal(part.reshape(len(rows), -1)[:, 0], rows)
-        for part in (batch.obs, batch.action, batch.next_obs)
-    )
-    return {
-        "form": "a Batch",
-        "shapes": shapes,
-        "rows of the agent's own": int((rows < OLD).sum()),
-        "rows of old data": int((rows >= OLD).sum()),
-        "parts of a row belong together": whole,
-        "rows marked as terminated": bool((batch.terminated == (rows % 2)).all()),
-        "the same rows at each call": same,
-        "different rows": len(set(rows.tolist())) > len(rows) // 2,
-    }
+    firsts = [part[..., 0].flatten() for part in (batch.obs, batch.action, batch.next_obs)]
+    ends = batch.terminated.flatten()
+    own = rows < OLD
+    shapes = [f"{tuple(part.shape)}" for part in batch]
+    seen = [
+        int(own.sum()),
+        int((~own).sum()),
+        bool(own[: int(own.sum())].all()),
+        all(torch.equal(first, rows) for first in firsts) and torch.equal(ends, rows % 2),
+        len(rows) > 4 and torch.equal(rows, others),
+        len(set(rows.tolist())) > len(rows) // 2,
+    ]
+    return dict(zip(SAMPLED, ["a Batch of tensors", *shapes, *seen], strict=True))
 
 
 def sample_cases(rng: np.random.Generator) -> list[Case]:
@@ -72,26 +77,37 @@ SYMMETRIC_SAMPLE = exercise(__file__, "8.5", symmetric_sample, sample_cases, obs
 # --- 8.6 subset_minimum ---------------------------------------------------------------------------
 
 CALLS = 600
+MINIMUM = (
+    "form", "shape", "lowest of all", "numbers returned in many calls",
+    "fewest different numbers in a call", "share of each critic",
+    "answer to whether all rows have the same critics",
+)  # fmt: skip
 
 
 def observe_minimum(function, q, m, same):
-    """With the same values in all rows, how often each critic is the lowest (in sixths)."""
+    """How often each critic is the lowest (in sixths), where all rows have the same order."""
     rng = np.random.default_rng(0)
     first = function(q.clone(), m, rng)
+    if first is None:
+        return None
+    found = dict.fromkeys(MINIMUM)
     if not isinstance(first, torch.Tensor):
-        return None if first is None else f"{type(first).__name__}, not a tensor"
+        return found | {"form": f"{type(first).__name__}, not a tensor"}
+    found |= {"form": "a tensor", "shape": str(tuple(first.shape))}
     if same is None:
-        return {"lowest of all": first}
-    if first.shape != q.shape[1:]:
-        return {"shape": str(tuple(first.shape))}
+        return found | {"lowest of all": first}
     drawn = np.array([function(q.clone(), m, rng).numpy() for _ in range(CALLS)])
+    found |= {
+        "numbers returned in many calls": np.unique(drawn),
+        "fewest different numbers in a call": min(len(np.unique(each)) for each in drawn),
+    }
+    if first.shape != q.shape[1:]:
+        return found
     chosen = (drawn[:, None, :] == q.numpy()).argmax(axis=1)  # which critic, by call and row
     shares = np.bincount(chosen[:, 0], minlength=len(q)) / CALLS
-    return {
-        "shape": str(tuple(first.shape)),
+    return found | {
         "share of each critic": np.round(6 * shares) / 6,
-        "one choice for all rows": bool((chosen == chosen[:, :1]).all()),
-        "values of one of the critics": bool((drawn[:, None, :] == q.numpy()).any(axis=1).all()),
+        "answer to whether all rows have the same critics": bool((chosen == chosen[:, :1]).all()),
     }
 
 
