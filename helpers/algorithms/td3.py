@@ -1,7 +1,7 @@
 """Twin delayed deep deterministic policy gradient (TD3): the whole algorithm, from top to bottom.
 
 Source: Fujimoto, van Hoof & Meger 2018, "Addressing Function Approximation Error in Actor-Critic
-Methods", Algorithm 1. In the code `# 9` marks step 9 of it:
+Methods", Algorithm 1. In the code `# 9` marks step 9, and `# 1.` the first part of a function:
 
      1  actor mu: random weights; target actor mu': a copy
      2  critics Q1, Q2: random weights; target critics Q1', Q2': copies
@@ -19,7 +19,7 @@ Methods", Algorithm 1. In the code `# 9` marks step 9 of it:
     14          then Q1', Q2' move a fraction tau towards Q1, Q2,
     15          and mu' moves a fraction tau towards mu
 
-Added to the paper's box: random actions at first, actions clipped to [-1, 1], scaled rewards.
+Not in Algorithm 1: random actions at first, clipped actions, r alone after an end, scaled rewards.
 """
 
 import copy
@@ -39,9 +39,9 @@ from helpers.memory.buffers import Batch, ReplayBuffer
 class Settings:
     env_id: str = "Pendulum-v1"
     steps: int = 12_000
-    learning_starts: int = 1000  # for the first 1000 steps `warm_up_noise` acts alone
+    learning_starts: int = 1000  # for so many steps `warm_up_noise` acts alone
     warm_up_noise: shared.Noise = shared.UniformNoise()
-    noise: shared.Noise = shared.GaussianNoise(0.1)
+    noise: shared.Noise = shared.GaussianNoise(0.1)  # of actions in [-1, 1], a standard deviation
     gamma: float = 0.99
     tau: float = 0.02
     policy_delay: int = 2  # d of step 13
@@ -49,7 +49,7 @@ class Settings:
     noise_clip: float = 0.5  # c
     batch_size: int = 128
     buffer_size: int = 100_000
-    reward_scale: float = 0.1  # the memory holds rewards times this
+    reward_scale: float = 0.1  # the replay buffer holds rewards times this
     actor_learning_rate: float = 1e-3
     critic_learning_rate: float = 1e-3
 
