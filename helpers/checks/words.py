@@ -23,7 +23,8 @@ def _plain(value: Snapshot | Raised, original: Any) -> str:
         return str(original)
     if isinstance(value, dict | list):
         parts = value.items() if isinstance(value, dict) else enumerate(value, 1)
-        return "\n".join(f"{key}: {'   '.join(pretty(part))}".rstrip() for key, part in parts)
+        there = [(key, part) for key, part in parts if getattr(part, "kind", "") != "none"]
+        return "\n".join(f"{key}: {'   '.join(pretty(part))}".rstrip() for key, part in there)
     if not isinstance(value, Leaf):
         return str(value)
     if not value.numeric:

@@ -57,10 +57,15 @@ def keeps_decimals(cases: Cases) -> Tests:
     return {"whole numbers": on_every_case(cases, holds)}
 
 
+def draws_from(draw: Callable[[Callable, int], Any]) -> Test:
+    """The same seed gives the same `draw(function, seed)`, a few times over."""
+    return lambda function, rng: all(draw(function, n) == draw(function, n) for n in range(5))
+
+
 def drawn_from(draw: Callable[[Callable, int], Any]) -> Tests:
     """What `draw(function, seed)` gives follows from the seed, and from nothing else."""
     return {
-        "does not draw from rng": lambda function, rng: draw(function, 1) == draw(function, 1),
+        "does not draw from rng": draws_from(draw),
         "the same from every seed": lambda function, rng: draw(function, 1) != draw(function, 2),
     }
 

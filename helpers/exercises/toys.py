@@ -49,12 +49,15 @@ class Descent(torch.optim.Optimizer):
         super().__init__(parameters, {"lr": rate, "weight_decay": weight_decay})
 
     @torch.no_grad()
-    def step(self) -> None:  # type: ignore[override]
+    def step(self, closure: Any = None) -> Any:
+        with torch.enable_grad():
+            loss = closure() if closure else None
         for group in self.param_groups:
             for parameter in group["params"]:
                 if parameter.grad is not None:
                     slope = parameter.grad + group["weight_decay"] * parameter
                     parameter -= group["lr"] * slope
+        return loss
 
     step.hooked = True  # type: ignore[attr-defined]  # torch's profiler need not look at it
 

@@ -21,8 +21,8 @@ from helpers.memory.replay import Batch
 def toy_agent(rng: np.random.Generator, obs_size: int, action_dim: int) -> ToyAgent:
     sizes = rng, obs_size, action_dim
     return ToyAgent(
-        0.05, actor=random_actor(*sizes), critic=random_critic(*sizes),
-        target_actor=random_actor(*sizes), target_critic=random_critic(*sizes),
+        0.05, critic=random_critic(*sizes), actor=random_actor(*sizes),
+        target_critic=random_critic(*sizes), target_actor=random_actor(*sizes),
     )  # fmt: skip
 
 
@@ -37,8 +37,8 @@ def settings(gamma: float, tau: float) -> SimpleNamespace:
 def by_hand() -> tuple:
     """The target is 2.6; the critic says 2.75."""
     agent = ToyAgent(
-        0.1, actor=SmallActor([[0.5]]), critic=SmallCritic([2.0, 2.0]),
-        target_actor=SmallActor([[0.0]]), target_critic=SmallCritic([1.0, 0.0]),
+        0.1, critic=SmallCritic([2.0, 2.0]), actor=SmallActor([[0.5]]),
+        target_critic=SmallCritic([1.0, 0.0]), target_actor=SmallActor([[0.0]]),
     )  # fmt: skip
     parts = [[1.0]], [[0.5]], [1.0], [[2.0]], [0.0], [0.0]
     return agent, [(Batch(*map(torch.tensor, parts)), settings(0.8, 0.25))]

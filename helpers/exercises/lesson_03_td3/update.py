@@ -22,7 +22,7 @@ def update_cases(rng: np.random.Generator) -> list[Case]:
             (batch, td3.Settings(**given), number, Steady())
             for batch, number in zip(batches, numbers, strict=True)
         ]
-        return Case((ToyAgent(0.05, **actors, **critics), calls), note=note)
+        return Case((ToyAgent(0.05, **critics, **actors), calls), note=note)
 
     return [
         case((2, 1), range(1, 2), "update 1, with a delay of 2: only the critics move"),

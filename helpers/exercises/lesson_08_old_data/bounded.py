@@ -39,9 +39,15 @@ def observe_network(function, obs, action, hidden):
     }
 
 
+def has_the_names(function, rng):
+    """Later cells read these: `value_bound`, and the check of the bound."""
+    names = {name for name, _ in function(3, 2, 4).named_children()}
+    return {"norm1", "norm2", "output"} <= names
+
+
 NORMED_Q_NETWORK = exercise(
     __file__, "8.3", NormedQNetwork, critic_cases, observe_network,
-    properties=start_properties((3, 2)),
+    properties=start_properties((3, 2)) | {"other names": has_the_names},
 )  # fmt: skip
 
 # --- 8.4 value_bound ------------------------------------------------------------------------------

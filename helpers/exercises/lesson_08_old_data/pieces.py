@@ -12,7 +12,7 @@ from helpers.algorithms.after_2018 import expectile_loss, subset_minimum
 from helpers.algorithms.rlpd import symmetric_sample
 from helpers.checks.exercise import Case
 from helpers.exercises.observing import with_gradients
-from helpers.exercises.properties import no_mutation
+from helpers.exercises.properties import draws_from, no_mutation
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import floats, leaf
 from helpers.memory.buffers import Batch, ReplayBuffer
@@ -121,7 +121,14 @@ def minimum_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-SUBSET_MINIMUM = exercise(__file__, "8.6", subset_minimum, minimum_cases, observe_minimum)
+def some_numbers(function, seed):
+    return function(torch.arange(40.0).reshape(8, 5), 3, np.random.default_rng(seed)).tolist()
+
+
+SUBSET_MINIMUM = exercise(
+    __file__, "8.6", subset_minimum, minimum_cases, observe_minimum,
+    properties={"does not draw from rng": draws_from(some_numbers)},
+)  # fmt: skip
 
 # --- 8.7 expectile_loss ---------------------------------------------------------------------------
 
