@@ -24,7 +24,9 @@ ROOT = Path(__file__).resolve().parent.parent
 OPEN = """() => document.querySelectorAll('.jp-Notebook .jp-Cell').length > 3
     && [...document.querySelectorAll('.jp-Cell')].slice(0, 3).every(
         cell => [...cell.querySelectorAll('img')].every(image => image.complete))"""
-READY = "() => window.jupyterapp?.shell.currentWidget?.context?.isReady"
+# A JupyterLab that is stopped while a kernel starts waits for it in vain.
+READY = """() => window.jupyterapp?.shell.currentWidget?.context?.isReady
+    && window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status === 'idle'"""
 RUN_ALL = """async () => {
     await window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs');
     window.jupyterapp.commands.execute('notebook:run-all-cells'); }"""
@@ -66,8 +68,8 @@ def main() -> None:
                 page.goto(url)
                 page.wait_for_function(OPEN, timeout=120_000)
                 say(name, "lesson open", began)
+                page.wait_for_function(READY, timeout=120_000)
                 if name == lesson:
-                    page.wait_for_function(READY)
                     began = time.perf_counter()
                     page.evaluate(RUN_ALL)
                     page.wait_for_function(TRAINED, timeout=600_000, polling=200)
