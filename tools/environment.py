@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -216,14 +217,21 @@ class Environment:
         Where PyTorch's own index is out of reach, the normal installation follows and takes PyPI's.
         """
         text = self.files(dev=False)[0].read_text()
-        wanted = re.search(r"^torch(==\S+)?$", text, re.MULTILINE)
-        if wanted is None:
+        wanted = re.search(r"^torch(?:==(\S+))?$", text, re.MULTILINE)
+        if wanted is None or self.has_torch(wanted[1]):
             return
         quick = ("--retries", "0", "--timeout", "15")
         status, _ = self.pip("--no-deps", "--index-url", TORCH_CPU, *quick, wanted[0])
         if status and platform.machine() == "x86_64":
             print("PyTorch for CPUs is out of reach; the usual PyTorch is 3 GB larger.", flush=True)
             self.check_space(SPACE_WITH_CUDA)
+
+    def has_torch(self, version: str | None) -> bool:
+        """Of that version, or any."""
+        question = "from importlib.metadata import version; print(version('torch'))"
+        answer = subprocess.run([self.python, "-I", "-c", question], capture_output=True, text=True)
+        found = answer.stdout.strip().split("+")[0]
+        return found == version or bool(found and version is None)
 
     def write_stamp(self, dev: bool) -> None:
         version = self.version()
@@ -249,7 +257,6 @@ class Environment:
 
     def call(self, command: Sequence[str | Path], stage: str) -> tuple[int, str]:
         """Run a command, and say instead of its output how far it is; gives status and output."""
-        print(f"  {stage} ...", flush=True)
         child = subprocess.Popen(
             command,
             cwd=self.root,
@@ -260,18 +267,20 @@ class Environment:
             encoding="utf-8",
             errors="replace",
         )
-        output = []
+        output, stages = [], [stage]
+        teller = threading.Thread(target=tell, args=(child, stages), daemon=True)
+        teller.start()
         try:
             for line in child.stdout:
                 output.append(line)
-                if news := pip_stage(line):
-                    print(f"  {news} ...", flush=True)
+                stages += filter(None, [pip_stage(line)])
             return child.wait(), "".join(output)
         finally:
             try:
                 child.wait(timeout=10)  # after Ctrl-C pip, which got it as well, cleans up
             except (subprocess.TimeoutExpired, KeyboardInterrupt):
                 child.kill()
+            teller.join()
 
 
 class NewestEnvironment(Environment):
@@ -316,6 +325,21 @@ def pip_stage(line: str) -> str | None:
         count = line.count(",") + 1
         return f"unpacking {count} packages" if count > 1 else "unpacking " + line.split()[-1]
     return None
+
+
+def tell(child: subprocess.Popen, stages: Sequence[str]) -> None:
+    """A line for each stage of a child that runs; on a terminal the last one's seconds run."""
+    told, ended, terminal = 0, False, sys.stdout.isatty()
+    while not ended:
+        ended = child.poll() is not None
+        for stage in stages[told:]:
+            if terminal and told:
+                print()
+            print(f"         {stage} ...", end="" if terminal else "\n", flush=True)
+            told, since = told + 1, time.monotonic()
+        if terminal:
+            print(f"\r  {time.monotonic() - since:3.0f} s", end="\n" * ended, flush=True)
+        time.sleep(0 if ended else 0.25)
 
 
 # What pip and the system say, and what that means. First match counts.

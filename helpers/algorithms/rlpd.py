@@ -1,8 +1,7 @@
 """Reinforcement learning with prior data (RLPD): old data and own steps; from top to bottom.
 
 Source: Ball, Smith, Kostrikov & Levine 2023, "Efficient Online Reinforcement Learning with Offline
-Data", Algorithm 1. It is SAC with changes in lines 1, 7 and 8; in the code `# 7` marks
-line 7:
+Data", Algorithm 1. It is SAC with changes in lines 1, 2, 6 and 7; in the code `# 7` marks line 7:
 
      1  critics Q1, Q2 with LayerNorm, actor pi, alpha: random weights; Q1', Q2': copies
      2  replay buffer D with the old data, empty replay buffer R

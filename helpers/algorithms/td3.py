@@ -19,7 +19,7 @@ Methods", Algorithm 1. In the code `# 9` marks step 9, and `# 1.` the first part
     14          then Q1', Q2' move a fraction tau towards Q1, Q2,
     15          and mu' moves a fraction tau towards mu
 
-Not in Algorithm 1: random actions at first, clipped actions, r alone after an end, scaled rewards.
+Not in Algorithm 1: random first actions, clipping, y = r after a termination, scaled rewards.
 """
 
 import copy

@@ -237,7 +237,7 @@ def _as_drawn(canvas: FigureCanvasAgg) -> Image.Image:
 
 
 def quick_png(image: Image.Image) -> bytes:
-    """A PNG that is soon written, for pictures that move."""
+    """A PNG that is written quickly, for pictures that move."""
     file, card = BytesIO(), _framed(image)
     card.putalpha(_within(card.size))
     card.save(file, "PNG", compress_level=1)
