@@ -308,6 +308,7 @@ class LiveCurves:
             gets the large panel.
         window: how many episodes the moving average of the return takes in; few where a training
             has few episodes.
+        x: what a step is, below the large panel.
     """
 
     def __init__(
@@ -315,10 +316,11 @@ class LiveCurves:
         bar: float | None = None,
         keys: Sequence[str] = ("return",),
         window: int = WINDOW,
+        x: str = "environment steps",
     ) -> None:
         if window < 1:
             raise ValueError(f"window is a number of episodes, from 1 on; got {window}.")
-        self.bar, self.keys, self.window = bar, tuple(keys), window
+        self.bar, self.keys, self.window, self.x = bar, tuple(keys), window, x
         self.agent: Any = None
         self.advice = "call learn again to go on"  # once it was stopped
         self._handle: Any = None
@@ -330,7 +332,7 @@ class LiveCurves:
         """Called by `learn` before the first step."""
         if agent is not self.agent:  # another agent: its curves begin at its own first step
             self.agent = agent
-            self.figure = _CurvesFigure(self.keys, self.bar, self.window)
+            self.figure = _CurvesFigure(self.keys, self.bar, self.window, self.x)
         same_cell = current_cell() is not None and current_cell() == self._cell
         self._cell = current_cell()
         self._first, self._total = agent.steps, total_steps
@@ -395,7 +397,7 @@ class _CurvesFigure:
 
     width, height = WIDTH, 3.2
 
-    def __init__(self, keys: Sequence[str], bar: float | None, window: int) -> None:
+    def __init__(self, keys: Sequence[str], bar: float | None, window: int, x: str) -> None:
         self.fig = Figure(figsize=(self.width, self.height), dpi=DPI, facecolor="white")
         FigureCanvasAgg(self.fig)
         self.panels: list[_EpisodePanel | _UpdatePanel] = []
@@ -411,7 +413,7 @@ class _CurvesFigure:
             thousands(ax)
             if len(self.panels) > 1:
                 _shrink(ax)
-        label(self.panels[0].ax, x="environment steps")
+        label(self.panels[0].ax, x=x)
         self.kept: tuple[Any, Any] = (None, None)  # limits of the axes, pixels without curves
 
     def _rects(self, n: int) -> list[tuple[float, float, float, float]]:

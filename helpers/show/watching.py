@@ -21,10 +21,11 @@ def live(
     bar: float | None = None,
     keys: Sequence[str] = ("return",),
     window: int = WINDOW,
+    x: str = "environment steps",
     every: int = 1,
     then: Callable[[int, Any], object] | None = None,
 ) -> Callable[[range, Any, dict], Iterator[int]]:
-    """What `train` takes as `watch`. `bar`, `keys` and `window` are those of `LiveCurves`.
+    """What `train` takes as `watch`. `bar`, `keys`, `window` and `x` are those of `LiveCurves`.
 
     After every `every` steps `then(step, agent)` is called: a film, an evaluation, a file.
     """
@@ -32,7 +33,7 @@ def live(
     def watch(steps: range, agent: Any, history: dict) -> Iterator[int]:
         if few := os.environ.get("COURSE_TEST_STEPS"):  # set by conftest.py and by nothing else
             steps = steps[: int(few) // steps.step]
-        curves = LiveCurves(bar, keys, window=window)
+        curves = LiveCurves(bar, keys, window, x)
         run = SimpleNamespace(history=history, steps=0)  # what curves ask of an agent
         curves.advice = "the agent keeps what it has learned"
         curves.start(run, len(steps) * steps.step)

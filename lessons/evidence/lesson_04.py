@@ -59,11 +59,6 @@ def clones(updates: int | str, part: str = "mean") -> NDArray:
     return np.array([row[part][UPDATES.index(updates)] for row in rows])
 
 
-def lesson_05() -> NDArray:
-    """The clones that lesson 05 pre-trains."""
-    return np.array([row["copied"] for row in load_results("05_after_cloning")["results"]])
-
-
 def low(returns: NDArray) -> NDArray:
     """Which clones are below their teacher: 1 or 0."""
     return (returns < LOW).astype(float)
