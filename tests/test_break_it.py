@@ -19,6 +19,7 @@ SEEDS = {
     "03b": list(range(10, 20)),
     "06b": list(range(120, 130)),
     "08": list(range(10, 20)),
+    "08b": list(range(10, 20)),
 }
 VARIANTS = [
     pytest.param(lesson, variant, id=f"{lesson} {variant.name}")
