@@ -48,18 +48,13 @@ def test_there_is_one_version() -> None:
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
-def test_a_workflow_says_when_and_where_and_runs_what_there_is(path: Path) -> None:
-    flow = workflow(path.stem)
+def test_a_workflow_runs_what_there_is(path: Path) -> None:
     runs = "\n".join(step.get("run", "") for step in steps(path.stem))
     for command in re.findall(r"course\.py (?:--newest )?(\S+)", runs):
         assert command in course.COMMANDS
-    assert set(flow) >= {"name", True, "permissions", "jobs"}  # YAML 1.1 reads `on` as true
-    for job in flow["jobs"].values():
-        assert job["timeout-minutes"] <= 120
-        assert "runs-on" in job
-        for step in job["steps"]:
-            assert ("run" in step) != ("uses" in step)
-            assert re.fullmatch(ACTION, step.get("uses", "actions/checkout@v1"))
+    for step in steps(path.stem):
+        assert ("run" in step) != ("uses" in step)
+        assert re.fullmatch(ACTION, step.get("uses", "actions/checkout@v1"))
 
 
 @pytest.mark.long
