@@ -326,8 +326,11 @@ def test_what_is_unknown_lists_the_known(shelf, arguments, known):
         (["--no-browser", "--port", "9000"], "tools.lab", False, "--no-browser --port 9000"),
         (["lab", "exercises/1", "--no-browser"], "tools.lab", False, "exercises/01_a2c --no-b"),
         (["test", "-k", "gae"], "pytest", True, "-k gae"),
+        (["build", "--check"], "tools.build", True, "--check"),
         (["pack", "folder"], "tools.pack", True, os.path.abspath("folder")),
+        (["assignment", "x", "--otter"], "tools.assignment", True, os.path.abspath("x")),
         (["study", "a2c", "CartPole-v1"], "helpers.training.study", False, "a2c CartPole-v1"),
+        (["train", "td3", "Walker2d-v5"], "helpers.training.train", False, "td3 Walker2d-v5"),
         (["bench", "ddpg", "--rounds", "3"], "benchmarks.bench", False, "ddpg --rounds 3"),
     ],
 )
