@@ -32,15 +32,7 @@ from tools import lab as course_lab
 ROOT = Path(__file__).resolve().parent.parent
 TOKEN = "course"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+ARGUMENTS = ["--no-sandbox", "--disable-gpu"]
 
 
 class NoBrowser(RuntimeError):

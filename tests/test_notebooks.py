@@ -35,13 +35,6 @@ def outputs(notebook):
     return [output for cell in notebook.cells for output in cell.get("outputs", [])]
 
 
-def texts(output):
-    """All that is readable in an output: stream text and every bundle entry but pictures."""
-    bundle = output.get("data", {})
-    yield output.get("text", "")
-    yield from (str(value) for mime, value in bundle.items() if not mime.startswith("image/"))
-
-
 @notebooks(BLANKS)
 def test_a_check_shows_its_card_where_the_answer_s_cell_stopped(path, capsys):
     """Nothing of an exercise has run: its name would be a NameError."""
