@@ -6,6 +6,8 @@ pytest_plugins = ("tests.browser",)
 from __future__ import annotations
 
 import contextlib
+import functools
+import http.server
 import importlib.util
 import json
 import os
@@ -15,6 +17,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -29,15 +32,7 @@ from tools import lab as course_lab
 ROOT = Path(__file__).resolve().parent.parent
 TOKEN = "course"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+ARGUMENTS = ["--no-sandbox", "--disable-gpu"]
 
 
 class NoBrowser(RuntimeError):
@@ -113,6 +108,21 @@ def wait_for(url: str, server: subprocess.Popen, log: Path, seconds: float = 120
             return
         time.sleep(0.1)
     raise RuntimeError(f"Jupyter did not start:\n{log.read_text()[-2000:]}")
+
+
+@contextlib.contextmanager
+def web_server(folder: Path) -> Iterator[str]:
+    """The files of a folder, on a port of this machine; yields the address."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    handler = functools.partial(Quiet, directory=folder)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
 
 
 # --- The browser ------------------------------------------------------------------------------

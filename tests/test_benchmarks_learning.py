@@ -22,18 +22,6 @@ def test_every_learner_is_evaluated_through_its_training(name, monkeypatch):
     assert row["seconds"] >= 0
 
 
-def test_the_clock_takes_the_learners_in_turn(monkeypatch):
-    def fake(name, setting, seed):
-        return {"learner": name, "seed": seed, "seconds": 1.0, "returns": []}
-
-    monkeypatch.setattr(learning, "run", fake)
-    names = list(learning.LEARNERS)
-    clock = learning.clock(get_setting("td3", "Pendulum-v1"), [100, 101])
-    assert [(row["learner"], row["seed"]) for row in clock] == [
-        (name, seed) for seed in (100, 101) for name in names
-    ]
-
-
 def test_the_small_peer_has_our_sizes_and_rates():
     pytest.importorskip("stable_baselines3", reason="a development requirement")
     setting = get_setting("td3", "Pendulum-v1")

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import nbformat
+from test_browser import KERNEL, source_of, wait_until_changed
 
 from helpers.demos.files import load_demos
 
@@ -28,7 +29,6 @@ CELLS = [
     nbformat.v4.new_markdown_cell("# Another heading\n\n" + "Where → would go.\n\n" * 20),
 ]
 GAME, STATE = 2, 4
-KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 PLACE = (
     "() => { const book = window.jupyterapp.shell.currentWidget.content;"
     " return [book.activeCellIndex,"
@@ -56,10 +56,7 @@ def show_game(lab: Lab, limit: int, angle: float) -> Any:
 def changes(lab: Lab, image: Any, times: int = 1) -> None:
     """Wait until the picture is another one, so many times: one picture is one step."""
     for _ in range(times):
-        lab.page.wait_for_function(
-            "([image, before]) => image.src !== before",
-            arg=[image.element_handle(), image.get_attribute("src")],
-        )
+        wait_until_changed(lab.page, image, source_of(image))
 
 
 def test_arrow_keys_drive_it_and_what_is_saved_loads(lab: Lab) -> None:

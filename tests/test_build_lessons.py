@@ -170,7 +170,6 @@ def test_texts_that_cannot_become_a_notebook_are_refused(course, text, message):
     ("exercises", "message"),
     [
         ({}, "exercise 1.1 stands in no folder of helpers/exercises"),
-        (advantage_exercise(name="gea"), "is 'gea', but 'gae' is included"),
         (advantage_exercise(lesson="02_two"), "belongs to lesson 02_two"),
         (
             advantage_exercise(reference=definition),

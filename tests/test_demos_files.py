@@ -89,12 +89,6 @@ def promise(data: bytes, name: bytes, size: int) -> bytes:
     return data[: at + 24] + struct.pack("<I", size) + data[at + 28 :]
 
 
-def flip(data: bytes) -> bytes:
-    """One bit in the middle of the packed observations."""
-    at = data.index(b"obs.npy") + 120
-    return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
-
-
 def twice(file: File) -> None:
     with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(file.path, "a") as archive:
         archive.writestr("obs.npy", file.payload)
@@ -119,7 +113,6 @@ DAMAGED: dict[str, tuple[Callable[[File], object], str]] = {
     "empty": (lambda f: f.bytes(lambda d: b""), LIES),
     "a pickle": (lambda f: f.bytes(lambda d: f.payload), "not a zip"),
     "last bytes lost": (lambda f: f.bytes(lambda d: d[:-5]), LIES),
-    "a bit flipped": (lambda f: f.bytes(flip), LIES),
     # other content
     "no arrays": (lambda f: zipfile.ZipFile(f.path, "w").close(), "other arrays"),
     "an array twice": (twice, "other arrays"),
@@ -149,7 +142,7 @@ DAMAGED: dict[str, tuple[Callable[[File], object], str]] = {
     "characters that are none": (
         lambda f: f.put("about", npy_with(described("()", "'<U2'"), b"\xff" * 8)), LIES),
     "nested without end": (lambda f: f.put("about", np.array("[" * 200_000)), LIES),
-    "NaN in the text": (lambda f: f.say(steps=float("nan")), "its text holds NaN"),
+    "NaN in the text": (lambda f: f.say(steps=float("nan")), "about steps"),
     "another format": (lambda f: f.say(format="something else"), "another format"),
     "another version": (lambda f: f.say(version=2), "newer version"),
     "no version": (lambda f: f.say(version=None), "no version"),

@@ -69,12 +69,9 @@ def test_an_unknown_id_is_one_sentence(env_id):
     assert_one_sentence(error.value, repr(env_id), "'CartPole-v1'", "import what registers yours")
 
 
-def test_an_unknown_module_is_one_sentence():
+def test_a_missing_module_package_or_recipe_is_one_sentence():
     with one_sentence(ValueError, "no_such_module", "no_such_module:It-v0"):
         make_env("no_such_module:It-v0")
-
-
-def test_a_missing_package_or_a_missing_recipe_is_one_sentence():
     with one_sentence(ValueError, "pip install", Needy.__name__, "unobtainium"):
         A2C("Needy-v0")
     with one_sentence(ValueError, "Uncopied", match=r"register it with gymnasium\.register"):

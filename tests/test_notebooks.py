@@ -10,9 +10,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import nbclient
 import nbformat
 import pytest
+from colab import run
 from few_steps import FEW_STEPS, shorten
 
 from helpers.checks import check, exercises
@@ -22,7 +22,6 @@ ROOT = Path(__file__).resolve().parent.parent
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 BLANKS = sorted((ROOT / "notebooks" / "exercises").glob("*.ipynb"))
 ALWAYS = ("00", "01", "03")  # whose solved editions run without `--all` as well
-CELL_TIMEOUT = 300  # seconds
 NOT_STARTED = re.compile(r'raise NotImplementedError\("exercise ([\d.]+)"\)')
 
 
@@ -34,13 +33,6 @@ def notebooks(paths):
 
 def outputs(notebook):
     return [output for cell in notebook.cells for output in cell.get("outputs", [])]
-
-
-def texts(output):
-    """All that is readable in an output: stream text and every bundle entry but pictures."""
-    bundle = output.get("data", {})
-    yield output.get("text", "")
-    yield from (str(value) for mime, value in bundle.items() if not mime.startswith("image/"))
 
 
 @notebooks(BLANKS)
@@ -147,18 +139,6 @@ def leave_aside(notebook):
     notebook.cells = cells
 
 
-def run(notebook, folder):
-    """Execute all cells where the notebook lies; an error in any of them is raised."""
-    client = nbclient.NotebookClient(
-        notebook,
-        timeout=CELL_TIMEOUT,
-        kernel_name="python3",
-        store_widget_state=False,
-        resources={"metadata": {"path": str(folder)}},
-    )
-    client.execute()
-
-
 @pytest.mark.parametrize(
     "path",
     [
@@ -180,5 +160,5 @@ def test_solved_exercises_reach_the_bar(path):
     leave_aside(notebook)
     own = "\n".join(f"assert {name}.__module__ == '__main__', '{name}'" for name in names)
     notebook.cells.append(nbformat.v4.new_code_cell(own))
-    run(notebook, path.parent)
+    run(notebook, "python3", path.parent)
     assert len(names) == sum(exercise.lesson == path.stem for exercise in exercises())

@@ -48,32 +48,13 @@ def test_there_is_one_version() -> None:
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
-def test_a_workflow_says_when_and_where_and_runs_what_there_is(path: Path) -> None:
-    flow = workflow(path.stem)
+def test_a_workflow_runs_what_there_is(path: Path) -> None:
     runs = "\n".join(step.get("run", "") for step in steps(path.stem))
     for command in re.findall(r"course\.py (?:--newest )?(\S+)", runs):
         assert command in course.COMMANDS
-    assert set(flow) >= {"name", True, "permissions", "jobs"}  # YAML 1.1 reads `on` as true
-    for job in flow["jobs"].values():
-        assert job["timeout-minutes"] <= 120
-        assert "runs-on" in job
-        for step in job["steps"]:
-            assert ("run" in step) != ("uses" in step)
-            assert re.fullmatch(ACTION, step.get("uses", "actions/checkout@v1"))
-
-
-def test_the_tests_run_on_every_system_and_python() -> None:
-    matrix = workflow("test")["jobs"]["test"]["strategy"]["matrix"]
-    assert {name.split("-")[0] for name in matrix["os"]} == {"ubuntu", "macos", "windows"}
-    assert matrix["python"] == ["3.11", "3.12", "3.13", "3.14"]
-    assert any(step.get("run") == ".ci/run" for step in steps("test"))
-
-
-def test_the_site_is_published_from_the_folder_it_is_built_in() -> None:
-    [built] = [step["run"] for step in steps("site") if "course.py site" in step.get("run", "")]
-    [path] = [step["with"]["path"] for step in steps("site") if "path" in step.get("with", {})]
-    assert built.startswith(f"python course.py site {path} --repository ")
-    assert workflow("site")["permissions"]["pages"] == "write"
+    for step in steps(path.stem):
+        assert ("run" in step) != ("uses" in step)
+        assert re.fullmatch(ACTION, step.get("uses", "actions/checkout@v1"))
 
 
 @pytest.mark.long

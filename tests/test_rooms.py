@@ -83,24 +83,6 @@ def test_a_room_imports_only_those_below_it():
     assert found_in(FILES, above) == {}
 
 
-def test_no_circle_of_rooms():
-    done: list[str] = []
-    while len(done) < len(MAY_IMPORT):
-        free = [r for r, below in MAY_IMPORT.items() if r not in done and below <= set(done)]
-        assert free
-        done += free
-
-
-def test_no_circle_in_the_checks():
-    below = {
-        path.stem: {module.split(".")[-1] for module, _ in imported(path) if ".checks." in module}
-        for path in (HELPERS / "checks").glob("[a-z]*.py")
-    }
-    while free := [name for name, needed in below.items() if not needed & below.keys()]:
-        below = {name: needed for name, needed in below.items() if name not in free}
-    assert not below
-
-
 def test_private_names_stay_in_their_file():
     def private(path):
         ours = ("helpers", "lessons", "tools")

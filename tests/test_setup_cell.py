@@ -42,14 +42,6 @@ def found(done: subprocess.CompletedProcess) -> Path:
     return Path(done.stdout.partition("FOUND ")[2].strip()).resolve().parents[1]
 
 
-@pytest.mark.parametrize("repository", ["", "owner/name"])
-def test_it_is_three_lines_that_fit_the_page(repository):
-    lines = setup_cell(repository).splitlines()
-    assert len(lines) == 3
-    assert max(map(len, lines)) <= 100
-    assert (f"github.com/{repository}/archive" in lines[2]) == bool(repository)
-
-
 @pytest.mark.parametrize("folder", ["notebooks", "notebooks/exercises"])
 def test_it_finds_the_course_around_it(course, folder):
     assert found(run(setup_cell(""), course / folder)) == course

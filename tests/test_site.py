@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
 import re
 import shutil
 import subprocess
 import sys
 import tarfile
-import threading
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
 
 import pytest
+from bs4 import BeautifulSoup
 from missing import out_of_reach
 
 from helpers.show.figures.explore import Choice, Slider
 from helpers.show.plotting import new_figure
+from tests.browser import web_server
 from tools.frames import frames
 from tools.site_pages import OUTPUTS, notebooks, sliders
 
@@ -56,21 +54,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # --- Files ------------------------------------------------------------------------------------
 
 
-class Seen(HTMLParser):
+class Seen:
     """What a page links to, which anchors it has, and its pictures."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__()
-        self.targets: list[str] = []
-        self.anchors: set[str] = set()
-        self.pictures: list[dict[str, str | None]] = []
-        self.feed(path.read_text(encoding="utf-8"))
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = dict(attrs)
-        self.anchors |= {value for name in ("id", "name") if (value := found.get(name))}
-        self.targets += [value for name in ("href", "src") if (value := found.get(name))]
-        self.pictures += [found] if tag == "img" else []
+        soup = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+        self.targets = [each[n] for n in ("href", "src") for each in soup.select(f"[{n}]")]
+        self.anchors = {each[n] for n in ("id", "name") for each in soup.select(f"[{n}]")}
+        self.pictures = soup.select("img")
 
 
 def pages(site: Path) -> list[Path]:
@@ -134,15 +125,8 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def address(site: Path) -> Iterator[str]:
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    handler = functools.partial(Quiet, directory=site)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with web_server(site) as found:
+        yield found
 
 
 @pytest.fixture

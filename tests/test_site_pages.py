@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from tools import site
 from tools.site_landing import landing
-from tools.site_pages import OUTPUTS, as_html, contents, relink, show_what_is_given, under_title
+from tools.site_pages import OUTPUTS, as_html, contents, relink, show_what_is_given
 
 ROOT = Path(__file__).resolve().parent.parent
 LESSON = ROOT / "notebooks" / "exercises" / "01_a2c.ipynb"
@@ -52,17 +52,6 @@ def test_a_picture_becomes_a_file_with_its_text_and_width(tmp_path: Path) -> Non
     assert 'alt="A &quot;curve&quot; &lt; 3" width="760"' in html
     text = new_output("stream", text="step 1")
     assert as_html(text, tmp_path, "../") is text
-
-
-@pytest.mark.parametrize("repository", ["", "o/n"])
-def test_buttons_stand_under_the_title(repository: str) -> None:
-    badge = "[![Open in Colab](https://c/badge.svg)](https://c/github/x)\n\n"
-    cell = new_markdown_cell(f"# 01 · A2C\n\n{badge if repository else ''}**Lesson edition**")
-    under_title(cell, Path("notebooks/01_a2c.ipynb"), repository)
-    assert cell.source.startswith("# 01 · A2C\n\n<p>")
-    assert 'href="../_sources/notebooks/01_a2c.ipynb" download' in cell.source
-    assert cell.source.count("Open in Colab") == bool(repository)
-    assert "badge" not in cell.source
 
 
 def test_the_navigation_has_both_editions_of_every_lesson() -> None:

@@ -42,6 +42,7 @@ class Environment:
 
     name = ".venv"
     size = "about 0.4 GB to download, 1.5 GB on disk"
+    lists = ("requirements.txt",)
 
     def __init__(self, root: str | Path):
         self.root = Path(root)
@@ -90,8 +91,7 @@ class Environment:
             return None
 
     def requirements(self, dev: bool) -> list[Path]:
-        names = ["requirements.txt", "requirements-dev.txt"] if dev else ["requirements.txt"]
-        return [self.root / name for name in names]
+        return [self.root / name for name in (*self.lists, *["requirements-dev.txt"] * dev)]
 
     def files(self, dev: bool) -> list[Path]:
         """What pip reads."""
@@ -104,17 +104,11 @@ class Environment:
             digest.update(file.read_bytes().replace(b"\r\n", b"\n"))
         return digest.hexdigest()
 
-    def stamped(self) -> list[str]:
-        """The fingerprints of what is installed."""
-        try:
-            return list(json.loads(self.stamp.read_text()))
-        except (OSError, ValueError, TypeError):
-            return []
-
     def is_ready(self, dev: bool) -> bool:
         version = self.version()
-        wanted = self.fingerprint(dev, version)
-        return version is not None and not self.mark.exists() and wanted in self.stamped()
+        if version is None or self.mark.exists() or not self.stamp.exists():
+            return False
+        return self.fingerprint(dev, version) in self.stamp.read_text()
 
     def fault(self) -> str | None:
         """Why nothing can be installed into it; None if it is sound."""
@@ -140,13 +134,11 @@ class Environment:
         if fault:
             print(f"{fault}; making {self.name} again.", flush=True)
             self.remove()
-        if not self.folder.exists():
-            self.make()
+        if self.folder.exists():
+            asked = self.requirements(dev)[-1].name
+            print(f"Adding to {self.name} what {asked} asks for.", flush=True)
         else:
-            print(
-                f"Adding to {self.name} what {self.requirements(dev)[-1].name} asks for.",
-                flush=True,
-            )
+            self.make()
         self.stamp.unlink(missing_ok=True)
         self.mark.touch()
         self.install(dev)
@@ -217,21 +209,14 @@ class Environment:
         Where PyTorch's own index is out of reach, the normal installation follows and takes PyPI's.
         """
         text = self.files(dev=False)[0].read_text()
-        wanted = re.search(r"^torch(?:==(\S+))?$", text, re.MULTILINE)
-        if wanted is None or self.has_torch(wanted[1]):
+        wanted = re.search(r"^torch(==\S+)?$", text, re.MULTILINE)
+        if wanted is None:
             return
         quick = ("--retries", "0", "--timeout", "15")
         status, _ = self.pip("--no-deps", "--index-url", TORCH_CPU, *quick, wanted[0])
         if status and platform.machine() == "x86_64":
             print("PyTorch for CPUs is out of reach; the usual PyTorch is 3 GB larger.", flush=True)
             self.check_space(SPACE_WITH_CUDA)
-
-    def has_torch(self, version: str | None) -> bool:
-        """Of that version, or any."""
-        question = "from importlib.metadata import version; print(version('torch'))"
-        answer = subprocess.run([self.python, "-I", "-c", question], capture_output=True, text=True)
-        found = answer.stdout.strip().split("+")[0]
-        return found == version or bool(found and version is None)
 
     def write_stamp(self, dev: bool) -> None:
         version = self.version()
@@ -240,9 +225,8 @@ class Environment:
 
     def compile_meanwhile(self) -> subprocess.Popen:
         """Write bytecode on one core while JupyterLab starts: half of pip's work, were it pip's."""
-        quiet = subprocess.DEVNULL
         command = [self.python, "-m", "compileall", "-q", self.folder]
-        streams = dict.fromkeys(("stdin", "stdout", "stderr"), quiet)
+        streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
         return subprocess.Popen(command, env=self.variables(), **streams)
 
     # Calling pip
@@ -300,9 +284,7 @@ class SiteEnvironment(Environment):
 
     name = ".venv-site"
     size = "about 50 MB to download, 0.2 GB on disk"
-
-    def requirements(self, dev: bool) -> list[Path]:
-        return [self.root / "requirements-site.txt"]
+    lists = ("requirements-site.txt",)
 
 
 class BenchEnvironment(Environment):
@@ -310,9 +292,7 @@ class BenchEnvironment(Environment):
 
     name = ".venv-bench"
     size = "about 3 GB on disk"
-
-    def requirements(self, dev: bool) -> list[Path]:
-        return [self.root / "requirements.txt", self.root / "requirements-bench.txt"]
+    lists = ("requirements.txt", "requirements-bench.txt")
 
 
 def pip_stage(line: str) -> str | None:

@@ -24,15 +24,6 @@ def execute(root: Path, name: str, notebook: NotebookNode) -> None:
     folder = root / "notebooks"
     folder.mkdir(exist_ok=True)
     run = copy.deepcopy(notebook)
-    running, began = run.cells[0], time.perf_counter()
-
-    def start(cell: NotebookNode, cell_index: int) -> None:
-        nonlocal running, began
-        running, began = cell, time.perf_counter()
-
-    def done(cell: NotebookNode, cell_index: int, execute_reply: dict) -> None:
-        print(f"  {cell.id}: {time.perf_counter() - began:.1f} s", flush=True)
-
     client = NotebookClient(
         run,
         timeout=CELL_TIMEOUT,
@@ -41,17 +32,20 @@ def execute(root: Path, name: str, notebook: NotebookNode) -> None:
         store_widget_state=False,
         record_timing=False,
         coalesce_streams=True,
-        on_cell_execute=start,
-        on_cell_executed=done,
     )
-    try:
-        client.execute()
-    except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
-        what = str(error).splitlines()[0]
-        if isinstance(error, CellExecutionError):
-            what = f"{error.ename}: {error.evalue}".strip().splitlines()[-1]
-        source = "".join(f"    {line}\n" for line in running.source.splitlines()[:5])
-        raise BuildError(f"{name}, cell {running.id} failed:\n{source}  {what}") from error
+    with client.setup_kernel():
+        for place, cell in enumerate(run.cells):
+            began = time.perf_counter()
+            try:
+                client.execute_cell(cell, place, client.code_cells_executed + 1)
+            except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+                what = str(error).splitlines()[0]
+                if isinstance(error, CellExecutionError):
+                    what = f"{error.ename}: {error.evalue}".strip().splitlines()[-1]
+                source = "".join(f"    {line}\n" for line in cell.source.splitlines()[:5])
+                raise BuildError(f"{name}, cell {cell.id} failed:\n{source}  {what}") from error
+            if cell.cell_type == "code":
+                print(f"  {cell.id}: {time.perf_counter() - began:.1f} s", flush=True)
     for cell, ran in zip(notebook.cells, run.cells, strict=True):
         if cell.cell_type == "code":
             cell.execution_count = ran.execution_count

@@ -8,7 +8,6 @@ import ast
 import io
 import random
 import re
-import textwrap
 import tokenize
 from collections.abc import Iterator
 from pathlib import Path
@@ -59,39 +58,28 @@ def blank(source: str, exercise: str, steps: bool = True) -> str:
     of code becomes one `...`; a raised NotImplementedError ends every cut body. All that stays
     moves to the body's own indentation: valid Python, however deep a step stood.
     """
-    lines = source.split("\n")
-    comments = _comment_rows(source)
-    functions = _blanks(source)
-    if not functions:
+    lines, comments, bodies = source.split("\n"), _comment_rows(source), _blanks(source)
+    if not bodies:
         raise BuildError(f"exercise {exercise} has no function body to cut.")
-    for node in reversed(functions):  # from the end, so that the rows above stay where they were
-        first, last = _body_rows(node, lines, comments)
+    kept = _step_rows(source) if steps else set()
+    for node, first, last in reversed(bodies):  # so that the rows above stay where they were
         pad = " " * node.body[0].col_offset
         scaffold: list[str] = []
-        in_step = False
         for row in range(first, last + 1):
             text = lines[row - 1].strip()
-            if row in comments:
-                in_step = steps and (in_step or bool(_STEP.match(text)))
-                scaffold += [pad + text] if in_step else []
-            else:
-                in_step = False
-                if text and scaffold[-1:] != [f"{pad}..."]:
-                    scaffold.append(f"{pad}...")
+            if row in kept:
+                scaffold.append(pad + text)
+            elif text and row not in comments and scaffold[-1:] != [f"{pad}..."]:
+                scaffold.append(f"{pad}...")
         scaffold.append(f'{pad}raise NotImplementedError("exercise {exercise}")')
         lines[first - 1 : last] = scaffold
-    result = "\n".join(lines)
-    ast.parse(result)
-    return result
+    return "\n".join(lines)
 
 
 def without_steps(source: str) -> str:
     """The source without its numbered comments, and the comment lines that continue them."""
-    kept, in_step, comments = [], False, _comment_rows(source)
-    for row, line in enumerate(source.split("\n"), start=1):
-        in_step = row in comments and (in_step or bool(_STEP.match(line.strip())))
-        kept += [] if in_step else [line]
-    return "\n".join(kept)
+    steps, rows = _step_rows(source), enumerate(source.split("\n"), start=1)
+    return "\n".join(line for row, line in rows if row not in steps)
 
 
 def shuffled(source: str, exercise: str) -> str:
@@ -99,26 +87,18 @@ def shuffled(source: str, exercise: str) -> str:
 
     A statement over several lines is one line here. Nothing where there are fewer than five.
     """
-    whole = source.split("\n")
-    found = []
-    for function in _blanks(source):
-        first, last = _body_rows(function, whole, _comment_rows(source))
-        body = textwrap.dedent("\n".join(whole[first - 1 : last])) + "\n"
-        found += [" ".join(line) for line in _logical_lines(body)]
+    inside = {row for _, first, last in _blanks(source) for row in range(first, last + 1)}
+    found, ended = [], 0
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.NEWLINE:
+            lines = [line.strip() for line in source.split("\n")[ended : token.end[0]]]
+            ended = token.end[0]
+            if ended in inside:
+                found.append(" ".join(line for line in lines if line and line[0] != "#"))
     if len(found) < 5:
         return ""
     random.Random(exercise).shuffle(found)
     return "\n".join(found)
-
-
-def _logical_lines(body: str) -> Iterator[list[str]]:
-    """The statements of a body, each as its stripped physical lines, without comments."""
-    rows, ended = body.split("\n"), 0
-    for token in tokenize.generate_tokens(io.StringIO(body).readline):
-        if token.type == tokenize.NEWLINE:
-            lines = rows[ended : token.end[0]]
-            yield [line.strip() for line in lines if line.strip() and line.strip()[0] != "#"]
-            ended = token.end[0]
 
 
 def giveaways(source: str) -> dict[str, str]:
@@ -130,13 +110,11 @@ def giveaways(source: str) -> dict[str, str]:
     they hold counts. A body without any such statement counts as a whole.
     """
     found = {}
-    for function in _blanks(source):
+    for function, first, last in _blanks(source):
         own = [node for node in ast.walk(function) if isinstance(node, ast.stmt)]
         parts = [ast.get_source_segment(source, node) or "" for node in own if _computes(node)]
         if not any(len(_squeeze(part)) >= SHORTEST_LEAK for part in parts):
-            lines = source.split("\n")
-            first, last = _body_rows(function, lines, _comment_rows(source))
-            parts = ["\n".join(lines[first - 1 : last])]
+            parts = ["\n".join(source.split("\n")[first - 1 : last])]
         found |= {_squeeze(part): " ".join(part.split()) for part in parts}
     return {key: shown for key, shown in found.items() if len(key) >= SHORTEST_LEAK}
 
@@ -176,17 +154,23 @@ def _functions(tree: ast.Module | ast.ClassDef) -> Iterator[ast.FunctionDef]:
             yield node
 
 
-def _blanks(source: str) -> list[ast.FunctionDef]:
-    """The functions whose bodies an exercise cuts: those with numbered comments, or else all."""
-    lines, comments = source.split("\n"), _comment_rows(source)
-    steps = {row for row in comments if _STEP.match(lines[row - 1].strip())}
-    functions = list(_functions(ast.parse(source)))
-    with_steps = [
-        function
-        for function in functions
-        if steps & set(range(function.lineno, _body_rows(function, lines, comments)[1] + 1))
-    ]
-    return with_steps or functions
+def _blanks(source: str) -> list[tuple[ast.FunctionDef, int, int]]:
+    """The functions whose bodies an exercise cuts, those with numbered comments or else all, and
+    the first and the last row of each body.
+    """
+    lines, comments, steps = source.split("\n"), _comment_rows(source), _step_rows(source)
+    functions = _functions(ast.parse(source))
+    found = [(node, *_body_rows(node, lines, comments)) for node in functions]
+    return [each for each in found if steps & set(range(each[1], each[2] + 1))] or found
+
+
+def _step_rows(source: str) -> set[int]:
+    """Rows of the numbered comments, and of the comment lines that continue them."""
+    lines, found = source.split("\n"), set()
+    for row in sorted(_comment_rows(source)):
+        if row - 1 in found or _STEP.match(lines[row - 1].strip()):
+            found.add(row)
+    return found
 
 
 def _comment_rows(source: str) -> set[int]:

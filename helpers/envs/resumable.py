@@ -248,15 +248,12 @@ def wrappers_of(env: gym.Env) -> Iterator[gym.Wrapper]:
         env = env.env
 
 
-def _steps_counted(env: gym.Env) -> int | None:
-    """The steps of this episode, as the outermost time limit has counted them; None without one."""
-    limits = (wrapper for wrapper in wrappers_of(env) if isinstance(wrapper, TimeLimit))
-    return next((limit._elapsed_steps for limit in limits), None)
-
-
 def _state(env: gym.Env) -> dict[str, Any]:
-    """What tells whether an environment was acted in: its steps, and digests of its attributes."""
-    state: dict[str, Any] = {"steps counted": _steps_counted(env)}
+    """What tells whether an environment was acted in: its steps, as the outermost time limit has
+    counted them, and digests of its attributes.
+    """
+    counted = [each._elapsed_steps for each in wrappers_of(env) if isinstance(each, TimeLimit)]
+    state: dict[str, Any] = {"steps counted": counted[:1]}
     for name, value in vars(env.unwrapped).items():
         if isinstance(value, spaces.Space):
             continue  # no step changes one, and a Box keeps its text once somebody prints it

@@ -64,19 +64,6 @@ class Lab:
         """What the critic says of a start after training, one number a seed."""
         return np.array(self.runs(variant)["values"], dtype=float)
 
-    def first_times(self, variant: str) -> NDArray[np.float64]:
-        """Steps until training episodes first average the bar, one a seed; infinity for never."""
-        runs = self.runs(variant)
-        above = np.array(runs["returns"]) >= runs["bar"]
-        return np.where(above.any(axis=1), np.array(runs["steps"])[above.argmax(axis=1)], np.inf)
-
-    def falls_back(self, variant: str) -> NDArray[np.float64]:
-        """Which seeds averaged less than 400 after they had reached the bar: 1 or 0."""
-        runs = self.runs(variant)
-        curves = np.array(runs["returns"])
-        reached = np.maximum.accumulate(curves >= runs["bar"], axis=1)
-        return (reached & (curves < 400)).any(axis=1).astype(float)
-
     # --- evidence -------------------------------------------------------------------------------
 
     def sooner(self, one: str, other: str) -> Evidence:
@@ -89,11 +76,6 @@ class Lab:
     def better(self, one: str, other: str) -> Evidence:
         return higher(self.final(one), self.final(other))
 
-    def no_difference(self, *variants: str, taught: str = "") -> Evidence:
-        """Each is neither sooner nor better at the end, nor the opposite."""
-        training = self.same_in_training(*variants, taught=taught)
-        return both(training, self.same_after(*variants, taught=taught))
-
     def same_in_training(self, *variants: str, taught: str = "") -> Evidence:
         return self._same(self.training, variants, taught)
 
@@ -103,12 +85,6 @@ class Lab:
     def _same(self, of: Callable, variants: Sequence[str], taught: str) -> Evidence:
         than = taught or self.taught
         return both(*(alike(of(one), of(than)) for one in variants))
-
-    def p_training(self, said: float, one: str, other: str) -> Evidence:
-        return p_is(said, self.training(one), self.training(other))
-
-    def p_after(self, said: float, one: str, other: str) -> Evidence:
-        return p_is(said, self.final(one), self.final(other))
 
     def ten_seeds(self) -> Evidence:
         """Of each variant."""
