@@ -27,7 +27,6 @@ from helpers.show.plotting import (
     legend_above,
     margins,
     new_figure,
-    progress,
     show,
     to_png,
 )
@@ -151,18 +150,6 @@ def bar_value(bundle: dict) -> float:
     return int(value) / int(most)
 
 
-def test_progress_counts_and_says_where_a_loop_was_left(page):
-    assert list(progress((i for i in range(5)), "seeds", total=5)) == [0, 1, 2, 3, 4]
-    for i in progress(range(4), "seeds"):
-        if i == 1:
-            break
-    whole, left = page.outputs
-    assert (bar_value(whole[0]), bar_value(whole[-1])) == (0, 1)
-    assert whole[-1]["text/plain"].startswith("100 % · 5 / 5 seeds")
-    assert left[-1]["text/plain"].startswith("stopped at 25 % · 1 / 4 seeds")
-    assert list(progress([])) == []
-
-
 def test_progress_bar_tells_speed_and_time_left(page, clock):
     bar = ProgressBar(1000)
     clock.now += 10
@@ -175,14 +162,17 @@ def test_progress_bar_tells_speed_and_time_left(page, clock):
 
 
 def test_progress_is_quiet_in_a_pipe_and_a_line_in_a_terminal(capsys, monkeypatch, clock):
-    list(progress(range(3)))
+    ProgressBar(3).finish(3)
     assert capsys.readouterr().out == ""
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    for _ in progress(range(10), "seeds"):
+    bar = ProgressBar(10)
+    for done in range(1, 11):
         clock.now += 2
+        bar.update(done)
+    bar.finish(10)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 1 + 3 + 1  # the beginning, every 5 of 20 seconds, the end
-    assert lines[-1].startswith("100 % · 10 / 10 seeds")
+    assert lines[-1].startswith("100 % · 10 / 10 steps")
 
 
 # --- Live curves ------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Figures, learning curves that grow while an agent trains, and progress bars.
+"""Figures, and learning curves that grow while an agent trains.
 
 Everything is drawn with `matplotlib.figure.Figure`, never pyplot: there is no hidden current
 figure, nothing to close, and no global setting is changed.
@@ -45,16 +45,9 @@ from helpers.show.notebook import (
     drawing,
     in_kernel,
     png_bundle,
-    progress,
     publish,
 )
 from helpers.training.statistics import bootstrap_interval, interquartile_mean
-
-__all__ = [
-    "LiveCurves", "band", "label", "legend_above", "margins", "new_figure", "progress", "show",
-    "to_png",
-]  # fmt: skip
-
 
 DPI = 100  # one inch of figure is this many CSS pixels wide on the page
 CORNER = 10  # image pixels: the radius of a picture's frame

@@ -4,13 +4,14 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import BoxStyle
+from matplotlib.patches import BoxStyle, PathPatch
 from matplotlib.path import Path
 from numpy.typing import NDArray
 
@@ -18,6 +19,7 @@ from helpers.show.colours import DARK, DASHES, GREY, INK
 from helpers.show.plotting import margins, new_figure
 
 TOP = 0.6  # inches above a panel: the headline, and a legend or a title
+Place = tuple[float, float]
 
 
 def headline(fig: Figure, sentence: str) -> None:
@@ -54,6 +56,18 @@ def place_panel(ax: Axes, left: float, bottom: float, width: float, height: floa
     assert isinstance(ax.figure, Figure)
     wide, high = ax.figure.get_size_inches()
     ax.set_position((left / wide, bottom / high, width / wide, height / high))
+
+
+def box(ax: Axes, place: Place, size: Place, colour: str, share: float) -> None:
+    """A box with round corners around its middle, filled with that share of its colour."""
+    path = round_box(*place, *size)
+    ax.add_patch(PathPatch(path, facecolor=tint(colour, share), edgecolor=colour))
+
+
+def arrow(ax: Axes, start: Place, end: Place, colour: str = GREY, **look: Any) -> None:
+    """An arrow all the way from `start` to `end`."""
+    style = {"arrowstyle": "-|>", "color": colour, "shrinkA": 0, "shrinkB": 1}
+    ax.annotate("", end, start, arrowprops=style | look)
 
 
 def bar_line(ax: Axes, bar: float | None) -> None:
