@@ -124,10 +124,6 @@ def test_learners_side_by_side_over_steps_and_over_seconds():
     apart(fig)
 
 
-def test_the_texts_of_six_learners_stay_apart():
-    apart(plot_side_by_side(beside({f"learner {i}": [2.0 + i, 3.0 + i] for i in range(6)})))
-
-
 def test_what_holds_nothing_to_draw_is_refused():
     with pytest.raises(ValueError, match="at least one variant"):
         plot_results({"made by": "nobody"}, "nobody")

@@ -1,6 +1,5 @@
 """What several figures draw alike: a headline, notes, panels at places in inches, numbers."""
 
-import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -32,14 +31,13 @@ def header(fig: Figure, sentence: str, colours: Mapping[str, str]) -> None:
     sentence = textwrap.fill(sentence, 92)
     headline(fig, sentence)
     below = 0.08 + 0.19 * (1 + sentence.count("\n"))  # inches from the top
-    columns = 3 if sum(len(name) + 8 for name in colours) > 105 else 6
     handles = [Line2D([], [], color=c, lw=2.4, label=name) for name, c in colours.items()]
     place = 0.004, 1 - below / fig.get_figheight()
     fig.legend(
-        handles=handles, loc="upper left", bbox_to_anchor=place, ncols=columns,
+        handles=handles, loc="upper left", bbox_to_anchor=place, ncols=6,
         frameon=False, fontsize=9, labelcolor=INK, handlelength=1.4, columnspacing=1.4,
     )  # fmt: skip
-    margins(fig, left=0.75, top=below + 0.35 + 0.19 * math.ceil(len(colours) / columns))
+    margins(fig, left=0.75, top=below + 0.54)
 
 
 def sheet(width: float, height: float) -> tuple[Figure, Axes]:
