@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from io import BytesIO
 from typing import Any
 
@@ -16,7 +16,16 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from helpers.show import figures
-from helpers.show.figures.explore import LINE, Choice, Scale, Slider, explore, listed
+from helpers.show.figures.explore import (
+    LINE,
+    Choice,
+    Controls,
+    Drawing,
+    Scale,
+    Slider,
+    explore,
+    listed,
+)
 from helpers.show.plotting import moving, new_figure, to_image, to_png
 from tests.figures import RESULTS, apart, fresh, lively
 from tests.live import VIEW, without_ipywidgets
@@ -43,7 +52,7 @@ MOVING = {
 }  # fmt: skip
 
 
-def combinations(controls: Mapping[str, Slider | Choice]) -> Iterator[dict[str, Any]]:
+def combinations(controls: Controls) -> Iterator[dict[str, Any]]:
     """Few settings in which a slider's ends and what lies between, and every choice, occur."""
     rng, columns = np.random.default_rng(0), {}
     for name, control in controls.items():
@@ -81,13 +90,12 @@ def parts(box) -> tuple[list, ipywidgets.Image, ipywidgets.HTML]:
     return controls, image, problem
 
 
-def ends(widget: ipywidgets.Widget) -> Sequence[Any]:
-    """What a control can be set to: everything that there is to choose, or both ends."""
-    if isinstance(widget, ipywidgets.Dropdown):
-        return [each[1] if isinstance(each, tuple) else each for each in widget.options]
-    if isinstance(widget, ipywidgets.SelectionSlider):
-        return widget.options[0], widget.options[-1]
-    return widget.min, widget.max
+def asked(name: str) -> tuple[Drawing, Controls]:
+    """What an explorer draws, and its controls."""
+    with listed() as found:
+        assert EXPLORERS[name]() is None
+    [one] = found
+    return one
 
 
 # --- Every explorer ---------------------------------------------------------------------------
@@ -108,9 +116,9 @@ def test_it_is_a_bundle_and_moves_to_every_end(name, page, views):
         Image.open(BytesIO(png)) for png in (base64.b64decode(bundle["image/png"]), image.value)
     )
     assert (stored.width, stored.height) == (live.width, live.height + LINE)
-    for widget in controls:
-        pictures = {image.value}
-        for value in ends(widget):
+    for widget, control in zip(controls, asked(name)[1].values(), strict=True):
+        pictures, values = {image.value}, control.values()
+        for value in (values[0], values[-1]):
             widget.value = value
             assert problem.value == ""
             pictures.add(image.value)
@@ -122,10 +130,7 @@ def test_it_is_a_bundle_and_moves_to_every_end(name, page, views):
 def test_texts_stay_apart_and_axes_stay_while_sliding(name):
     """Neither panels nor limits move, no text leaves the figure or touches another, and a figure
     that was emptied for the next picture shows what a new one does."""
-    with listed() as asked:
-        assert EXPLORERS[name]() is None
-    [(draw, controls)] = asked
-    seen, kept = {}, {}
+    (draw, controls), seen, kept = asked(name), {}, {}
     for settings in combinations(controls):
         with moving(kept):
             fig = draw(**settings)
