@@ -13,6 +13,11 @@ from tools.sources import giveaways, leak
 EXERCISES = exercises()
 
 
+def test_ids_are_in_order():
+    ids = [exercise.id for exercise in EXERCISES]
+    assert ids == sorted(ids, key=lambda name: [int(part) for part in name.split(".")])
+
+
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
 class TestEveryExercise:
     def test_refuses_the_stub_as_not_started(self, exercise):
