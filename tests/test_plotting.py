@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from helpers.show import plotting
+from helpers.show.figures import discount_explorer
 from helpers.show.notebook import ProgressBar
 from helpers.show.plotting import (
     WINDOW,
@@ -112,6 +113,7 @@ def test_helpers_do_without_pyplot():
 
 def test_without_a_kernel_nothing_is_shown(capsys):
     show(new_figure()[0])
+    discount_explorer()
     Agent().learn(100, LiveCurves(bar=3))
     assert capsys.readouterr() == ("", "")
 
