@@ -29,6 +29,7 @@ from helpers.show.plotting import (
     margins,
     new_figure,
     show,
+    to_image,
     to_png,
 )
 from helpers.show.trying import plot_tries
@@ -85,6 +86,8 @@ def test_png_is_sharp_white_and_of_the_size_asked_for():
     picture = image(to_png(fig, scale=2))
     assert picture.size == (800, 400)
     assert picture.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
+    pixels, drawn = (np.asarray(each.convert("RGB")) for each in (picture, to_image(fig, scale=2)))
+    np.testing.assert_array_equal(pixels[2:-2, 20:-20], drawn[2:-2, 20:-20])  # within the frame
     assert fig.dpi == 100, "rendering must not change the figure"
 
 
