@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import to_hex, to_rgb
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
@@ -88,10 +88,6 @@ def dot(ax: Axes, colour: str, size: float) -> np.ndarray:
 def heights(collection) -> np.ndarray:
     """The upper ends of vertical lines."""
     return np.array(collection.get_segments())[:, 1, 1]
-
-
-def colours_of(collection) -> list[str]:
-    return [to_hex(colour).upper() for colour in collection.get_colors()]
 
 
 def texts(fig: Figure) -> list[Text]:

@@ -84,7 +84,8 @@ def notebook(request: pytest.FixtureRequest) -> Lab:
     return lab
 
 
-# In Notebook 7 arrow keys do not reach a slider that has the focus: there only the mouse is tried.
+# In Notebook 7 the shortcuts of command mode take the arrow keys before a slider that has the focus
+# hears of them, unlike Page Up, Page Down, Home and End: there only the mouse is tried.
 in_jupyterlab = pytest.mark.parametrize("notebook", ["lab"], indirect=True, scope="module")
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 pytest_plugins = ("tests.browser",)
 
-SHOW = 'game = recorder(seed=0, speed="half speed")'
+SHOW = 'game = recorder(seed=0); game.speed_choice.value = "half speed"'
 CELLS = [
     nbformat.v4.new_markdown_cell("# A heading\n\n" + "Where ← would go.\n\n" * 20),
     nbformat.v4.new_code_cell(

@@ -95,9 +95,14 @@ def test_an_agent_learns_with_whatever_passes(exercise, answer, monkeypatch):
     assert {"critic_loss", "actor_loss", *logged} <= agent.history.keys()
     if settings is FROM_DEMOS:
         assert len(np.unique(agent.buffer.sums.leaves)) > 50
-    for old, parameter in zip(before, parameters, strict=True):
-        assert torch.isfinite(parameter).all()
-        assert not torch.equal(old, parameter)
+    assert_moved(before, parameters)
+
+
+def assert_moved(before, after):
+    """Every weight is another one, and a number."""
+    for old, new in zip(before, after, strict=True):
+        assert torch.isfinite(new).all()
+        assert not torch.equal(old, new)
 
 
 @pytest.mark.parametrize(
@@ -116,10 +121,7 @@ def test_lesson_02_learns_with_whatever_passes(exercise, answer, monkeypatch):
     networks = ("actor", "critic", "target_actor", "target_critic")
     before, agent = (ddpg.train(s) for s in (replace(settings, steps=1), settings))
     for name in networks:
-        pairs = (getattr(each, name).parameters() for each in (before, agent))
-        for old, new in zip(*pairs, strict=True):
-            assert torch.isfinite(new).all()
-            assert not torch.equal(old, new)
+        assert_moved(*(getattr(each, name).parameters() for each in (before, agent)))
     assert {"critic_loss", "actor_loss"} <= agent.history.keys()
 
 

@@ -18,10 +18,6 @@ def test_discount_marks_the_effective_horizon():
     fig = plot_discount(0.9)
     assert "next 10 steps carry 65 %" in fig.axes[0].get_title(loc="left")  # 1 - 0.9**10
     assert fig.axes[0].get_xlim()[1] == 60
-    for gamma in (0.0, 0.5, 0.98, 0.999):
-        plot_discount(gamma)
-    with pytest.raises(ValueError, match=r"\[0, 1\)"):
-        plot_discount(1.0)
 
 
 def test_policy_gradient_is_the_derivative_of_the_expected_payoff():

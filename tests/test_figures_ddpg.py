@@ -134,7 +134,6 @@ def test_the_noise_drawn_is_the_noise_of_the_agents():
     unit = carried(0.3, 0.25)[1][-1]
     np.testing.assert_allclose(curve(right, BLUE)[:, 1], pushed(np.array(path)) / unit)
     texts = [t.get_text() for t in left.texts]
-    assert plot_ou(sigma=2.0).axes[0].get_ylim()[1] > 2 * OUNoise(2.0).std  # wide: a wide axis
     assert texts == [f"both have std {noise.std:.2f}", "1 / θ_OU = 3.3 steps"]
 
 

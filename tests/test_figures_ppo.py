@@ -40,7 +40,7 @@ def test_the_regions_are_named_by_the_gradient_there(clip):
 def test_ratios_are_counted_on_both_sides_of_the_range():
     ratios = np.array([[1.0, 1.0, 1.0, 1.0], [0.7, 1.3, 1.1, 0.9]])
     np.testing.assert_allclose(outside(ratios), [0, 0.5])
-    fig = plot_ratios({"clipped": ratios}, np.array([-1.0, 1, 2, -2]), epoch=1)
+    fig = plot_ratios({"clipped": ratios}, np.array([-1.0, 1, 2, -2]), 1, "clipped")
     assert sentence(fig) == "Clipped, after 1 epoch: 50% out of range, ratios from 0.70 to 1.30."
     np.testing.assert_allclose(curve(fig.axes[1], BLUE)[:, 1], [0, 0.5])
 
@@ -49,7 +49,7 @@ def test_ratios_are_counted_on_both_sides_of_the_range():
 def test_few_ratios_out_of_range_are_not_called_none(out, said):
     ratios = np.ones((2, 1000))
     ratios[1, :out] = 1.3
-    fig = plot_ratios({"clipped": ratios}, np.linspace(-1, 1, 1000))
+    fig = plot_ratios({"clipped": ratios}, np.linspace(-1, 1, 1000), 1, "clipped")
     assert f"1 epoch: {said} out of range" in sentence(fig)
 
 

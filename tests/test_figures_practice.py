@@ -85,11 +85,9 @@ def test_long_trainings_keep_their_texts_apart():
 # --- What a pixel agent sees ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("k", [2, 3, 4])
-@pytest.mark.parametrize("size", [(64, 64), (84, 84), (30, 48)])
-def test_frames_and_their_difference(k, size):
-    rng = np.random.default_rng(k)
-    frames = rng.integers(0, 256, (k, *size), dtype=np.uint8)
+def test_frames_and_their_difference():
+    rng = np.random.default_rng(0)
+    frames = rng.integers(0, 256, (3, 64, 48), dtype=np.uint8)
     frames[-1, :10] = frames[0, :10]
     frames[0, 20, 20], frames[-1, 20, 20] = 250, 5  # what uint8 would call +11
     kept = frames.copy()
@@ -102,12 +100,9 @@ def test_frames_and_their_difference(k, size):
     assert change.get_array()[20, 20] == -245
     assert change.get_clim() == (-255, 255)
     titles = [ax.get_title(loc="left") for ax in fig.axes]
-    older = ["t − 3", "t − 2", "t − 1"][4 - k :]
-    assert titles == [*older, "t, the newest", "newest − oldest"]
+    assert titles == ["t − 2", "t − 1", "t, the newest", "newest − oldest"]
     moved = int((kept[-1] != kept[0]).sum())
-    assert sentence(fig).startswith(
-        f"{moved:,} of {size[0] * size[1]:,} pixels differ between oldest and"
-    )
+    assert sentence(fig).startswith(f"{moved:,} of 3,072 pixels differ between oldest and")
     apart(fig)
 
 
@@ -176,8 +171,3 @@ def test_the_claims_of_studies_in_two_sentences(study):
         np.testing.assert_allclose([low, high], np.percentile(reported, [2.5, 97.5]), atol=near)
         assert second.startswith(f"{(reported >= bar).sum():,} of 1,000 would call")
         assert second.endswith(f"{(scores >= bar).sum()} of the {len(scores)} seeds do solve it.")
-
-
-def test_a_study_that_is_not_there_lists_those_that_are():
-    with pytest.raises(FileNotFoundError, match="ddpg_SparsePendulum-v0"):
-        plot_seeds("nothing")

@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from helpers.show import plotting
+from helpers.show.figures import discount_explorer
 from helpers.show.notebook import ProgressBar
 from helpers.show.plotting import (
     WINDOW,
@@ -27,8 +28,8 @@ from helpers.show.plotting import (
     legend_above,
     margins,
     new_figure,
-    progress,
     show,
+    to_image,
     to_png,
 )
 from helpers.show.trying import plot_tries
@@ -85,6 +86,8 @@ def test_png_is_sharp_white_and_of_the_size_asked_for():
     picture = image(to_png(fig, scale=2))
     assert picture.size == (800, 400)
     assert picture.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
+    pixels, drawn = (np.asarray(each.convert("RGB")) for each in (picture, to_image(fig, scale=2)))
+    np.testing.assert_array_equal(pixels[2:-2, 20:-20], drawn[2:-2, 20:-20])  # within the frame
     assert fig.dpi == 100, "rendering must not change the figure"
 
 
@@ -113,6 +116,7 @@ def test_helpers_do_without_pyplot():
 
 def test_without_a_kernel_nothing_is_shown(capsys):
     show(new_figure()[0])
+    discount_explorer()
     Agent().learn(100, LiveCurves(bar=3))
     assert capsys.readouterr() == ("", "")
 
@@ -151,18 +155,6 @@ def bar_value(bundle: dict) -> float:
     return int(value) / int(most)
 
 
-def test_progress_counts_and_says_where_a_loop_was_left(page):
-    assert list(progress((i for i in range(5)), "seeds", total=5)) == [0, 1, 2, 3, 4]
-    for i in progress(range(4), "seeds"):
-        if i == 1:
-            break
-    whole, left = page.outputs
-    assert (bar_value(whole[0]), bar_value(whole[-1])) == (0, 1)
-    assert whole[-1]["text/plain"].startswith("100 % · 5 / 5 seeds")
-    assert left[-1]["text/plain"].startswith("stopped at 25 % · 1 / 4 seeds")
-    assert list(progress([])) == []
-
-
 def test_progress_bar_tells_speed_and_time_left(page, clock):
     bar = ProgressBar(1000)
     clock.now += 10
@@ -175,14 +167,17 @@ def test_progress_bar_tells_speed_and_time_left(page, clock):
 
 
 def test_progress_is_quiet_in_a_pipe_and_a_line_in_a_terminal(capsys, monkeypatch, clock):
-    list(progress(range(3)))
+    ProgressBar(3).finish(3)
     assert capsys.readouterr().out == ""
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    for _ in progress(range(10), "seeds"):
+    bar = ProgressBar(10)
+    for done in range(1, 11):
         clock.now += 2
+        bar.update(done)
+    bar.finish(10)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 1 + 3 + 1  # the beginning, every 5 of 20 seconds, the end
-    assert lines[-1].startswith("100 % · 10 / 10 seeds")
+    assert lines[-1].startswith("100 % · 10 / 10 steps")
 
 
 # --- Live curves ------------------------------------------------------------------------------

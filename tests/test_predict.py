@@ -32,15 +32,11 @@ def lesson_nine(tmp_path, monkeypatch):
 
 def click(monkeypatch, page, answer):
     """Ask 9.a, and click on the button that says `answer`."""
-    import ipywidgets
-
-    made = []
-    init = ipywidgets.Button.__init__
-    monkeypatch.setattr(
-        ipywidgets.Button, "__init__", lambda b, *a, **k: (init(b, *a, **k), made.append(b))[0]
-    )
+    boxes, view = [], predicting.view
+    monkeypatch.setattr(predicting, "view", lambda box: boxes.append(box) or view(box))
     predict("9.a")
-    next(button for button in made if button.description == answer).click()
+    [box] = boxes
+    next(button for button in box.children[1:] if button.description == answer).click()
     return page.outputs[-1][-1]["text/html"]
 
 

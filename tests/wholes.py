@@ -39,7 +39,9 @@ slower = {
     "actor_learning_rate": LinearSchedule(1e-2, 1e-3, 30),
     "critic_learning_rate": LinearSchedule(1e-3, 1e-2, 50),
 }
-epochs = {"n_epochs": 3, "batch_size": 6}
+cooler = {"temperature_learning_rate": LinearSchedule(1e-2, 1e-3, 40)}
+few = {"seed": 0, "n_envs": 3, "n_steps": 7, "hidden": 4}
+epochs = few | {"n_epochs": 3, "batch_size": 6}
 falling = {"learning_rate": LinearSchedule(1e-2, 1e-3, 100)}
 ou = {"noise": OUNoise(), "warm_up_noise": OUNoise(sigma=0.5), "train_freq": 2}
 
@@ -64,27 +66,18 @@ AGENTS = {
     "sac-fixed": partial(SAC, "Short-v0", seed=0, **tiny, temperature=0.2, learn_temperature=False),
     "sac-ou": partial(SAC, "Short-v0", seed=0, **tiny, **ou, target_entropy=-0.5),
     "sac-pixels": partial(SAC, "ShortPixels-v0", seed=0, **tiny),
-    "sac-slower": partial(
-        SAC,
-        "Short-v0",
-        seed=0,
-        **tiny,
-        **slower,
-        temperature_learning_rate=LinearSchedule(1e-2, 1e-3, 40),
-    ),
+    "sac-slower": partial(SAC, "Short-v0", seed=0, **tiny, **slower, **cooler),
     "ddpgfd": with_demos,
     "ddpgfd-ou": partial(with_demos, **ou),
     "td3bc": partial(with_demos, TD3BC),
     "rlpd": partial(with_demos, RLPD),
-    "a2c": partial(A2C, "CartPole-v1", seed=0, n_envs=3, n_steps=7, hidden=4),
-    "gaussian": partial(A2C, "Short-v0", seed=0, n_envs=3, n_steps=5, hidden=4),
-    "ppo": partial(PPO, "CartPole-v1", seed=0, n_envs=3, n_steps=7, hidden=4, **epochs),
-    "ppo-gaussian": partial(PPO, "Short-v0", seed=0, n_envs=3, n_steps=5, hidden=4, **epochs),
+    "a2c": partial(A2C, "CartPole-v1", **few),
+    "gaussian": partial(A2C, "Short-v0", **few | {"n_steps": 5}),
+    "ppo": partial(PPO, "CartPole-v1", **epochs),
+    "ppo-gaussian": partial(PPO, "Short-v0", **epochs | {"n_steps": 5}),
     "book": partial(ReinforceWithBaseline, "CartPole-v1", seed=0, hidden=4),
-    "a2c-slower": partial(A2C, "CartPole-v1", seed=0, n_envs=3, n_steps=7, hidden=4, **falling),
-    "ppo-slower": partial(
-        PPO, "CartPole-v1", seed=0, n_envs=3, n_steps=7, hidden=4, **epochs, **falling
-    ),
+    "a2c-slower": partial(A2C, "CartPole-v1", **few, **falling),
+    "ppo-slower": partial(PPO, "CartPole-v1", **epochs, **falling),
     "book-slower": partial(ReinforceWithBaseline, "CartPole-v1", seed=0, hidden=4, **falling),
 }
 

@@ -2,7 +2,7 @@
 
 from helpers.show import figures
 from helpers.show.driving import drive
-from helpers.show.plotting import LiveCurves, band, label, new_figure, progress, show
+from helpers.show.plotting import LiveCurves, band, label, new_figure, show
 from helpers.show.structures import structures_table
 from helpers.show.table import Table
 from helpers.show.trying import try_it
@@ -11,5 +11,5 @@ from helpers.show.watching import live
 
 __all__ = [
     "LiveCurves", "Table", "Video", "band", "drive", "figures", "label", "live", "new_figure",
-    "progress", "record", "show", "side_by_side", "structures_table", "try_it",
+    "record", "show", "side_by_side", "structures_table", "try_it",
 ]  # fmt: skip

@@ -67,6 +67,7 @@ class Drive:
 
     playing: Drive | None = None
     pictures_per_second = 25
+    speed = ""  # at first; by default it depends on the environment
 
     def __init__(self, env: str | gym.Env, seed: int | None = None) -> None:
         self.env = rgb_env(env)
@@ -107,7 +108,8 @@ class Drive:
         self.image.layout = w.Layout(width=f"{frame.shape[1]}px", border=f"1px solid {FRAME}")
         self.inputs = self.make_sliders(frame.shape[1])
         names = list(SPEEDS)
-        self.speed_choice = w.Dropdown(options=names, value=DEFAULT_SPEED.get(self.id, names[0]))
+        speed = self.speed or DEFAULT_SPEED.get(self.id, names[0])
+        self.speed_choice = w.Dropdown(options=names, value=speed)
         self.speed_choice.layout.width = "120px"
         buttons = []
         for text, icon, act in (

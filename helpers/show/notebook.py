@@ -6,13 +6,11 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from html import escape
-from typing import Any, TypeVar
-
-T = TypeVar("T")
+from typing import Any
 
 UPDATES_PER_SECOND = 5  # of a bar or a picture: more is flicker, and messages cost training time
 SECONDS_BETWEEN_LINES = 5  # in a terminal
@@ -105,23 +103,6 @@ def publish(data: dict[str, Any], metadata: dict[str, Any], handle: Any = None) 
     return handle
 
 
-def progress(iterable: Iterable[T], label: str = "", total: int | None = None) -> Iterator[T]:
-    """Loop over `iterable` with a progress bar: `for seed in progress(range(5), "seeds"): ...`.
-
-    `total` is needed where the iterable has no length (a generator).
-    """
-    if total is None:
-        total = len(iterable)  # type: ignore[arg-type]
-    bar, done = ProgressBar(total, unit=label or "rounds"), 0
-    try:
-        for item in iterable:
-            yield item
-            done += 1
-            bar.update(done)
-    finally:  # also when the loop is left by break, an error or the stop button
-        bar.finish(done)
-
-
 class ProgressBar:
     """How far a long computation is: percent, speed, time used and left.
 
@@ -130,8 +111,9 @@ class ProgressBar:
     it is quiet.
     """
 
-    def __init__(self, total: int, unit: str = "steps") -> None:
-        self.total, self.unit, self.handle = total, unit, None
+    handle: Any = None
+
+    def __init__(self, total: int) -> None:
         self.restart(total)
 
     def restart(self, total: int, fresh: bool = True) -> None:
@@ -160,12 +142,12 @@ class ProgressBar:
         self, done: int, seconds: float, note: str, advice: str = "", final: bool = False
     ) -> str:
         share = min(1.0, done / self.total)
-        parts = [f"{int(100 * share)} %", f"{done:,} / {self.total:,} {self.unit}"]
+        parts = [f"{int(100 * share)} %", f"{done:,} / {self.total:,} steps"]
         if final and done < self.total:
             parts[0] = f"stopped at {parts[0]}" + (f"; {advice}" if advice else "")
         if done and seconds > 0.5:
             rate = done / seconds
-            parts.append(f"{rate:{',.0f' if rate >= 10 else '.2g'}} {self.unit}/s")
+            parts.append(f"{rate:{',.0f' if rate >= 10 else '.2g'}} steps/s")
         clock = _clock(seconds)
         if done and not final:
             clock += f", {_clock(seconds * (1 - share) / share)} left"

@@ -12,7 +12,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from helpers.demos.files import ARRAYS, MAX_MAKER, Demos, describe_spaces, load_demos, save_demos
-from helpers.show.driving import SPEEDS, Drive
+from helpers.show.driving import Drive
 from helpers.show.notebook import in_kernel, publish
 
 LEVELS = 5  # positions of the slider: from full left to full right in four presses of a key
@@ -33,8 +33,6 @@ def recorder(
     path: str | Path = "my_demos.npz",
     maker: str = "a person with the recorder",
     seed: int | None = None,
-    speed: str = "slow motion",
-    levels: int = LEVELS,
 ) -> Recorder:
     """Show the environment, to be driven with the arrow keys, and record what you do.
 
@@ -47,9 +45,6 @@ def recorder(
         path: where Save writes. Episodes that are in the file already are kept and added to.
         maker: the person who drives, in words, for the file.
         seed: of the first start; later ones go on from there.
-        speed: "real time", "half speed" or "slow motion"; can be changed on the page. A person
-            takes a quarter of a second to react, and a pendulum falls in less.
-        levels: how many positions the slider of a continuous action has.
 
     Returns the `Recorder`, whose `demos` are what was recorded so far.
 
@@ -57,15 +52,11 @@ def recorder(
     holds something that cannot be added to.
     """
     Drive.stop_all()  # the cell was run again: the old game must not go on behind it
-    if speed not in SPEEDS:
-        raise ValueError(f"speed must be one of {', '.join(map(repr, SPEEDS))}, got {speed!r}.")
-    if levels < 2:
-        raise ValueError(f"levels must be at least 2, got {levels}.")
     key = env_id, Path(path).absolute()
     if key not in recorders:
         recorders[key] = Recorder(*key, seed)
     game = recorders[key]
-    game.maker, game.speed, game.levels = maker, speed, levels
+    game.maker = maker
     game.show()
     return game
 
@@ -79,8 +70,10 @@ class Recorder(Drive):
         path: where `save` writes.
     """
 
-    maker, speed, levels = "a person", "slow motion", LEVELS
+    maker = "a person"
     pictures_per_second = 30
+    # A person takes a quarter of a second to react, and a pendulum falls in less.
+    speed = "slow motion"
 
     def __init__(self, env_id: str, path: Path, seed: int | None = None) -> None:
         self.path, self.saved, self._makers = path, True, ""
@@ -142,7 +135,6 @@ class Recorder(Drive):
         import ipywidgets as w
 
         super().build(frame)
-        self.speed_choice.value = self.speed
         *above, row, _ = self.box.children
         self.start_button, self.stop_button, *_ = row.children
         for button, (text, width) in zip(row.children, ROW.items(), strict=False):
@@ -172,7 +164,7 @@ class Recorder(Drive):
         sliders = super().make_sliders(width)
         for slider in sliders:
             if hasattr(slider, "step"):
-                slider.step = (slider.max - slider.min) / (self.levels - 1)
+                slider.step = (slider.max - slider.min) / (LEVELS - 1)
         return sliders
 
     def _how(self) -> str:

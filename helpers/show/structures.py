@@ -1,7 +1,7 @@
 """How long a replay buffer takes, made of a list, of a deque and of arrays: lesson 02's table."""
 
 import random
-import time
+import timeit
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -47,11 +47,6 @@ def as_tensors(transitions: list[tuple]) -> list[torch.Tensor]:
     return [torch.as_tensor(np.array(part), dtype=torch.float32) for part in parts]
 
 
-def microseconds(function: Callable, times: int = 200) -> float:
+def microseconds(function: Callable) -> float:
     """The median time of a call."""
-    measured = []
-    for _ in range(times):
-        start = time.perf_counter()
-        function()
-        measured.append(time.perf_counter() - start)
-    return 1e6 * float(np.median(measured))
+    return 1e6 * float(np.median(timeit.repeat(function, number=1, repeat=200)))

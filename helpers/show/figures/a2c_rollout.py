@@ -4,7 +4,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from helpers.show.colours import BLUE, GREEN, GREY, INK, ORANGE, VERMILLION
-from helpers.show.figures.drawing import say, sheet, tint
+from helpers.show.figures.drawing import arrow, say, sheet, tint
 
 STEPS = 8
 TERMINATED, TRUNCATED = {(0, 4)}, {(1, 2)}  # (environment, step)
@@ -29,8 +29,7 @@ def plot_rollout() -> Figure:
             if is_end:
                 colour = GREEN  # the next episode begins in the next column
             elif t + 1 < STEPS:
-                arrow = {"arrowstyle": "-|>", "color": GREY, "lw": 1.2}
-                ax.annotate("", (t + 0.38, env), (t + 0.64, env), arrowprops=arrow)
+                arrow(ax, (t + 0.64, env), (t + 0.38, env), lw=1.2, shrinkA=2, shrinkB=2)
     for t in range(STEPS):
         say(ax, t, -0.62, f"t = {t}", 9, GREY)
     say(ax, STEPS - 0.15, 1, "In every row V(s₈)\nstands for the rest", 9, INK, ha="left")

@@ -2,11 +2,10 @@
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.patches import PathPatch
 from numpy.typing import NDArray
 
 from helpers.show.colours import BLUE, GREEN, GREY, INK, VERMILLION
-from helpers.show.figures.drawing import headline, round_box, say, sheet, tint
+from helpers.show.figures.drawing import box, headline, say, sheet
 from helpers.show.figures.explore import Slider, explore
 
 PLACES = 5  # the last one ends the episode; to step onto it earns 1, all else 0
@@ -16,11 +15,8 @@ def chain_values(right: float, gamma: float) -> tuple[NDArray, NDArray]:
     """V (5,) and Q (5, 2) for left and right, of the policy that goes right with that chance.
 
     At the left end a step to the left stays there. The Bellman equations of the four places are
-    linear, V = r + gamma P V, and are solved at once. Raises `ValueError` where gamma is not
-    below 1.
+    linear, V = r + gamma P V, and are solved at once; gamma is below 1.
     """
-    if not 0 <= gamma < 1:
-        raise ValueError(f"gamma must lie in [0, 1), not {gamma}: a walk may never end.")
     places = np.arange(PLACES - 1)
     to = np.stack([np.maximum(places - 1, 0), places + 1], axis=1)
     reward = (to == PLACES - 1).astype(float)
@@ -44,10 +40,7 @@ def plot_chain(right: float = 1.0, gamma: float = 0.9) -> Figure:
     for place in range(PLACES):
         x, last = 0.85 + 1.42 * place, place == PLACES - 1
         colour = GREEN if last else BLUE
-        box = round_box(x, 1.1, 1.0, 0.86)
-        ax.add_patch(
-            PathPatch(box, facecolor=tint(colour, 0.06 + 0.34 * values[place]), edgecolor=colour)
-        )
+        box(ax, (x, 1.1), (1.0, 0.86), colour, 0.06 + 0.34 * values[place])
         name = "end, reward 1" if last else f"place {place}"
         say(ax, x, 1.34, name, 8.5, colour if last else GREY)
         say(ax, x, 0.98, "V = 0" if last else f"V = {values[place]:.2f}", 12, INK)

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import PathPatch
 
 from helpers.show.colours import BLUE, DARK, GREEN, GREY, INK
-from helpers.show.figures.drawing import headline, round_box, say, sheet, tint
+from helpers.show.figures.drawing import Place, arrow, box, headline, say, sheet
 
 WIDE, HIGH = 1.3, 0.86  # inches of a box
 COLUMNS = tuple(0.78 + 1.51 * column for column in range(5))  # the middles, in inches
@@ -82,15 +81,14 @@ def plot_course_map() -> Figure:
     return fig
 
 
-def _middle(entry: Entry) -> tuple[float, float]:
+def _middle(entry: Entry) -> Place:
     column, row = entry.place
     return COLUMNS[column], ROWS[row]
 
 
 def _box(ax: Axes, entry: Entry) -> None:
     x, y = _middle(entry)
-    box, strength = round_box(x, y, WIDE, HIGH), 0.12 if entry.colour == GREY else 0.25
-    ax.add_patch(PathPatch(box, facecolor=tint(entry.colour, strength), edgecolor=entry.colour))
+    box(ax, (x, y), (WIDE, HIGH), entry.colour, 0.12 if entry.colour == GREY else 0.25)
     years = "/".join(map(str, entry.years)).replace("/20", "/")
     say(ax, x, y + 0.29, f"{entry.name} · {years}", 8.5, DARK.get(entry.colour, INK))
     say(ax, x, y - 0.01, entry.idea, 8)
@@ -99,7 +97,7 @@ def _box(ax: Axes, entry: Entry) -> None:
         say(ax, x, y - 0.31, f"{plural} {entry.lesson}", 8, GREY)
 
 
-def _arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float], line: str = "-") -> None:
+def _arrow(ax: Axes, start: Place, end: Place, line: str = "-") -> None:
     """From box to box: sideways between columns, along the slant between rows, or straight up."""
     (x0, y0), (x1, y1) = start, end
     up = (y1 > y0) - (y1 < y0)
@@ -108,12 +106,4 @@ def _arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float], line:
     else:
         tail = (x0 + WIDE / 2 - abs(up) * 0.2, y0 + up * HIGH / 2)
         head = (x1 - WIDE / 2 + abs(up) * 0.1, y1 - up * HIGH / 2)
-    style = {
-        "arrowstyle": "-|>",
-        "linestyle": line,
-        "color": GREY,
-        "lw": 1.1,
-        "shrinkA": 0,
-        "shrinkB": 1,
-    }
-    ax.annotate("", head, tail, arrowprops=style)
+    arrow(ax, tail, head, lw=1.1, ls=line)

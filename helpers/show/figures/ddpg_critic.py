@@ -50,7 +50,6 @@ def plot_q(
         zoom: of the left panel's vertical axis.
         shows: "policy" (the actor's torque in all states) or "value", Q(s, mu(s)).
     """
-    angle = (angle + 180) % 360 - 180 if abs(angle) > 180 else angle
     policy, value, spread = _everywhere(agent)
     here = critic_at(agent, angle, speed)
     fig, axes = new_figure(3, height=3.2, layout=None)

@@ -13,6 +13,7 @@ from helpers.show.plotting import label, legend_above, margins, new_figure
 
 STEPS = 200  # an episode of Pendulum-v1
 FRICTION = 0.1  # of the speed, lost in a step
+REACH = 2.5  # of the left panel: 2.5 times the widest noise
 
 
 def plot_ou(theta: float = 0.15, sigma: float = 0.2, seed: int = 1) -> Figure:
@@ -68,14 +69,12 @@ def _draw_noise(ax: Axes, correlated: NDArray, independent: NDArray, ou: OUNoise
     (dots,) = ax.plot(steps, independent, "o", ms=3, mew=0, color=ORANGE, label="independent")
     (line,) = ax.plot(steps, correlated, color=BLUE, lw=1.7, label="Ornstein-Uhlenbeck")
     memory = 1 / ou.theta
-    reach = max(2.5, 2.5 * ou.std)
-    ax.plot([6, 6 + memory], [-0.85 * reach] * 2, color=INK, lw=3, solid_capstyle="butt")
+    ax.plot([6, 6 + memory], [-0.85 * REACH] * 2, color=INK, lw=3, solid_capstyle="butt")
     note(ax, 0.03, 0.95, f"both have std {ou.std:.2f}")
     note(ax, 0.03, 0.14, f"1 / θ_OU = {_steps(memory)}")
-    ax.set(xlim=(0, STEPS + 1), ylim=(-reach, reach))
+    ax.set(xlim=(0, STEPS + 1), ylim=(-REACH, REACH))
     ax.set_xticks([0, 100, 200])
-    if reach == 2.5:
-        ax.set_yticks([-2, -1, 0, 1, 2])
+    ax.set_yticks([-2, -1, 0, 1, 2])
     label(ax, x="step", y="added to actions in [−1, 1]")
     legend_above(ax, [line, dots])
 

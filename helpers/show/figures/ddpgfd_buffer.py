@@ -1,13 +1,11 @@
 """Lesson 04: the replay buffer with its demonstrations, the write pointer and an n-step window."""
 
-from typing import Any
-
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from helpers.show.colours import BLUE, GREEN, GREY, INK, ORANGE, VERMILLION
-from helpers.show.figures.drawing import say, sheet, tint
+from helpers.show.figures.drawing import arrow, say, sheet, tint
 
 DEMOS, PLACES = 6, 18
 ENDS = (2, 5, 9, 11, 15)  # no window goes on behind these
@@ -43,12 +41,8 @@ def _bracket(ax: Axes, start: float, stop: float, y: float, colour: str, words: 
 
 def _pointer(ax: Axes) -> None:
     """Where the next transition goes, and the way back from the last place."""
-    style: Any = {"arrowstyle": "-|>", "lw": 1.4, "shrinkA": 0, "shrinkB": 1}
-    ax.annotate(
-        "", (POINTER + 0.5, 0), (POINTER + 0.5, -0.9), arrowprops=style | {"color": VERMILLION}
-    )
+    arrow(ax, (POINTER + 0.5, -0.9), (POINTER + 0.5, 0), VERMILLION, lw=1.4)
     say(ax, POINTER + 0.8, -0.7, "write pointer", 9, VERMILLION, "left")
     ax.plot([PLACES - 0.5, PLACES - 0.5, DEMOS + 0.5], [-0.1, -1.75, -1.75], color=GREY, lw=1.2)
-    back = style | {"color": GREY}
-    ax.annotate("", (DEMOS + 0.5, 0), (DEMOS + 0.5, -1.75), arrowprops=back)
+    arrow(ax, (DEMOS + 0.5, -1.75), (DEMOS + 0.5, 0), lw=1.4)
     say(ax, 12, -1.45, "after place 17, on to place 6", 8.5, GREY)

@@ -17,8 +17,9 @@ from helpers.show.figures.explore import Slider, explore
 from helpers.show.plotting import WIDTH
 
 # Halves and quarters are exact in binary: no sum of these is rounded, on the page or in the tree.
-PRIORITIES = (3.5, 1.0, 6.0, 0.5, 2.0, 4.0, 1.5, 5.5)
+PRIORITIES = (3.5, 1.0, 6.0, 0.5, 2.0, 4.0, 1.5, 5.5)  # a power of 2 of them: a full tree
 CHANGED = 2  # the place whose priority has a slider
+DEPTH = 3  # questions from the root to a place
 HIGH = 4.95  # inches; all places below are inches too, from the lower left corner
 LEFT, RIGHT, ASIDE = 0.3, 5.3, 5.62  # the tree and the number line; the questions beside them
 ROOT, LEAVES = 4.15, 2.45  # the uppermost and the lowest level of the tree
@@ -27,29 +28,28 @@ LINE = (0.45, 0.67)  # the number line, from below to above
 
 
 def plot_tree_walk(
-    priorities: Sequence[float] = PRIORITIES, prefix_sum: float = 13.25, step: int | None = None
+    prefix_sum: float = 13.25, step: int = DEPTH, priority: float = PRIORITIES[CHANGED]
 ) -> Figure:
     """One draw from a `SumTree`: from the root down to a place, with one question on each level.
 
-    A node holds the sum of the priorities below it. The small number above it (up to 8
-    places) is where it stands in the tree's array: the children of node k are 2k and 2k + 1. Bars
-    are the priorities. Laid end to end they make the number line at the bottom, and the number
-    drawn falls into the interval of one place, which is to be found. Blue is the way so far and
-    what is still possible, orange a left child that was passed by, vermillion what is left to find.
+    A node holds the sum of the priorities below it. The small number above it is where it stands
+    in the tree's array: the children of node k are 2k and 2k + 1. Bars are the priorities. Laid
+    end to end they make the number line at the bottom, and the number drawn falls into the interval
+    of one place, which is to be found. Blue is the way so far and what is still possible, orange a
+    left child that was passed by, vermillion what is left to find.
 
     All numbers are the tree's, and its `retrieve` decides where to go. It is built with `top=1`,
-    down to the root, as in the textbooks. Dashed leaves have no place: they fill up the lowest
-    level. A raised minus or plus behind a number means: a hair below, or above.
+    down to the root, as in the textbooks. A raised minus behind a number means: a hair below.
 
     Args:
-        priorities: of the places 0, 1, ...; 1 to 16 of them, none negative, not all 0.
         prefix_sum: the number drawn, from 0 to the sum of all priorities. That sum or more counts
             as just below it, as in `SumTree.retrieve`.
-        step: how many questions have been answered; None answers all.
+        step: how many questions have been answered.
+        priority: of the place CHANGED.
     """
-    tree = SumTree(len(priorities), top=1)
-    tree[np.arange(len(priorities))] = np.array(priorities)
-    step = tree.depth if step is None else step
+    tree = SumTree(len(PRIORITIES), top=1)
+    tree[np.arange(len(PRIORITIES))] = np.array(PRIORITIES)
+    tree[np.array([CHANGED])] = np.array([priority])
     draw = Draw(tree, prefix_sum, *walk(tree, prefix_sum), step)
     fig, ax = sheet(WIDTH, HIGH)
     _draw_edges(ax, draw)
@@ -114,15 +114,15 @@ class Draw:
 
     def places(self) -> range:
         """The places below the present node."""
-        levels = self.tree.depth - self.step
+        levels = DEPTH - self.step
         first = (self.now << levels) - self.tree.first_leaf
-        return range(first, min(first + 2**levels, self.tree.capacity))
+        return range(first, first + 2**levels)
 
     def at(self, node: int) -> tuple[float, float]:
         """Where a node is drawn: above the middle of the leaves below it."""
         level = node.bit_length() - 1
         x = LEFT + (RIGHT - LEFT) * (node - 2**level + 0.5) / 2**level
-        return x, ROOT - (ROOT - LEAVES) * level / max(self.tree.depth, 1)
+        return x, ROOT - (ROOT - LEAVES) * level / DEPTH
 
     def on_line(self, value: ArrayLike) -> NDArray[np.float64]:
         """Where on the number line that value is."""
@@ -138,9 +138,8 @@ def _draw_edges(ax: Axes, draw: Draw) -> None:
 
 
 def _draw_nodes(ax: Axes, draw: Draw) -> None:
-    tree, roomy = draw.tree, draw.spacing > 0.5
-    wide = min(0.5, 0.9 * draw.spacing)
-    frames, fills, edges, widths, dashes = [], [], [], [], []
+    tree, wide = draw.tree, 0.5
+    frames, fills, edges, widths = [], [], [], []
     for node in range(1, 2 * tree.first_leaf):
         x, y = draw.at(node)
         marked = BLUE if node in draw.way else ORANGE if node in draw.passed else None
@@ -148,13 +147,11 @@ def _draw_nodes(ax: Axes, draw: Draw) -> None:
         fills.append(tint(marked, 0.35 if node == draw.now else 0.13) if marked else "white")
         edges.append(marked or tint(GREY, 0.8 if draw.possible(node) else 0.4))
         widths.append(2.4 if node == draw.now else 1.3)
-        dashes.append((0, (2.5, 2)) if node >= tree.first_leaf + tree.capacity else "-")
         ink = INK if marked or draw.possible(node) else GREY
-        say(ax, x, y, _number(tree.nodes[node]), 9 if roomy else 7, ink)
-        if roomy:
-            outwards = 1 if node % 2 and node > 1 else -1  # where no edge arrives
-            say(ax, x + outwards * (wide / 2 - 0.08), y + 0.2, str(node), 7, GREY)
-    look: dict = {"facecolors": fills, "edgecolors": edges, "lw": widths, "ls": dashes}
+        say(ax, x, y, _number(tree.nodes[node]), 9, ink)
+        outwards = 1 if node % 2 and node > 1 else -1  # where no edge arrives
+        say(ax, x + outwards * (wide / 2 - 0.08), y + 0.2, str(node), 7, GREY)
+    look: dict = {"facecolors": fills, "edgecolors": edges, "lw": widths}
     ax.add_collection(PathCollection(frames, zorder=2, **look))
 
 
@@ -175,8 +172,7 @@ def _draw_places(ax: Axes, draw: Draw) -> None:
         ribbons.append([(low, foot), (high, foot), (stop, LINE[1]), (start, LINE[1])])
         colours.append(tint(BLUE, 0.8) if inside else tint(GREY, 0.4))
         tints.append(tint(BLUE, 0.16) if inside else tint(GREY, 0.1))
-        name = f"place {i}" if draw.spacing > 0.5 else str(i)
-        say(ax, x, BARS - 0.12, name, 8, INK if inside else GREY)
+        say(ax, x, BARS - 0.12, f"place {i}", 8, INK if inside else GREY)
     cells = [[(a, LINE[0]), (a, LINE[1]), (b, LINE[1]), (b, LINE[0])] for a, b in pairwise(edges)]
     ax.add_collection(PolyCollection(ribbons, facecolors=tints, edgecolors="white", lw=0.8))
     look: dict = {"edgecolors": "white", "lw": 1.2}
@@ -200,10 +196,9 @@ def _draw_number_line(ax: Axes, draw: Draw) -> None:
 
 def _draw_questions(ax: Axes, draw: Draw) -> None:
     """Beside each level what is asked there, and the answer."""
-    tree, depth = draw.tree, draw.tree.depth
-    if depth:
-        say(ax, ASIDE, ROOT + 0.3, "Is the rest ≥ the left child?", 8.5, GREY, "left")
-    for level, node in enumerate(draw.way[:depth]):
+    tree = draw.tree
+    say(ax, ASIDE, ROOT + 0.3, "Is the rest ≥ the left child?", 8.5, GREY, "left")
+    for level, node in enumerate(draw.way[:DEPTH]):
         y, rest, left = draw.at(node)[1], draw.rests[level], float(tree.nodes[2 * node])
         question = f"{_beside(rest, left)} ≥ {_number(left)}?"
         if level < draw.step:
@@ -213,7 +208,7 @@ def _draw_questions(ax: Axes, draw: Draw) -> None:
             answer = f"right: {subtracted}" if right else f"left: {_number(rest)} stays"
             say(ax, ASIDE, y - 0.13, answer, 9, ORANGE if right else BLUE, "left")
         say(ax, ASIDE, y + 0.07, question, 10, INK, "left")
-    if draw.step == depth:
+    if draw.step == DEPTH:
         place, share = draw.places()[0], tree.nodes[draw.now] / tree.total
         say(ax, ASIDE, draw.at(draw.now)[1], f"place {place}", 11, BLUE, "left")
         chance = f"{_number(tree.nodes[draw.now])} / {_number(tree.total)} = {100 * share:.3g} %"
@@ -224,15 +219,13 @@ def _draw_questions(ax: Axes, draw: Draw) -> None:
 def _beside(value: float, other: float) -> str:
     """The number, marked if only its rounding makes it look like the other."""
     text = _number(value)
-    if text != _number(other) or value == other:
-        return text
-    return text + ("⁻" if value < other else "⁺")
+    return f"{text}⁻" if value < other and text == _number(other) else text
 
 
 def _walk_sentence(draw: Draw) -> str:
-    tree, depth, drawn = draw.tree, draw.tree.depth, _number(draw.prefix_sum)
-    questions = f"{depth} question{'s' * (depth != 1)}"
-    if draw.step == depth:
+    tree, drawn = draw.tree, _number(draw.prefix_sum)
+    questions = f"{DEPTH} questions"
+    if draw.step == DEPTH:
         place = draw.places()[0]
         if draw.prefix_sum >= tree.total:
             counts = f"counts as a hair below the total, {_number(tree.total)}"
@@ -250,23 +243,16 @@ def _walk_sentence(draw: Draw) -> str:
     did = "right, the left child's sum is subtracted" if draw.now % 2 else "left, nothing changes"
     rest = _beside(draw.rests[draw.step], float(tree.nodes[draw.now]))
     rest = f"{rest} is left to find below node {draw.now}"
-    return f"Question {draw.step} of {depth}: {did}; {rest}."
+    return f"Question {draw.step} of {DEPTH}: {did}; {rest}."
 
 
 def tree_walk_explorer() -> None:
     """`plot_tree_walk` with sliders: the number drawn, the priority of one place, the level."""
-
-    def draw(prefix_sum: float, priority: float, step: int) -> Figure:
-        priorities = list(PRIORITIES)
-        priorities[CHANGED] = priority
-        return plot_tree_walk(priorities, prefix_sum, step)
-
-    depth = SumTree(len(PRIORITIES), top=1).depth
     explore(
-        draw,
+        plot_tree_walk,
         alt="A sum tree of eight priorities with the total 24 at its root. The number 13.25 goes "
         "right, left and right, and ends at place 5, in whose interval it lies.",
         prefix_sum=Slider(0.0, 30.0, 13.25, 0.25, "the number"),
-        step=Slider(0, depth, depth, 1, "questions answered"),
+        step=Slider(0, DEPTH, DEPTH, 1, "questions answered"),
         priority=Slider(0.0, 12.0, PRIORITIES[CHANGED], 0.5, f"priority of place {CHANGED}"),
     )

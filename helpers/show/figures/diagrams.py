@@ -1,16 +1,13 @@
 """Diagrams of boxes and arrows: agent and environment, actor and critic."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import PathPatch
 
 from helpers.show.colours import BLUE, GREEN, GREY, INK, ORANGE, VERMILLION
-from helpers.show.figures.drawing import round_box, say, sheet, tint
+from helpers.show.figures.drawing import Place, arrow, box, say, sheet
 
-Place = tuple[float, float]
 # A name, what stands below it, its middle in inches, its size, its colour.
 Box = tuple[str, str, Place, tuple[float, float], str]
 # What flows, where its words stand, and the corners of its way; an arrowhead at the last one.
@@ -71,8 +68,7 @@ def plot_actor_critic(critic: str = "V(s)") -> Figure:
             ((5.1, 0.6), (2.2, 0.6)),
         ),
     )
-    fig = _diagram(boxes, flows, (7.0, 2.6), beside=("which way", "advantage", "each step"))
-    return fig
+    return _diagram(boxes, flows, (7.0, 2.6), beside=("which way", "advantage", "each step"))
 
 
 def plot_gradient_path() -> Figure:
@@ -115,17 +111,13 @@ def _diagram(
     for words, place, way in flows:
         _arrow(ax, way)
         say(ax, *place, words, 9.5, INK, ha="left" if words.startswith(tuple(beside)) else "center")
-    for name, below, (x, y), (wide, high), colour in boxes:
-        box = round_box(x, y, wide, high)
-        ax.add_patch(PathPatch(box, facecolor=tint(colour, 0.12), edgecolor=colour))
+    for name, below, (x, y), extent, colour in boxes:
+        box(ax, (x, y), extent, colour, 0.12)
         say(ax, x, y + (0.14 if below else 0), name, 11, colour)
         say(ax, x, y - 0.17, below, 9, INK)
     return fig
 
 
 def _arrow(ax: Axes, way: Sequence[Place], colour: str = GREY, dashes: str = "-") -> None:
-    style: Any = {"color": colour, "lw": 1.3, "ls": dashes}
-    ax.plot(*zip(*way[:-1], strict=True), **style)
-    ax.annotate(
-        "", way[-1], way[-2], arrowprops={"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 1, **style}
-    )
+    ax.plot(*zip(*way[:-1], strict=True), color=colour, lw=1.3, ls=dashes)
+    arrow(ax, way[-2], way[-1], colour, lw=1.3, ls=dashes)

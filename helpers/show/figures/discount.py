@@ -20,8 +20,6 @@ def plot_discount(gamma: float = 0.9) -> Figure:
     Args:
         gamma: in [0, 1).
     """
-    if not 0 <= gamma < 1:
-        raise ValueError(f"gamma must lie in [0, 1), not {gamma}: at 1 all rewards weigh the same.")
     exact = 1 / (1 - gamma)
     far = int(exact + 0.5)  # whole steps to speak of
     k = np.arange(HORIZON)

@@ -1,16 +1,16 @@
 """What several figures draw alike: a headline, notes, panels at places in inches, numbers."""
 
-import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import BoxStyle
+from matplotlib.patches import BoxStyle, PathPatch
 from matplotlib.path import Path
 from numpy.typing import NDArray
 
@@ -18,6 +18,7 @@ from helpers.show.colours import DARK, DASHES, GREY, INK
 from helpers.show.plotting import margins, new_figure
 
 TOP = 0.6  # inches above a panel: the headline, and a legend or a title
+Place = tuple[float, float]
 
 
 def headline(fig: Figure, sentence: str) -> None:
@@ -30,14 +31,13 @@ def header(fig: Figure, sentence: str, colours: Mapping[str, str]) -> None:
     sentence = textwrap.fill(sentence, 92)
     headline(fig, sentence)
     below = 0.08 + 0.19 * (1 + sentence.count("\n"))  # inches from the top
-    columns = 3 if sum(len(name) + 8 for name in colours) > 105 else 6
     handles = [Line2D([], [], color=c, lw=2.4, label=name) for name, c in colours.items()]
     place = 0.004, 1 - below / fig.get_figheight()
     fig.legend(
-        handles=handles, loc="upper left", bbox_to_anchor=place, ncols=columns,
+        handles=handles, loc="upper left", bbox_to_anchor=place, ncols=6,
         frameon=False, fontsize=9, labelcolor=INK, handlelength=1.4, columnspacing=1.4,
     )  # fmt: skip
-    margins(fig, left=0.75, top=below + 0.35 + 0.19 * math.ceil(len(colours) / columns))
+    margins(fig, left=0.75, top=below + 0.54)
 
 
 def sheet(width: float, height: float) -> tuple[Figure, Axes]:
@@ -54,6 +54,18 @@ def place_panel(ax: Axes, left: float, bottom: float, width: float, height: floa
     assert isinstance(ax.figure, Figure)
     wide, high = ax.figure.get_size_inches()
     ax.set_position((left / wide, bottom / high, width / wide, height / high))
+
+
+def box(ax: Axes, place: Place, size: Place, colour: str, share: float) -> None:
+    """A box with round corners around its middle, filled with that share of its colour."""
+    path = round_box(*place, *size)
+    ax.add_patch(PathPatch(path, facecolor=tint(colour, share), edgecolor=colour))
+
+
+def arrow(ax: Axes, start: Place, end: Place, colour: str = GREY, **look: Any) -> None:
+    """An arrow all the way from `start` to `end`."""
+    style = {"arrowstyle": "-|>", "color": colour, "shrinkA": 0, "shrinkB": 1}
+    ax.annotate("", end, start, arrowprops=style | look)
 
 
 def bar_line(ax: Axes, bar: float | None) -> None:

@@ -43,23 +43,15 @@ class Slider:
         whole = all(isinstance(v, int) for v in (self.lo, self.hi, self.default))
         return self.step or (1 if whole else (self.hi - self.lo) / 50)
 
-    def widget(self, name: str, **style: Any) -> Any:
+    def widget(self, **look: Any) -> Any:
         import ipywidgets
 
         whole = all(isinstance(v, int) for v in (self.lo, self.hi, self.default, self.by))
         if not whole:
             decimals = max(0, math.ceil(-math.log10(self.by) - 1e-9))
-            style["readout_format"] = f".{decimals}f"
+            look["readout_format"] = f".{decimals}f"
         kind = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
-        return kind(
-            value=self.default,
-            min=self.lo,
-            max=self.hi,
-            step=self.by,
-            description=self.label or name,
-            continuous_update=True,
-            **style,
-        )
+        return kind(value=self.default, min=self.lo, max=self.hi, step=self.by, **look)
 
     def values(self) -> list[Any]:
         """All that it can be set to."""
@@ -83,15 +75,13 @@ class Choice:
         if self.default is None:
             object.__setattr__(self, "default", self.values()[0])
 
-    def widget(self, name: str, **style: Any) -> Any:
+    def widget(self, **look: Any) -> Any:
         import ipywidgets
 
         options = self.options
         if isinstance(options, Mapping):
             options = list(options.items())
-        return ipywidgets.Dropdown(
-            options=options, value=self.default, description=self.label or name, **style
-        )
+        return ipywidgets.Dropdown(options=options, value=self.default, **look)
 
     def values(self) -> list[Any]:
         """All that there is to choose."""
@@ -107,16 +97,10 @@ class Choice:
 class Scale(Choice):
     """A slider over listed values, for a quantity whose steps are not even."""
 
-    def widget(self, name: str, **style: Any) -> Any:
+    def widget(self, **look: Any) -> Any:
         import ipywidgets
 
-        return ipywidgets.SelectionSlider(
-            options=list(self.options),
-            value=self.default,
-            description=self.label or name,
-            continuous_update=True,
-            **style,
-        )
+        return ipywidgets.SelectionSlider(options=self.options, value=self.default, **look)
 
 
 Drawing = Callable[..., Figure]
@@ -192,7 +176,7 @@ def _controlled(draw: Drawing, controls: Controls, image: Any, width: int) -> An
     wide = 18 + 7.5 * max(len(c.label or name) for name, c in controls.items())
     inputs = {
         name: control.widget(
-            name,
+            description=control.label or name,
             style={"description_width": f"{wide:.0f}px"},
             layout=ipywidgets.Layout(width=f"{width}px", max_width="100%"),
         )

@@ -23,22 +23,15 @@ def outside(ratios: NDArray) -> NDArray[np.float64]:
     return (np.abs(ratios - 1) > CLIP).mean(axis=1)
 
 
-def plot_ratios(
-    runs: Mapping[str, NDArray],
-    advantages: NDArray,
-    epoch: int | None = None,
-    run: str | None = None,
-) -> Figure:
+def plot_ratios(runs: Mapping[str, NDArray], advantages: NDArray, epoch: int, run: str) -> Figure:
     """Left the ratio of each action after so many epochs, right the share that is out of range.
 
     Args:
         runs: name -> ratios (epochs + 1, B); the first row, before the first epoch, is all 1.
         advantages: (B,), normalised, of the same actions.
-        epoch: which row of ratios is drawn; by default the last.
-        run: whose ratios are drawn on the left; by default the first.
+        epoch: which row of ratios is drawn.
+        run: whose ratios are drawn on the left.
     """
-    run = next(iter(runs)) if run is None else run
-    epoch = min(map(len, runs.values())) - 1 if epoch is None else epoch
     ratios = runs[run][epoch]
     fig, (left, right) = new_figure(2, height=3.6, layout=None, width_ratios=[1.7, 1])
     share = outside(runs[run])[epoch]

@@ -14,15 +14,8 @@ def plot_frames(frames: NDArray[np.uint8]) -> Figure:
     """The stacked frames of one observation, and what changed from the oldest to the newest.
 
     Args:
-        frames: shape `(k, H, W)`, uint8 from 0 (black) to 255 (white), the newest last; k from 2
-            to 4.
+        frames: shape `(k, H, W)`, uint8 from 0 (black) to 255 (white), the newest last.
     """
-    frames = np.asarray(frames)
-    if frames.ndim != 3 or not 2 <= len(frames) <= 4 or frames.dtype != np.uint8:
-        raise ValueError(
-            "frames must be uint8 of shape (2 to 4, H, W), "
-            f"not {frames.dtype} of shape {frames.shape}."
-        )
     k = len(frames)
     # As int: uint8 would wrap around, and 10 - 20 be 246.
     change = frames[-1].astype(int) - frames[0]

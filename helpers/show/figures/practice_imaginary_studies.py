@@ -31,11 +31,9 @@ STUDIES = {
 def stored_scores(study: str) -> tuple[NDArray[np.float64], float]:
     """What `course.py study` stored: each seed's return `(seeds,)`, and the threshold.
 
-    Raises `FileNotFoundError` if there is no such study, and `ValueError` if the file is not one.
+    Raises `FileNotFoundError` if there is no such study.
     """
     record = load_results(study)
-    if "settings" not in record or not record.get("results"):
-        raise ValueError(f"{study} holds no study: choose a file that course.py study wrote.")
     scores = np.array([row["mean"] for row in record["results"]], dtype=np.float64)
     return scores, record["settings"]["bar"]
 

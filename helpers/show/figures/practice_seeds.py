@@ -49,7 +49,9 @@ def plot_seeds(
     """
     scores, bar = stored_scores(study)
     imagined = imaginary_studies(tuple(scores))
-    fig, (left, right) = _seeds_figure()
+    fig, (left, right) = new_figure(2, height=3.6, layout=None, width_ratios=[1.12, 1])
+    margins(fig, left=0.75, top=0.85, between=0.75)
+    left.grid(axis="y", visible=False)
     _draw_reports(left, scores, bar, imagined[report][seeds - 1], report)
     widths = spreads(tuple(scores))
     _draw_by_seeds(right, widths, seeds, report)
@@ -96,17 +98,11 @@ def _claims(scores: NDArray, bar: float, reported: NDArray, seeds: int, report: 
     low, high = (with_commas(end, _decimals(scores)) for end in np.percentile(reported, MIDDLE))
     solved, solving = int((reported >= bar).sum()), int((scores >= bar).sum())
     return (
-        f"With {_count(seeds)} the middle 95 % of studies report {low} to {high} as the {report}.\n"
+        f"With {seeds} seed{'s' * (seeds > 1)} the middle 95 % of studies report {low} to {high} "
+        f"as the {report}.\n"
         f"{solved:,} of {IMAGINED:,} would call the task solved ({with_commas(bar)} or more); "
         f"{solving} of the {len(scores)} seeds do solve it."
     )
-
-
-def _seeds_figure() -> tuple[Figure, NDArray]:
-    fig, axes = new_figure(2, height=3.6, layout=None, width_ratios=[1.12, 1])
-    margins(fig, left=0.75, top=0.85, between=0.75)
-    axes[0].grid(axis="y", visible=False)
-    return fig, axes
 
 
 def _draw_shares(ax: Axes, values: NDArray, edges: NDArray, colour: str) -> None:
@@ -139,10 +135,6 @@ def _draw_by_seeds(ax: Axes, curves: Mapping[str, NDArray], seeds: int, report: 
         fontsize=8.5, labelcolor=INK, handlelength=1.1, columnspacing=0.8, handletextpad=0.4,
         borderaxespad=0,
     )  # fmt: skip
-
-
-def _count(seeds: int) -> str:
-    return f"{seeds} seed{'s' * (seeds > 1)}"
 
 
 def _decimals(scores: NDArray) -> int:

@@ -26,19 +26,16 @@ def plot_side_by_side(record: Mapping[str, Any]) -> Figure:
     Args:
         record: as `benchmarks.learning` stores it: "steps" `(points,)`, "bar", and "results", rows
             with "learner", "seed", "seconds" and "returns" `(points,)`; 1 to 6 learners, the first
-            of which the headline compares with the others. Where there is a "clock", the seconds
-            are those of its rows, which were measured in turn.
+            of which the headline compares with the others; and "clock", rows with "learner" and
+            "seconds", which were measured in turn.
     """
     steps = np.asarray(record["steps"])
     learners: dict[str, list[Mapping[str, Any]]] = {}
     for row in record["results"]:
         learners.setdefault(row["learner"], []).append(row)
-    if not 1 <= len(learners) <= len(COLOURS):
-        raise ValueError(f"There must be 1 to {len(COLOURS)} learners, not {len(learners)}.")
     colours = dict(zip(learners, COLOURS, strict=False))
-    timed = record.get("clock", record["results"])
     seconds = {
-        name: np.array([row["seconds"] for row in timed if row["learner"] == name])
+        name: np.array([row["seconds"] for row in record["clock"] if row["learner"] == name])
         for name in learners
     }
     returns = {name: np.array([r["returns"] for r in rows]) for name, rows in learners.items()}

@@ -21,9 +21,7 @@ USUAL = {"training": "in training", "at the end": "at the end"}
 
 
 def plot_results(
-    results: Mapping[str, Mapping[str, Any]],
-    variant: str | None = None,
-    bar: float | None = None,
+    results: Mapping[str, Mapping[str, Any]], variant: str, bar: float | None = None
 ) -> Figure:
     """One variant beside the first: learning curves, final scores of every seed, a sentence.
 
@@ -34,12 +32,11 @@ def plot_results(
         results: variant -> {"steps": `(points,)`, "returns": `(seeds, points)` of training,
             "evaluations": `(seeds,)`, "explanation": a sentence}. Other entries (the command that
             made the file, ...) are passed over.
-        variant: a key of `results`; by default the second.
+        variant: a key of `results`.
         bar: the return at which the task counts as learned: a dashed line.
     """
     runs = _runs(results)
     baseline = next(iter(runs))
-    variant = [*runs][:2][-1] if variant is None else variant
     shown = list(dict.fromkeys([baseline, variant]))
     fig, (curves, finals) = new_figure(2, height=3.8, layout=None, width_ratios=[2.6, 1])
     margins(fig, bottom=1.2, between=0.55)

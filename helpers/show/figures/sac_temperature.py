@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from helpers.show.colours import BLUE, GREY, ORANGE, PURPLE
 from helpers.show.figures.drawing import headline, note, place_panel, signed
 from helpers.show.figures.explore import Scale, Slider, explore
+from helpers.show.figures.sac_squash import log_slope
 from helpers.show.plotting import WIDTH, label, legend_above, new_figure
 
 LEFT, RIGHT, WIDE = -0.55, 0.5, 0.22  # where the humps of Q stand, and how wide they are
@@ -87,9 +88,7 @@ def _worth(mean: NDArray, std: NDArray, temperature: float, second: float) -> ND
     """Mean Q plus temperature times entropy, by Gauss-Hermite quadrature."""
     nodes, weights = _nodes()
     u = mean[..., None] + std[..., None] * nodes
-    # log(1 - tanh(u)^2) = 2 (log 2 - u - log(1 + exp(-2u)))
-    shrinks = 2 * (math.log(2) - u - np.logaddexp(0, -2 * u))
-    entropy = np.log(std) + 0.5 * math.log(2 * math.pi * math.e) + shrinks @ weights
+    entropy = np.log(std) + 0.5 * math.log(2 * math.pi * math.e) + log_slope(u) @ weights
     return humps(np.tanh(u), second) @ weights + temperature * entropy
 
 

@@ -155,7 +155,8 @@ def _draw_caption(ax: Axes, step: int) -> None:
 def _formula(text: str, x: float, y: float) -> Path:
     """As outlines, in inches: matplotlib reads a formula anew for each figure, which takes long."""
     path = TextPath((0, 0), text, size=14 / 72, prop=FontProperties(math_fontfamily="cm"))
-    shift = np.array([x, y]) - path.get_extents().get_points().mean(axis=0)
+    points = path.vertices[path.codes != Path.CLOSEPOLY]  # a letter's extremes are among them
+    shift = np.array([x, y]) - (points.min(axis=0) + points.max(axis=0)) / 2
     return Path(path.vertices + shift, path.codes)
 
 

@@ -16,10 +16,7 @@ from helpers.show.plotting import band, label, legend_above, new_figure
 from helpers.training.statistics import interquartile_mean
 
 
-def plot_overestimation(
-    results: Mapping[str, Mapping[str, Any]],
-    names: Sequence[str] | None = None,
-) -> Figure:
+def plot_overestimation(results: Mapping[str, Mapping[str, Any]], names: Sequence[str]) -> Figure:
     """The values of critics and what is obtained, through training, over several seeds.
 
     Left: for the first two the critic's mean value and the discounted return really obtained.
@@ -29,19 +26,10 @@ def plot_overestimation(
     Args:
         results: variant -> {"steps": `(points,)`, "estimated": `(seeds, points)`,
             "obtained": `(seeds, points)`}, such as `values_and_returns` in
-            helpers/training/overestimation.py measures. Other entries are passed over.
-        names: the variants that are drawn, 6 at most; by default all.
+            helpers/training/overestimation.py measures.
+        names: the variants that are drawn, 6 at most.
     """
-    entries = {name: entry for name, entry in results.items() if isinstance(entry, Mapping)}
-    measured = {name: entry for name, entry in entries.items() if "obtained" in entry}
-    names = list(measured) if names is None else list(names)
-    unknown = [name for name in names if name not in measured]
-    if unknown or not 1 <= len(names) <= len(COLOURS):
-        raise ValueError(
-            f"names must be 1 to {len(COLOURS)} of the variants that were measured "
-            f"({', '.join(measured) or 'none'}), not {', '.join(unknown or names) or 'none'}."
-        )
-    runs = {name: _points(measured[name]) for name in names}
+    runs = {name: _points(results[name]) for name in names}
     pair, colours = names[:2], dict(zip(runs, COLOURS, strict=False))
     bias = {name: values - obtained for name, (_, values, obtained) in runs.items()}
     fig, (left, right) = new_figure(2, height=3.6, layout=None)
