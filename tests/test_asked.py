@@ -66,16 +66,18 @@ def test_every_agent_is_trained_and_goes_on(algorithm, tmp_path, capsys):
     assert ("--demos" in curve["command"]) == (algorithm in TAUGHT)
 
 
+CANNOT = "cannot take these settings"
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["dqn", "Pendulum-v1"], "there are: a2c"),
-        (["td3", "Pendulum-v7", "--steps", "10"], "Pendulum-v7"),
-        (["td3", "Pendulum-v1", "--set", "speed=3"], "(TD3 takes no speed: write seed, "),
-        (["td3", "Pendulum-v1", "--set", "train_frequency=3"], "write train_freq"),
-        (["bc", "Pendulum-v1", "--steps", "10"], "--demos FILE.npz"),
-        (["td3", "Pendulum-v1", "--demos", DEMOS], "takes none"),
-        (["bc", "Pendulum-v1", "--steps", "10", "--demos", "nowhere.npz"], "nowhere.npz"),
+        (["dqn", "Pendulum-v1"], "There is no 'dqn' to train; there are: a2c"),
+        (["td3", "Pendulum-v7", "--steps", "10"], "gymnasium knows no environment 'Pendulum-v7'"),
+        (["td3", "Pendulum-v1", "--set", "speed=3"], f"td3 {CANNOT} (TD3 takes no speed: "),
+        (["bc", "Pendulum-v1", "--steps", "10"], "bc needs demonstrations, --demos FILE.npz"),
+        (["td3", "Pendulum-v1", "--demos", DEMOS], "td3 takes none"),
+        (["bc", "Pendulum-v1", "--steps", "10", "--demos", "no.npz"], f"bc {CANNOT} (There is no"),
     ],
 )
 def test_what_cannot_be_trained_is_one_sentence(words, told, tmp_path, capsys):
@@ -83,4 +85,4 @@ def test_what_cannot_be_trained_is_one_sentence(words, told, tmp_path, capsys):
         assert main([*words, "--out", str(tmp_path / "out")]) == 2
         said = capsys.readouterr().err.strip()
         assert_one_sentence(said)
-        assert told in said
+        assert said.startswith(told)

@@ -41,8 +41,10 @@ class OnPolicyAgent(Agent):
     A rollout has `n_steps` steps of each, and advantages by GAE with `lam`; a subclass says in
     `learn_from` what is learned from it. Discrete actions get a softmax policy, several choices one
     for each, Box actions a Gaussian one. Rewards are multiplied by `reward_scale` before: with
-    1 - gamma a value is a weighted mean of rewards. The norm of a policy's gradient is clipped to
-    `max_grad_norm`. `normalize` and `device` are explained at `Agent`.
+    1 - gamma a value is a weighted mean of rewards. Both networks have two layers of `hidden`
+    units, or a layer for each number in it; `learning_rate` is a number or a schedule, such as
+    `LinearSchedule`, and the norm of a policy's gradient is clipped to `max_grad_norm`. `normalize`
+    and `device` are explained at `Agent`.
     """
 
     action_kinds: ClassVar = (

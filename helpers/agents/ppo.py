@@ -46,8 +46,7 @@ class PPO(OnPolicyAgent):
 
     While a ratio is within `clip_range` of 1 the actor is rewarded for moving it, beyond that it is
     not. With `target_kl` updates from a rollout stop once the KL is above 1.5 times that; with
-    `value_clip_range` values are clipped as well. One optimiser has actor and critic;
-    `learning_rate` is a number or a schedule, such as `LinearSchedule`. `fast`: see
+    `value_clip_range` values are clipped as well. One optimiser has actor and critic. `fast`: see
     `helpers.agents.mlp`. What else can be set is explained at `OnPolicyAgent`.
     """
 
