@@ -88,20 +88,6 @@ def test_either_goes_on_from_the_others_state(first, second, steps, before):
     assert_same((one, optimizer), (other, heir))
 
 
-def test_a_state_without_fused_is_taken_as_well(tmp_path):
-    """Such as one that stable-baselines wrote: the same up to rounding."""
-    one, other = network(), network()
-    plain = torch.optim.Adam(one.parameters(), 0.01)
-    train(one, plain, 10)
-    torch.save(plain.state_dict(), tmp_path / "adam.pt")
-    heir = LeanAdam(other.parameters(), 0.01)
-    other.load_state_dict(one.state_dict())
-    heir.load_state_dict(torch.load(tmp_path / "adam.pt", weights_only=True))
-    train(one, plain, 10, seed=1)
-    train(other, heir, 10, seed=1)
-    assert_close(one.parameters(), other.parameters(), rtol=1e-5, atol=1e-6)
-
-
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda both: pickle.loads(pickle.dumps(both))])
 @pytest.mark.parametrize("steps", [0, 10])
 def test_a_copy_goes_on_by_itself(copied, steps):

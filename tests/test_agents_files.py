@@ -93,14 +93,6 @@ def test_a_failed_save_leaves_the_old_file(path, monkeypatch):
     assert os.listdir(path.parent) == ["agent.pt"]
 
 
-def test_saving_over_a_folder_leaves_the_folder(tmp_path):
-    folder = tmp_path / "agents"
-    folder.mkdir()
-    with pytest.raises(OSError, match="agents"):
-        td3().save(folder)
-    assert os.listdir(tmp_path) == ["agents"]
-
-
 def test_a_missing_file_is_one_sentence(tmp_path):
     assert "agent.save" in refused(tmp_path / "nothing.pt", FileNotFoundError)
 

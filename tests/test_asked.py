@@ -66,15 +66,18 @@ def test_every_agent_is_trained_and_goes_on(algorithm, tmp_path, capsys):
     assert ("--demos" in curve["command"]) == (algorithm in TAUGHT)
 
 
+CANNOT = "cannot take these settings"
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["dqn", "Pendulum-v1"], "there are: a2c"),
-        (["td3", "Pendulum-v7", "--steps", "10"], "Pendulum-v7"),
-        (["td3", "Pendulum-v1", "--set", "speed=3"], "no setting 'speed'"),
-        (["bc", "Pendulum-v1", "--steps", "10"], "--demos FILE.npz"),
-        (["td3", "Pendulum-v1", "--demos", DEMOS], "takes none"),
-        (["bc", "Pendulum-v1", "--steps", "10", "--demos", "nowhere.npz"], "nowhere.npz"),
+        (["dqn", "Pendulum-v1"], "There is no 'dqn' to train; there are: a2c"),
+        (["td3", "Pendulum-v7", "--steps", "10"], "gymnasium knows no environment 'Pendulum-v7'"),
+        (["td3", "Pendulum-v1", "--set", "speed=3"], f"td3 {CANNOT} (TD3 takes no speed: "),
+        (["bc", "Pendulum-v1", "--steps", "10"], "bc needs demonstrations, --demos FILE.npz"),
+        (["td3", "Pendulum-v1", "--demos", DEMOS], "td3 takes none"),
+        (["bc", "Pendulum-v1", "--steps", "10", "--demos", "no.npz"], f"bc {CANNOT} (There is no"),
     ],
 )
 def test_what_cannot_be_trained_is_one_sentence(words, told, tmp_path, capsys):
@@ -82,13 +85,4 @@ def test_what_cannot_be_trained_is_one_sentence(words, told, tmp_path, capsys):
         assert main([*words, "--out", str(tmp_path / "out")]) == 2
         said = capsys.readouterr().err.strip()
         assert_one_sentence(said)
-        assert told in said
-
-
-def test_a_lessons_setting_is_changed_and_keeps_its_bar(tmp_path, capsys):
-    out = tmp_path / "a.json"
-    words = ["td3", "Pendulum-v1", "--steps", "30", "--set", "hidden=4", "--seeds", "0"]
-    assert study.main([*words, "--out", str(out)]) == 0
-    settings = json.loads(out.read_text())["settings"]
-    assert (settings["bar"], settings["steps"], settings["params"]["hidden"]) == (-200, 30, 4)
-    assert settings["params"]["tau"] == 0.02  # the lesson's
+        assert said.startswith(told)

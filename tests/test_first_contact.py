@@ -13,7 +13,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
-from environments import TORQUE, Constant, Faulty, Log, Probe, make
+from environments import TORQUE, AnySpace, Constant, make
 from gymnasium.wrappers import NormalizeReward
 from sentences import assert_one_sentence, one_sentence
 from torch import nn
@@ -118,13 +118,9 @@ def test_what_cannot_be_written_says_why(tmp_path):
     [
         (partial(make, Constant, ending="truncated", reward=np.nan), "the reward nan"),
         (partial(make, Constant, ending="truncated", reward=[1.0]), "one finite number"),
-        (
-            partial(make, Faulty, fault="observation", at=2, steps=Log(), length=3),
-            "the observation [nan]",
-        ),
         (lambda: NormalizeReward(gym.make("CartPole-v1")), "leave it out"),
     ],
-    ids=["reward", "list", "observation", "wrapper"],
+    ids=["reward", "list", "wrapper"],
 )
 def test_an_evaluation_refuses_what_training_refuses(env, words):
     env = env()
@@ -187,16 +183,6 @@ def test_an_agent_that_is_sent_to_a_process_is_a_copy(name):
 # ---- what is asked for in another way ------------------------------------------------------------
 
 
-def test_a_callback_that_never_runs_is_one_sentence():
-    def halfway(agent):
-        yield agent
-
-    for callback in (halfway, CallbackList(halfway)):
-        agent = short()
-        with one_sentence(TypeError, "gave a generator, so nothing in it ran", "yield"):
-            agent.learn(5, callback)
-
-
 def test_a_class_of_networks_is_not_set_on_an_agent():
     agent = short()
     agent.actor_class = nn.Linear
@@ -236,31 +222,17 @@ def test_a_memory_takes_room_only_where_something_is_stored():
     def resident():
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
+    env = make(AnySpace, observation_space=gym.spaces.Box(-1, 1, (10_000,)), action_space=TORQUE)
     before = resident()
-    box = gym.spaces.Box(-1, 1, (10_000,))
-    agent = TD3(make(Wide, observation_space=box), buffer_size=50_000, hidden=1)
+    agent = TD3(env, buffer_size=50_000, hidden=1)
     assert agent.buffer.arrays.obs.nbytes == 2e9
     assert resident() - before < 3e8
 
 
-class Wide(Probe):
-    action_space = TORQUE
-
-    def __init__(self, observation_space, **settings):
-        super().__init__(seeds=Log(), **settings)
-        self.observation_space = observation_space
-
-
 def test_a_memory_without_room_is_one_sentence():
-    box = gym.spaces.Box(-1, 1, (1_000_000,))
+    env = make(AnySpace, observation_space=gym.spaces.Box(-1, 1, (10**6,)), action_space=TORQUE)
     with one_sentence(ValueError, "set a smaller buffer_size", "1,000,000 numbers"):
-        TD3(make(Wide, observation_space=box), buffer_size=10**8, hidden=1)
-
-
-def test_an_observation_that_is_no_numbers_is_one_sentence():
-    for obs in (["a"] * 3, [None] * 3, np.zeros(3, complex)):
-        with one_sentence(ValueError, "takes observations of numbers", "predict"):
-            short().predict(obs)
+        TD3(env, buffer_size=10**8, hidden=1)
 
 
 def test_save_and_load_take_a_path(tmp_path):

@@ -10,6 +10,7 @@ import struct
 import tracemalloc
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sentences import assert_one_sentence, one_sentence
-from wholes import everything
+from wholes import at, everything
 
 from helpers.agents import A2C, TD3, checkpoint
 from helpers.agents.noise import OUNoise
@@ -60,13 +61,15 @@ class File:
         """Other hyperparameters."""
         self.say(hyperparameters=self.content()["hyperparameters"] | changes)
 
+    def change(self, *path: Any, value: Any) -> None:
+        """Something else in that place."""
+        content = self.content()
+        at(*path, value=value)(content)
+        self.put(content)
+
     def weights(self, change) -> None:
         """Another first layer of the actor."""
-        content = self.content()
-        state = content["state"]["actor"]
-        name = next(iter(state))
-        state[name] = change(state[name])
-        self.put(content)
+        self.change("state", "actor", "hidden1.weight", value=change)
 
     def bytes(self, change) -> None:
         self.path.write_bytes(change(self.path.read_bytes()))
@@ -80,15 +83,9 @@ class File:
                 archive.writestr(name, data)
 
 
-def planted(kind):
+def planted(file: File) -> None:
     """Everything is in order, except for one value."""
-
-    def damage(file: File) -> None:
-        content = file.content()
-        content["history"]["return"] = kind(file.ran)
-        file.put(content)
-
-    return damage
+    file.change("history", "return", value=Payload(file.ran))
 
 
 def pickle_for(name):
@@ -159,16 +156,12 @@ def noise(**changes):
     return lambda f: f.set(noise={"kind": "OUNoise", "sigma": 0.2} | changes)
 
 
-def optimizer_of_nan(file: File) -> None:
-    content = file.content()
-    content["state"]["actor_optimizer"]["state"][0]["exp_avg"] *= torch.nan
-    file.put(content)
+MOMENT = ("state", "actor_optimizer", "state", 0, "exp_avg")
+REWARDS = ("under_way", "memories", "buffer", "steps", 2)
 
 
-def memory_of_nan(file: File) -> None:
-    content = file.content()
-    content["under_way"]["memories"]["buffer"]["steps"][2] *= torch.nan
-    file.put(content)
+def of_nan(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor * torch.nan
 
 
 FOREIGN, IMPOSSIBLE, UNFIT = "not an agent of this course", "cannot be loaded", "cannot be"
@@ -192,7 +185,7 @@ HOSTILE = {
     "an object by an old torch": (
         lambda f: torch.save(Payload(f.ran), f.path, _use_new_zipfile_serialization=False),
         FOREIGN),
-    "an object planted": (planted(Payload), FOREIGN),
+    "an object planted": (planted, FOREIGN),
     "a pickle for torch's": (pickle_for("data.pkl"), FOREIGN),
     "TorchScript": (script, FOREIGN),
     # sizes
@@ -221,9 +214,9 @@ HOSTILE = {
     "a noise with more": (noise(command="ls"), UNFIT),
     # weights
     "weights of another shape": (lambda f: f.weights(lambda w: w[:, :1]), UNFIT),
-    "weights that are NaN": (lambda f: f.weights(lambda w: w * torch.nan), "NaN"),
-    "an optimiser that is NaN": (optimizer_of_nan, "NaN"),
-    "a memory that is NaN": (memory_of_nan, "NaN"),
+    "weights that are NaN": (lambda f: f.weights(of_nan), "NaN"),
+    "an optimiser that is NaN": (lambda f: f.change(*MOMENT, value=of_nan), "NaN"),
+    "a memory that is NaN": (lambda f: f.change(*REWARDS, value=of_nan), "NaN"),
     # where it belongs
     "an agent with an escape code": (lambda f: f.say(agent="\x1b[31m"), "holds a"),
     "another environment": (lambda f: f.say(env_id="CartPole-v1"), UNFIT),
@@ -250,7 +243,7 @@ def test_the_good_file_is_good(file):
     assert TD3.load(file.path).steps == 20
     file.put(file.content())
     assert TD3.load(file.path).steps == 20
-    planted(Payload)(file)
+    planted(file)
     torch.load(file.path, weights_only=False)
     assert file.ran.exists()
 

@@ -12,9 +12,9 @@ from environments import LOPSIDED, AnySpace, make
 from trials import a_batch, assert_same, with_larger_eps
 
 from helpers.agents import DDPG, PPO, SAC, TD3
-from helpers.agents.networks import DeterministicActor
 from helpers.agents.noise import GaussianNoise
 from helpers.agents.schedules import LinearSchedule
+from helpers.algorithms.ddpg import DeterministicActor
 
 few = {"seed": 0, "learning_starts": 5, "batch_size": 16, "buffer_size": 100}
 

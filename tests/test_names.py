@@ -1,6 +1,7 @@
 """What people type who come from other libraries: a sentence says what it is called here."""
 
 import inspect
+from functools import partial
 from pathlib import Path
 
 import gymnasium as gym
@@ -67,22 +68,50 @@ def test_load_says_so_too(tmp_path):
             TD3.load(tmp_path / "a.pt", **change)
 
 
-@pytest.mark.parametrize("env", [None, 3, [], ["CartPole-v1"]], ids=str)
-def test_what_is_no_environment_is_one_sentence(env):
-    with one_sentence(ValueError, "An environment is an id", type(env).__name__):
-        A2C(env)
+def two_environments():
+    return gym.vector.SyncVectorEnv([lambda: gym.make("CartPole-v1")] * 2)
 
 
-def test_a_vector_environment_is_refused_since_copies_are_made():
-    envs = gym.vector.SyncVectorEnv([lambda: gym.make("CartPole-v1")] * 2)
-    with one_sentence(ValueError, "SyncVectorEnv", "n_envs"):
-        A2C(envs)
+def after_a_reset():
+    return gym.make("Pendulum-v1").reset(seed=0)
 
 
-@pytest.mark.parametrize("steps", ["10", None, 0, -3, float("nan"), True])
-def test_what_is_no_number_of_steps_is_one_sentence(steps):
-    with one_sentence(ValueError, "total_steps must be a number from 1 up"):
-        small().learn(steps)
+@pytest.mark.parametrize(
+    ("use", "says"),
+    [
+        *((partial(A2C, env), "An environment is an id") for env in (None, 3, ["CartPole-v1"])),
+        (lambda: A2C(two_environments()), "n_envs"),
+        *((lambda steps=steps: small().learn(steps), "total_steps must be a number from 1 up")
+          for steps in ("10", None, 0, -3, float("nan"), True)),
+        # As in `model.predict(obs, state)`: None would explore, without a word.
+        (lambda: small().predict(np.zeros(3), None), "deterministic must be True or False"),
+        (lambda: small().save("a.pt", ["buffer"]), "replay must be True or False"),
+        (lambda: small().predict(after_a_reset()), "obs, info = env.reset()"),
+        *((lambda obs=obs: small().predict(obs), "predict takes observations of numbers")
+          for obs in (["a"] * 3, [None] * 3, np.zeros(3, complex))),
+    ],
+)  # fmt: skip
+def test_what_is_given_in_anothers_place_is_one_sentence(use, says):
+    with one_sentence(ValueError, says):
+        use()
+
+
+def halfway(agent):
+    yield agent
+
+
+@pytest.mark.parametrize(
+    ("callback", "says"),
+    [
+        *((each, "callback must be a function of the agent, which gives False to end the training")
+          for each in (object(), callbacks.Print, [print, print], 3)),
+        *((each, "gave a generator, so nothing in it ran")
+          for each in (halfway, callbacks.CallbackList(halfway))),
+    ],
+)  # fmt: skip
+def test_what_is_no_callback_is_one_sentence(callback, says):
+    with one_sentence(TypeError, says):
+        small().learn(20, callback=callback)
 
 
 # ---- the tables ----------------------------------------------------------------------------------
@@ -183,49 +212,6 @@ def test_what_the_docs_do_with_callbacks_runs(tmp_path, monkeypatch):
     exec(few, names)
     assert [step for step, _ in names["evaluations"].curve] == [200]
     assert TD3.load("all.pt").steps == 300
-
-
-def test_what_stands_in_the_second_place_is_not_taken_for_another_switch(tmp_path):
-    """As in `model.predict(obs, state)`: None would explore, without a word."""
-    with one_sentence(ValueError, "deterministic must be True or False"):
-        small().predict(np.zeros(3), None)
-    assert small().predict(np.zeros(3), np.bool_(True)) == small().predict(np.zeros(3))
-    with one_sentence(ValueError, "replay must be True or False"):
-        small().save(tmp_path / "a.pt", ["buffer"])
-    assert not (tmp_path / "a.pt").exists()
-
-
-def test_what_gymnasium_gives_at_reset_is_no_observation():
-    env = gym.make("Pendulum-v1")
-    with one_sentence(ValueError, "obs, info = env", "predict"):
-        small().predict(env.reset(seed=0))
-
-
-# ---- callbacks, widths, ranges -------------------------------------------------------------------
-
-
-class StopLater:
-    """As Stable-Baselines3 has callbacks: no function."""
-
-    def _on_step(self):
-        return True
-
-
-@pytest.mark.parametrize(
-    "callback",
-    [
-        StopLater(),
-        StopLater,
-        [lambda agent: None, lambda agent: None],
-        3,
-    ],
-    ids=["a peer's", "a class", "a list", "a number"],
-)
-def test_what_is_no_callback_is_one_sentence_before_any_step(callback):
-    agent = small()
-    with one_sentence(TypeError, "callback must be a function of the agent"):
-        agent.learn(20, callback=callback)
-    assert agent.steps == 0
 
 
 def test_all_wrong_keywords_are_named_at_once():

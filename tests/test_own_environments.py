@@ -4,7 +4,6 @@ And agents that diverge, or travel from one process to another.
 """
 
 import pickle
-import threading
 
 import gymnasium as gym
 import numpy as np
@@ -163,31 +162,11 @@ def test_a_function_that_makes_none_is_one_sentence(call, says):
         call()
 
 
-@pytest.mark.parametrize(
-    "use", [lambda env: PPO(env, seed=0).learn(1), make_env], ids=["PPO", "make_env"]
-)
-def test_what_cannot_be_copied_is_one_sentence(use):
-    env = Recordless(gym.make("CartPole-v1"))
-    env.window = threading.Lock()
-    with one_sentence(ValueError, "pass a function that makes it, `lambda: Recordless"):
-        use(env)
-
-
 @pytest.mark.parametrize("wrapper", [NormalizeObservation, NormalizeReward])
 def test_measurements_that_a_copy_would_not_have(wrapper):
     env = TimeLimit(wrapper(gym.make("Pendulum-v1")), 50)
     with one_sentence(ValueError, match=rf"{wrapper.__name__}.*normalize=\('"):
         TD3(env)
-
-
-@pytest.mark.parametrize("limits", [(5, 9), (9, 5)])
-def test_of_two_time_limits_the_shorter_counts_in_copies_too(limits):
-    env = gym.make("Pendulum-v1")
-    for limit in limits:
-        env = TimeLimit(env, limit)
-    agent = PPO(env, n_envs=2, n_steps=12, seed=0).learn(24)
-    assert {length for _, length in agent.history["length"]} == {5}
-    assert evaluate(agent, episodes=2).lengths.tolist() == [5, 5]
 
 
 # ---- environments that answer otherwise ----------------------------------------------------------
@@ -281,15 +260,6 @@ def test_with_choices_the_loss_tells_it():
         next(agent.critic.parameters())[:] = np.nan
     with pytest.raises(ValueError, match=r"_loss is NaN after step .*diverged"):
         agent.learn(200)
-
-
-@pytest.mark.parametrize(
-    ("kind", "settings"), [(TD3, TINY), (PPO, ROLLOUTS | {"n_envs": 1})], ids=["TD3", "PPO"]
-)
-def test_the_environment_is_blamed_for_its_own(kind, settings):
-    env = Answering(step=lambda r: (np.full(1, np.nan), *r[1:]))
-    with pytest.raises(ValueError, match=r"The environment returned (an|the) observation"):
-        kind(env, seed=0, **settings).learn(50)
 
 
 def test_a_diverged_agent_does_not_replace_a_good_file(tmp_path):

@@ -11,7 +11,7 @@ from wholes import everything, tiny
 
 from helpers.agents import A2C, SAC, TD3, DDPGfD
 from helpers.agents.noise import GaussianNoise, Noise, OUNoise
-from helpers.agents.schedules import LinearSchedule, Schedule
+from helpers.agents.schedules import LinearSchedule
 from helpers.agents.settings import setting
 
 
@@ -46,7 +46,7 @@ class Walk(Noise):
 
 
 @dataclass(frozen=True)
-class Halved(Schedule):
+class Halved:
     every: int
 
     def __call__(self, steps):
@@ -63,6 +63,10 @@ def bend(x):
     return 0.1 * x
 
 
+def fall(steps):
+    return 0.01 / (1 + steps)
+
+
 pendulum = partial(TD3, "Pendulum-v1", seed=0, **tiny)
 OWN = {
     "noise": (pendulum, {"noise": Twisted(bend)}, "noise=Twisted(...)"),
@@ -75,6 +79,7 @@ OWN = {
         partial(A2C, "CartPole-v1", seed=0, n_envs=3, n_steps=7, hidden=4),
         {"learning_rate": Halved(20)}, "learning_rate=Halved(...)",
     ),
+    "falling": (pendulum, {"critic_learning_rate": fall}, "critic_learning_rate=fall"),
     "function": (
         partial(Tricky, "Pendulum-v1", seed=0, **tiny), {"trick": bend}, "trick=bend"
     ),
@@ -136,9 +141,11 @@ def test_a_memory_that_no_file_can_hold_is_refused_when_it_is_saved(tmp_path):
 )
 def test_a_setting_of_numpys_numbers_is_loaded_as_pythons(given, loaded, tmp_path):
     pendulum = partial(Tricky, "Pendulum-v1", seed=0, **tiny)
-    pendulum(trick=given, hidden=[np.int64(4), 4]).save(tmp_path / "a.pt")
+    own = {"hidden": [np.int64(4), 4], "noise": GaussianNoise(np.float32(0.5))}
+    pendulum(trick=given, **own).save(tmp_path / "a.pt")
     again = Tricky.load(tmp_path / "a.pt")
     assert (again.trick, again.hyperparameters["hidden"]) == (loaded, [4, 4])
+    assert again.noise == GaussianNoise(0.5)
     assert repr(again.trick) == repr(loaded)
 
 

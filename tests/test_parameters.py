@@ -1,11 +1,9 @@
 """Reading and setting what an agent has learned: copies, in place, all or nothing."""
 
-import copy
-
 import pytest
 import torch
 from sentences import one_sentence
-from wholes import AGENTS, everything, tiny
+from wholes import AGENTS, at, everything, tiny
 
 from helpers.agents import A2C, DDPG, TD3
 
@@ -79,69 +77,31 @@ def test_only_what_is_named_is_set():
 # ---- what does not fit ---------------------------------------------------------------------------
 
 
-def first(state):
-    return next(iter(state))
-
-
-def last(states):
-    """The name of the last part, which is an optimiser."""
-    return list(states)[-1]
-
-
-def change(states, name, then):
-    """The same states, but `then` has changed the one of that name."""
-    states = copy.deepcopy(states)
-    then(states[name])
-    return states
-
-
-def lose(state):
-    del state[first(state)]
-
-
-def put(value):
-    def then(state):
-        state[first(state)] = value(state[first(state)])
-
-    return then
-
-
-def put_moment(value):
-    def then(state):
-        state["state"][0]["exp_avg"] = value(state["state"][0]["exp_avg"])
-
-    return then
-
-
-NOT_STATES = {
-    "a number": lambda good: 3,
-    "names": lambda good: list(good),
-    "a part that is nothing": lambda good: good | {"critic": None},
-    "a weight too few": lambda good: change(good, "critic", lose),
-    "a weight too many": lambda good: change(good, "critic", lambda s: s.update(x=torch.ones(1))),
-    "another shape": lambda good: change(good, "critic", put(lambda t: t[..., :-1])),
-    "an array": lambda good: change(good, "critic", put(lambda t: t.numpy())),
-    "NaN": lambda good: change(good, "critic", put(lambda t: t * float("nan"))),
-    "a parameter too many": lambda good: change(
-        good, last(good), lambda s: s["state"].update({99: s["state"][0]})
-    ),
-    "moments that are none": lambda good: change(
-        good, last(good), lambda s: s["state"].update({0: 5})
-    ),
-    "another moment's shape": lambda good: change(good, last(good), put_moment(lambda t: t[:-1])),
-    "a moment of NaN": lambda good: change(
-        good, last(good), put_moment(lambda t: t * float("nan"))
-    ),
+WEIGHT, OPTIMIZER = ("critic", "first.hidden1.weight"), "critic_optimizer"
+MOMENT = (OPTIMIZER, "state", 0, "exp_avg")
+UNFIT = {
+    "a part that is nothing": at("critic", value=None),
+    "a weight too few": at(*WEIGHT, value=KeyError),
+    "a weight too many": at("critic", "x", value=torch.ones(1)),
+    "another shape": at(*WEIGHT, value=lambda t: t[..., :-1]),
+    "an array": at(*WEIGHT, value=lambda t: t.numpy()),
+    "NaN": at(*WEIGHT, value=lambda t: t * float("nan")),
+    "a parameter too many": at(OPTIMIZER, "state", 99, value={}),
+    "moments that are none": at(OPTIMIZER, "state", 0, value=5),
+    "another moment's shape": at(*MOMENT, value=lambda t: t[:-1]),
+    "a moment of NaN": at(*MOMENT, value=lambda t: t * float("nan")),
 }
 
 
-@pytest.mark.parametrize("wrong", NOT_STATES.values(), ids=NOT_STATES.keys())
-def test_what_does_not_fit_is_one_sentence_and_changes_nothing(wrong):
+@pytest.mark.parametrize("change", UNFIT.values(), ids=UNFIT.keys())
+def test_what_does_not_fit_is_one_sentence_and_changes_nothing(change):
     """Though other parts, which come before it, would fit."""
     agent, other = AGENTS["td3"]().learn(STEPS), AGENTS["td3"]().learn(60)
-    before = everything(agent)
-    with one_sentence(ValueError):
-        agent.set_parameters(wrong(other.get_parameters()))
+    before, states = everything(agent), other.get_parameters()
+    change(states)
+    for wrong in (states, list(states)):
+        with one_sentence(ValueError):
+            agent.set_parameters(wrong)
     assert everything(agent) == before
 
 

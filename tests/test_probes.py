@@ -2,6 +2,7 @@
 
 import math
 import pkgutil
+from dataclasses import replace
 from unittest.mock import patch
 
 import gymnasium as gym
@@ -44,7 +45,7 @@ KINDS = [TD3, TD3BC, RLPD, A2C, DDPG, PPO, SAC, DDPGfD]
 @pytest.mark.parametrize("kind", always_on("TD3", of=KINDS, name=lambda it: it.__name__))
 def test_a_right_agent_passes_all(kind):
     results = probe(quick(kind), seed=0)
-    assert [result.name for result in results] == NAMES
+    assert [result.probe.name for result in results] == NAMES
     assert results.passed, results
     assert diagnose(results) is None
     assert results.verdict() == "All probes passed."
@@ -141,7 +142,7 @@ MISTAKES = [
     (TD3, SAMPLE, mixed_up("obs"), TWO_STEPS),
     (TD3, "helpers.agents.td3.actor_loss_by_q1", judged_elsewhere, STATE_ACTION),
     (TD3, DOUBLE_Q, truncated_ends, TRUNCATION),
-    (PPO, "helpers.agents.a2c.gae", ppo_truncated_ends, TRUNCATION),
+    (PPO, "helpers.agents.on_policy.gae", ppo_truncated_ends, TRUNCATION),
 ]
 
 
@@ -164,7 +165,7 @@ def test_the_first_probe_to_fail_names_the_suspect(mistake):
 
 
 def result(name="a", got=(1.0,), expected=(1.0,), suspect="the <critic>"):
-    return ProbeResult(name, "value of the start", expected, got, 0.1, suspect)
+    return ProbeResult(replace(PROBES[0], name=name, suspect=suspect), expected, got)
 
 
 def test_a_table_in_words_and_on_a_page():

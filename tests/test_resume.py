@@ -7,7 +7,7 @@ import pytest
 import torch
 from environments import TORQUE, AnySpace, Constant, Probe, make
 from sentences import assert_one_sentence, one_sentence
-from wholes import AGENTS, everything, tiny
+from wholes import AGENTS, at, everything, tiny
 
 from helpers.agents import A2C, DDPG, TD3
 from helpers.agents.off_policy import OffPolicyAgent
@@ -156,20 +156,6 @@ def saved(tmp_path_factory):
         return path
 
     return save
-
-
-def at(*path, value):
-    """A change of what stands there; `KeyError` takes it out."""
-
-    def change(content):
-        for name in path[:-1]:
-            content = content[name]
-        if value is KeyError:
-            del content[path[-1]]
-        else:
-            content[path[-1]] = value(content[path[-1]]) if callable(value) else value
-
-    return change
 
 
 def damaged(saved, name, change, path):

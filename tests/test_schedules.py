@@ -1,6 +1,5 @@
 """Learning rates that change with the steps: what they say, and that agents obey."""
 
-import functools
 import json
 import math
 
@@ -10,7 +9,7 @@ import torch
 from sentences import assert_one_sentence, one_sentence
 from wholes import AGENTS as WHOLES
 
-from helpers.agents import A2C, TD3
+from helpers.agents import A2C
 from helpers.agents.schedules import LinearSchedule, as_rate
 
 nan = float("nan")
@@ -52,45 +51,7 @@ def test_what_cannot_be_a_schedule_is_one_sentence(start, end, steps):
         LinearSchedule(start, end, steps)
 
 
-# ---- plain values --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "wrong", [0, -1e-3, nan, math.inf, "1e-3", None, True, [], print, {}, {"kind": "Nonsense"}]
-)
-def test_what_cannot_be_a_learning_rate_is_one_sentence(wrong):
-    name = "critic_learning_rate"
-    with one_sentence(ValueError, "schedule" if isinstance(wrong, dict) else name, "Schedule"):
-        TD3("Pendulum-v1", **{name: wrong})
-
-
 # ---- functions -----------------------------------------------------------------------------------
-
-
-def cosine(steps):
-    return 1e-3 * (1 + math.cos(steps / 30))
-
-
-@pytest.mark.parametrize(
-    ("name", "where", "optimizer", "rate"),
-    [
-        ("td3", "actor_learning_rate", "actor_optimizer", functools.partial(pow, 0.99)),
-        ("a2c", "learning_rate", "policy_optimizer", cosine),
-        ("ppo", "learning_rate", "optimizer", cosine),
-        ("book", "learning_rate", "actor_optimizer", cosine),
-    ],
-)
-def test_any_function_of_the_step_is_a_learning_rate_in_a_session(
-    name, where, optimizer, rate, tmp_path
-):
-    agent = WHOLES[name](**{where: rate})
-    assert getattr(agent, optimizer).param_groups[0]["lr"] == rate(0)
-    agent.learn(60)
-    due = agent.steps
-    assert getattr(agent, optimizer).param_groups[0]["lr"] == rate(due) != rate(0)
-    agent.save(tmp_path / "a.pt")
-    with one_sentence(ValueError, "no file can hold", f".load(path, {where}="):
-        type(agent).load(tmp_path / "a.pt")
 
 
 def test_a_rate_that_falls_below_0_is_0():

@@ -1,8 +1,6 @@
 """Sum trees beside a plain array: the same sums and draws, at any capacity."""
 
-import copy
 import math
-import pickle
 from functools import partial
 
 import numpy as np
@@ -71,15 +69,6 @@ def test_places_are_given_as_arrays_lists_or_numbers():
     assert tree[[4]].dtype == np.float64
     tree[[]] = []
     assert tree[[]].shape == (0,)
-
-
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda tree: pickle.loads(pickle.dumps(tree))])
-def test_a_copy_goes_on_by_itself(copied):
-    tree = filled([1.0, 2.0, 3.0], top=1)
-    twin = copied(tree)
-    twin[0] = 5.0
-    assert (tree.total, twin.total) == (6, 10)
-    assert twin.retrieve([4.5, 9.5]).tolist() == [0, 2]
 
 
 # ---- drawing -------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import json
 import signal
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import pytest
@@ -11,6 +11,7 @@ import torch
 
 from helpers.agents.noise import OUNoise
 from helpers.training import study
+from helpers.training.settings import Setting
 
 
 class Agent:
@@ -30,19 +31,15 @@ class Agent:
 
 
 @dataclass(frozen=True)
-class FakeSetting:
-    algorithm: str = "a2c"
-    env_id: str = "CartPole-v1"
-    steps: int = 1000
-    bar: float = 475.0
-    seconds: float = 8.0
-    params: dict = field(default_factory=lambda: {"gamma": 0.99, "noise": OUNoise(sigma=0.3)})
-    lesson: str = "01_a2c"
-    demos: str | None = None
+class FakeSetting(Setting):
     stop_at: int | None = None
 
     def make(self, seed):
         return Agent(seed, self.stop_at)
+
+
+PARAMS = {"gamma": 0.99, "noise": OUNoise(sigma=0.3)}
+FAKE = FakeSetting("a2c", "CartPole-v1", "01_a2c", 1000, 475.0, 8.0, PARAMS)
 
 
 def fake_evaluate(agent, episodes, seed):
@@ -56,7 +53,7 @@ def _fakes(monkeypatch):
     def ask(options):
         if options.algorithm != "a2c":
             raise ValueError(f"Unknown algorithm '{options.algorithm}'; there is: a2c.")
-        return FakeSetting()
+        return FAKE
 
     monkeypatch.setattr(study, "evaluate", fake_evaluate)
     monkeypatch.setattr(study, "ask", ask)
@@ -107,14 +104,14 @@ def test_ctrl_c_keeps_what_is_done(tmp_path, capsys):
     """Even where the training ends quietly: its seed is then not counted."""
     out = tmp_path / "a2c.json"
     before = signal.getsignal(signal.SIGINT)
-    record = study.study(FakeSetting(stop_at=2), range(5), out=out)
+    record = study.study(replace(FAKE, stop_at=2), range(5), out=out)
     assert [row["seed"] for row in record["results"]] == [0, 1]
     assert json.loads(out.read_text())["stopped"]
     *_, stopped, last = capsys.readouterr().out.splitlines()
     assert stopped == "Stopped after 2 of 5 seeds."
     assert last.startswith("study a2c CartPole-v1: 1/2 seeds")
     assert signal.getsignal(signal.SIGINT) is before
-    assert study.study(FakeSetting(stop_at=0), range(5))["stopped"]
+    assert study.study(replace(FAKE, stop_at=0), range(5))["stopped"]
     assert capsys.readouterr().out.splitlines()[-1] == "study a2c CartPole-v1: no seed finished"
 
 
@@ -132,9 +129,9 @@ def test_a_study_that_was_killed_goes_on(tmp_path, capsys, monkeypatch):
 
     monkeypatch.setattr(study, "run_seed", run)
     with pytest.raises(MemoryError):
-        study.study(FakeSetting(), range(5), out=out)
+        study.study(FAKE, range(5), out=out)
     before = json.loads(out.read_text())["results"]
-    record = study.study(FakeSetting(), range(5), out=out)
+    record = study.study(FAKE, range(5), out=out)
     assert trained == [0, 1, 2, 3, 3, 4]
     assert f"Going on: {out} has 3 of 5 seeds." in capsys.readouterr().out
     assert record["results"][:3] == before
@@ -154,7 +151,7 @@ def test_a_study_that_was_killed_goes_on(tmp_path, capsys, monkeypatch):
 )
 def test_another_study_or_a_finished_one_is_no_beginning(tmp_path, capsys, change):
     out = tmp_path / "a2c.json"
-    record = study.header(FakeSetting(), [0, 1], 1) | {"results": [{"seed": 0}]}
+    record = study.header(FAKE, [0, 1], 1) | {"results": [{"seed": 0}]}
     plain = json.loads(json.dumps(record, default=str))
     out.write_text(json.dumps(plain))
     assert study.finished_before(out, record, [0, 1, 2]) == [{"seed": 0}]
@@ -173,7 +170,7 @@ def a_row(setting, seed):
 
 def test_jobs_side_by_side_give_the_same_rows(monkeypatch):
     monkeypatch.setattr(study, "run_seed", a_row)
-    record = study.study(FakeSetting(), range(6), jobs=2)
+    record = study.study(FAKE, range(6), jobs=2)
     assert record["results"] == [a_row(None, seed) for seed in range(6)]
 
 

@@ -122,18 +122,6 @@ def test_a_finished_training_says_so_and_how_to_go_on(whole, capsys):
     assert outcome(whole) == before
 
 
-def test_an_agent_with_several_environments_goes_on_as_well(tmp_path, monkeypatch):
-    line = ["a2c", "CartPole-v1", "--seed", "3", "--evaluate-every", "100", "--episodes", "1"]
-    line += ["--set", "hidden=4", "n_envs=2", "--steps", "600", "--out"]
-    assert train.main([*line, str(tmp_path / "whole")]) == 0
-    for _ in range(2):
-        stop_after(monkeypatch, 2)
-        assert train.main([*line, str(tmp_path / "parts")]) == train.STOPPED
-        monkeypatch.undo()
-    assert train.main([*line, str(tmp_path / "parts")]) == 0
-    assert outcome(tmp_path / "parts")[0] == outcome(tmp_path / "whole")[0]
-
-
 def test_with_more_steps_it_goes_on(whole, out):
     assert train.main(arguments(out, steps=230)) == 0
     assert train.main(arguments(out)) == 0

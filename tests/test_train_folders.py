@@ -197,7 +197,7 @@ def test_a_lessons_setting_is_taken_and_may_be_changed():
     made = plan("ddpg", "Pendulum-v1", "--set", *values)
     given = {"tau": 0.5, "hidden": 8, "noise": OUNoise(0.3, dt=2), "gamma": -1e-3}
     assert made.setting.params | given | {"reward_scale": 0.1} == made.setting.params
-    assert made.setting.steps == 12_000
+    assert (made.setting.steps, made.setting.bar) == (12_000, -200)
     assert (made.every, made.seed, made.out) == (600, 0, Path("runs/ddpg_Pendulum-v1_0"))
 
 

@@ -16,9 +16,9 @@ import pytest
 import torch
 
 from helpers.agents.base import gradient_step
-from helpers.agents.ddpg import polyak_update
-from helpers.agents.networks import DeterministicActor, TwinQNetwork
-from helpers.agents.td3 import (
+from helpers.algorithms.ddpg import DeterministicActor, polyak_update
+from helpers.algorithms.td3 import (
+    TwinQNetwork,
     actor_loss_by_q1,
     clipped_double_q_target,
     smoothed_target_action,

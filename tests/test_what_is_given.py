@@ -312,6 +312,8 @@ LIMITED = {
     "skips between limits": lambda env: TimeLimit(
         MaxAndSkipObservation(TimeLimit(MaxAndSkipObservation(env, skip=2), 24), skip=3), 12
     ),
+    "two limits": lambda env: TimeLimit(TimeLimit(env, 12), 15),
+    "two limits, the shorter first": lambda env: TimeLimit(TimeLimit(env, 15), 12),
     "two limits above": lambda env: TimeLimit(
         TimeLimit(MaxAndSkipObservation(env, skip=4), 12), 15
     ),

@@ -103,3 +103,17 @@ def flat(content):
     if isinstance(content, (torch.Tensor, np.ndarray)):
         return str(content.dtype), tuple(content.shape), np.asarray(content).tobytes()
     return content
+
+
+def at(*path, value):
+    """A change of what stands there; `KeyError` takes it out."""
+
+    def change(content):
+        for name in path[:-1]:
+            content = content[name]
+        if value is KeyError:
+            del content[path[-1]]
+        else:
+            content[path[-1]] = value(content[path[-1]]) if callable(value) else value
+
+    return change

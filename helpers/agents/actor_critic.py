@@ -12,9 +12,9 @@ from helpers.agents.adam import LeanAdam
 from helpers.agents.base import Agent
 from helpers.agents.layers import Encoder, choose_networks, takes_one_alone
 from helpers.agents.limits import number, switch, widths
-from helpers.agents.networks import DeterministicActor
 from helpers.agents.schedules import Rate, as_rate
 from helpers.agents.settings import setting
+from helpers.algorithms.ddpg import DeterministicActor
 from helpers.envs.units import Units
 
 

@@ -39,7 +39,6 @@ from helpers.agents.threads import one_thread
 from helpers.envs.flat import flat_rows
 from helpers.envs.make import (
     EnvLike,
-    check_finite,
     env_id,
     make_training_env,
     observation_box,
@@ -384,7 +383,6 @@ class Agent(Configured):
         if env is None:
             env, seed = make_training_env(self.env_source), self.seed
         obs, _ = env.reset(seed=seed)
-        check_finite(np.zeros(1), np.asarray(obs), self.steps)
         self.env = env
         return env, obs
 

@@ -117,7 +117,7 @@ def from_plain(value: Any) -> Any:
     kind = value.get("kind") if isinstance(value, dict) else None
     if not isinstance(kind, str):
         return value
-    return as_rate("a learning rate", value) if kind in SCHEDULES else as_noise(value)
+    return as_rate("a learning rate", value) if kind in SCHEDULES else as_noise("a noise", value)
 
 
 def _plain(value: Any) -> Any:

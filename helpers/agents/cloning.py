@@ -15,13 +15,13 @@ from torch import nn
 
 from helpers.agents.a2c import A2C
 from helpers.agents.base import Agent, gradient_step
-from helpers.agents.limits import check_counts
-from helpers.agents.networks import QNetwork
-from helpers.agents.off_policy import OffPolicyAgent, as_rows, as_stored
+from helpers.agents.limits import COUNT
+from helpers.agents.off_policy import OffPolicyAgent, as_rows
 from helpers.agents.ppo import PPO
 from helpers.agents.threads import one_thread
 from helpers.algorithms import cloning
 from helpers.algorithms.cloning import bc_loss, early_stopping, minibatches
+from helpers.algorithms.ddpg import QNetwork
 from helpers.demos.files import ARRAYS, Demos, check_spaces
 from helpers.memory.buffers import Batch
 
@@ -36,7 +36,7 @@ class OfflineAgent(OffPolicyAgent):
 
     def remember(self, demos: Demos) -> Self:
         """Put demonstrations into the memory. Returns the agent."""
-        for step in zip(*as_stored(self, demos), strict=True):
+        for step in zip(*as_rows(self, demos, self.buffer), strict=True):
             self.buffer.add(*step)
         self.measure(demos.obs)
         return self
@@ -127,7 +127,8 @@ def pretrain(
 
     Raises `ValueError` if the demonstrations do not fit the agent or cannot be split.
     """
-    check_counts(epochs=epochs, batch_size=batch_size, patience=patience)
+    for name, count in {"epochs": epochs, "batch_size": batch_size, "patience": patience}.items():
+        COUNT(name, count)
     rng = np.random.default_rng(agent.seed if seed is None else seed)
     network, own_optimizer = _policy_of(agent)
     check_spaces(demos, agent)

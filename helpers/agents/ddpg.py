@@ -10,9 +10,8 @@ import torch
 
 from helpers.agents.base import gradient_step
 from helpers.agents.mlp import UpdateInNumpy
-from helpers.agents.networks import QNetwork
 from helpers.agents.off_policy import OffPolicyAgent
-from helpers.algorithms.ddpg import actor_loss, critic_loss, polyak_update, td_target
+from helpers.algorithms.ddpg import QNetwork, actor_loss, critic_loss, polyak_update, td_target
 from helpers.memory.buffers import Batch
 
 

@@ -10,10 +10,9 @@ import torch
 
 from helpers.agents.base import gradient_step
 from helpers.agents.limits import NOT_NEGATIVE, SHARE, SIZE, number
-from helpers.agents.networks import QNetwork
-from helpers.agents.off_policy import OffPolicyAgent, as_stored
+from helpers.agents.off_policy import OffPolicyAgent, as_rows
 from helpers.agents.settings import setting
-from helpers.algorithms.ddpg import actor_loss, polyak_update, td_target
+from helpers.algorithms.ddpg import QNetwork, actor_loss, polyak_update, td_target
 from helpers.algorithms.ddpgfd import n_step_target, priorities, weighted_critic_loss
 from helpers.demos.files import Demos
 from helpers.memory.buffers import PrioritizedBatch, PrioritizedReplayBuffer
@@ -58,7 +57,7 @@ class DDPGfD(OffPolicyAgent):
 
     def remember(self, demos: Demos) -> Self:
         """Put demonstrations into the memory, for good. Returns the agent."""
-        self.buffer.add_demonstrations(*as_stored(self, demos))
+        self.buffer.add_demonstrations(*as_rows(self, demos, self.buffer))
         return self
 
     def train_step(self) -> None:

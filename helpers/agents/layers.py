@@ -13,15 +13,10 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
-from helpers.agents.networks import (
-    DeterministicActor,
-    NormedQNetwork,
-    NormedTwinQNetwork,
-    QNetwork,
-    SquashedGaussianActor,
-    TwinQNetwork,
-    start_small,
-)
+from helpers.algorithms.ddpg import DeterministicActor, QNetwork, start_small
+from helpers.algorithms.rlpd import NormedQNetwork, NormedTwinQNetwork
+from helpers.algorithms.sac import SquashedGaussianActor
+from helpers.algorithms.td3 import TwinQNetwork
 from helpers.envs.make import is_image, one_line, picture_shape
 
 
@@ -37,8 +32,7 @@ def choose_networks(
     encoder = _encoder(agent.encoder_class, space)
     sizes = (encoder.features if encoder else math.prod(space.shape), agent.action_size)
     actor, critic = (build(kind, sizes, hidden, layer_norm) for kind in kinds)
-    if not all(kind in DEEPER for kind in kinds):
-        check_outputs(actor, critic, sizes, agent.outputs)
+    check_outputs(actor, critic, sizes, agent.outputs)
     if encoder is not None:
         actor, critic = ImageActor(encoder, actor), ImageCritic(encoder, critic)
     return actor, critic
@@ -67,7 +61,7 @@ def build(
     deep = isinstance(hidden, Sequence) or layer_norm
     if deep and kind in DEEPER:
         widths = hidden if isinstance(hidden, Sequence) else (hidden, hidden)
-        return DEEPER[kind](*sizes, widths, layer_norm)
+        return DEEPER[kind](*sizes, widths, layer_norm or kind is NormedTwinQNetwork)
     asked = {"layer_norm": True} if layer_norm else {}
     try:
         return kind(*sizes, hidden, **asked)
@@ -84,7 +78,7 @@ def build(
 def check_outputs(
     actor: Any, critic: Any, sizes: tuple[int, int], outputs: tuple[int, int]
 ) -> None:
-    """Raise `ValueError` unless networks of one's own give what an agent with them learns from.
+    """Raise `ValueError` unless both networks give what an agent with them learns from.
 
     `sizes`: of an observation and of an action; `outputs`: how many tensors actor and critic give.
     Copies are asked, so that nothing in them moves; three rows tell values (B,) from (B, 1), of
@@ -162,22 +156,26 @@ def hidden_layers(n_inputs: int, sizes: Sequence[int], layer_norm: bool = False)
     return nn.Sequential(*layers)
 
 
-class DeepActor(nn.Module):
-    """The actor mu with any hidden layers: observations (..., obs_size) to actions in [-1, 1]."""
+class Deep(nn.Module):
+    """Any hidden layers, and an output that starts small."""
 
     def __init__(
-        self, obs_size: int, action_dim: int, hidden: Sequence[int], layer_norm: bool = False
+        self, n_inputs: int, n_outputs: int, hidden: Sequence[int], layer_norm: bool = False
     ) -> None:
         super().__init__()
-        self.hidden = hidden_layers(obs_size, hidden, layer_norm)
-        self.output = nn.Linear(hidden[-1], action_dim)
+        self.hidden = hidden_layers(n_inputs, hidden, layer_norm)
+        self.output = nn.Linear(hidden[-1], n_outputs)
         start_small(self.output)
+
+
+class DeepActor(Deep):
+    """The actor mu with any hidden layers: observations (..., obs_size) to actions in [-1, 1]."""
 
     def forward(self, obs: torch.Tensor) -> torch.Tensor:
         return torch.tanh(self.output(self.hidden(obs)))
 
 
-class DeepSquashedGaussianActor(DeepActor):
+class DeepSquashedGaussianActor(Deep):
     """The actor of SAC with any hidden layers; see `SquashedGaussianActor`."""
 
     def __init__(
@@ -185,21 +183,18 @@ class DeepSquashedGaussianActor(DeepActor):
     ) -> None:
         super().__init__(obs_size, 2 * action_dim, hidden, layer_norm)
 
-    def forward(self, obs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:  # type: ignore[override]
+    def forward(self, obs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         mean, log_std = self.output(self.hidden(obs)).chunk(2, dim=-1)
         return mean, log_std.clamp(*SquashedGaussianActor.log_std_range)
 
 
-class DeepQNetwork(nn.Module):
+class DeepQNetwork(Deep):
     """The critic Q with any hidden layers: observations and actions (B, ...) to values (B,)."""
 
     def __init__(
         self, obs_size: int, action_dim: int, hidden: Sequence[int], layer_norm: bool = False
     ) -> None:
-        super().__init__()
-        self.hidden = hidden_layers(obs_size + action_dim, hidden, layer_norm)
-        self.output = nn.Linear(hidden[-1], 1)
-        start_small(self.output)
+        super().__init__(obs_size + action_dim, 1, hidden, layer_norm)
 
     def forward(self, obs: torch.Tensor, action: torch.Tensor) -> torch.Tensor:
         x = self.hidden(torch.cat([obs, action], dim=-1))
@@ -217,22 +212,13 @@ class DeepTwinQNetwork(TwinQNetwork):
         self.second: Any = DeepQNetwork(obs_size, action_dim, hidden, layer_norm)
 
 
-class DeepNormedTwinQNetwork(DeepTwinQNetwork):
-    """The same, normalised in any case; see `NormedTwinQNetwork`."""
-
-    def __init__(
-        self, obs_size: int, action_dim: int, hidden: Sequence[int], layer_norm: bool = True
-    ) -> None:
-        super().__init__(obs_size, action_dim, hidden, layer_norm=True)
-
-
 # What stands in for the lessons' networks when more layers, or normalised ones, are asked for.
 DEEPER: dict[type[nn.Module], Any] = {
     DeterministicActor: DeepActor,
     SquashedGaussianActor: DeepSquashedGaussianActor,
     QNetwork: DeepQNetwork,
     TwinQNetwork: DeepTwinQNetwork,
-    NormedTwinQNetwork: DeepNormedTwinQNetwork,
+    NormedTwinQNetwork: DeepTwinQNetwork,  # always normalised, see `build`
 }
 
 

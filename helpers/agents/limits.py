@@ -73,17 +73,12 @@ def widths(name: str, value: Any) -> Any:
     return value
 
 
-def noise(name: str, value: Any) -> Noise | None:
-    """A copy of a noise, or None."""
-    return as_noise(value, name)
-
-
 def warm_up(name: str, value: Any) -> Noise:
     """A copy of a noise that acts alone."""
     if value is None:
         words = "a noise such as UniformNoise(1.0), since it acts alone during the warm-up"
         raise refuse(name, words, value)
-    return as_noise(value, name)
+    return as_noise(name, value)
 
 
 def switch(name: str, value: Any) -> bool:
@@ -115,12 +110,6 @@ def normalized(name: str, value: Any) -> Sequence[str]:
 
 COUNT, SIZE, SHARE = number(1, whole=True), number(1, integer=True), number(0, 1)
 NOT_NEGATIVE = number(0, finite=True)
-
-
-def check_counts(**counts: int) -> None:
-    """Raise `ValueError` for the first number that is not whole, or below 1."""
-    for name, count in counts.items():
-        COUNT(name, count)
 
 
 def check_callback(callback: Any) -> None:

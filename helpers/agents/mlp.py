@@ -22,9 +22,9 @@ import torch
 from torch import nn
 
 from helpers.agents.layers import DEEPER
-from helpers.agents.networks import TwinQNetwork
 from helpers.agents.policies import CategoricalPolicy, GaussianPolicy
 from helpers.agents.threads import one_thread
+from helpers.algorithms.td3 import TwinQNetwork
 
 LAYERS = (nn.Linear, nn.ReLU, nn.Sequential)
 NETWORKS = (*LAYERS, *DEEPER, *DEEPER.values(), CategoricalPolicy, GaussianPolicy)
@@ -42,7 +42,7 @@ class Mlp:
     """
 
     def __init__(self, network: nn.Module) -> None:
-        linears = linears_of(network)
+        linears: list[Any] = [each for each in network.modules() if type(each) is nn.Linear]
         self.biases = [each.bias.detach() for each in linears]
         self.turned_tensors = [each.weight.detach() for each in linears]
         self.turned = [each.numpy() for each in self.turned_tensors]
@@ -197,11 +197,6 @@ def is_plain(network: nn.Module) -> bool:
         return layers == [nn.Linear] * 3
     layers = [type(each) for each in network.modules() if type(each) in (nn.Linear, nn.ReLU)]
     return layers == [nn.Linear, nn.ReLU] * (len(layers) // 2) + [nn.Linear]
-
-
-def linears_of(network: nn.Module) -> list[Any]:
-    """Its linear layers, in their order."""
-    return [each for each in network.modules() if type(each) is nn.Linear]
 
 
 def clipped(x: np.ndarray, low: float, high: float) -> np.ndarray:

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from helpers.agents.schedules import KINDS as SCHEDULES
-from helpers.agents.schedules import Schedule, as_rate, rate_at
+from helpers.agents.schedules import LinearSchedule, as_rate, rate_at
 
 Size = Any  # one number, or an array with one for each action dimension
 
@@ -119,7 +119,7 @@ class GaussianNoise(Noise):
     A noise that falls has a schedule for it: `GaussianNoise(LinearSchedule(0.3, 0.05, 10_000))`.
     """
 
-    sigma: Size | Schedule = 0.1
+    sigma: Size | LinearSchedule = 0.1
 
     def sample(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
         return self.std * rng.standard_normal(shape)
@@ -181,11 +181,10 @@ class OUNoiseAround(OUNoise):
         return self.mu
 
 
-NOISES: tuple[type[Noise], ...] = (UniformNoise, GaussianNoise, OUNoise, OUNoiseAround)
-KINDS = {kind.__name__: kind for kind in NOISES}
+KINDS = {kind.__name__: kind for kind in (UniformNoise, GaussianNoise, OUNoise, OUNoiseAround)}
 
 
-def as_noise(noise: Any, name: str = "noise", action_size: int | None = None) -> Any:
+def as_noise(name: str, noise: Any, action_size: int | None = None) -> Any:
     """A copy of `noise`, so that two agents never share one memory; or the noise `to_plain` wrote.
 
     Raises `ValueError`, which calls it `name`, for anything else, and for one that cannot be added
@@ -210,7 +209,7 @@ def as_noise(noise: Any, name: str = "noise", action_size: int | None = None) ->
 
 def _plain(value: Any) -> Any:
     """A parameter as a file can hold it."""
-    if isinstance(value, Schedule):
+    if isinstance(value, LinearSchedule):
         return value.to_plain()
     return list(map(float, value)) if isinstance(value, np.ndarray) else float(value)
 

@@ -12,7 +12,7 @@ from helpers.agents.limits import COUNT, SIZE, as_array, number
 from helpers.agents.noise import GaussianNoise, Noise, UniformNoise, as_noise
 from helpers.agents.settings import setting
 from helpers.demos.files import Demos, check_spaces
-from helpers.envs.make import check_finite, one_line
+from helpers.envs.make import one_line
 from helpers.envs.resumable import Resumable
 from helpers.memory.buffers import Batch, ReplayBuffer
 from helpers.memory.pictures import make_memory
@@ -36,7 +36,7 @@ class OffPolicyAgent(ActorCriticAgent):
     gradient_steps: int = setting(1, SIZE)
     batch_size: int = setting(128, SIZE)
     buffer_size: int = setting(100_000, number(1, 10**8, integer=True), fixed=True)
-    noise: Noise | None = setting(GaussianNoise(0.1), limits.noise)
+    noise: Noise | None = setting(GaussianNoise(0.1), as_noise)
     warm_up_noise: Noise = setting(UniformNoise(1.0), limits.warm_up)
     log_every: int = setting(50, COUNT)  # reading a loss out of torch costs time
     fast: bool = setting(True, limits.switch)
@@ -88,7 +88,6 @@ class OffPolicyAgent(ActorCriticAgent):
         self.obs = None  # if this is stopped halfway, a new episode starts
         action = np.clip(self.explore(obs), -1, 1)
         next_obs, reward, terminated, truncated, _ = env.step(self.units.env_action(action))
-        check_finite(np.asarray(reward), np.asarray(next_obs), self.steps)
         next_obs, reward = self.units.scaled_obs(next_obs), float(reward) * self.reward_scale
         self.buffer.add(obs, action, reward, next_obs, terminated, truncated)
         self.steps += 1
@@ -141,7 +140,7 @@ class OffPolicyAgent(ActorCriticAgent):
 def check_fit(agent: OffPolicyAgent) -> None:
     """Raise `ValueError` unless noises and memory fit the actions and `learning_starts`."""
     for name in ("noise", "warm_up_noise"):
-        as_noise(getattr(agent, name), name, agent.action_size)
+        as_noise(name, getattr(agent, name), agent.action_size)
     room = min(agent.buffer_size, getattr(agent.buffer, "capacity", math.inf))
     if agent.learning_starts > room:
         words = f"at most buffer_size ({room}), which holds the steps that learning waits for"
@@ -158,44 +157,36 @@ def as_step(
     rows, units = [agent.as_batch("store", each) for each in (obs, next_obs)], agent.units
     action, reward = as_array("store", action), as_array("store", reward)
     shape = agent.action_space.shape
-    numbers = action.dtype.kind in "biuf" and reward.dtype.kind in "biuf"
+    both = action, reward
+    numbers = all(each.dtype.kind in "biuf" and np.isfinite(each).all() for each in both)
     flags = all(np.ndim(end) == 0 and end in (0, 1) for end in ends)
     single = action.shape == shape and not reward.shape and all(one for _, one in rows)
     if not (numbers and flags and single):
         raise ValueError(
             f"store takes one step at a time: an action of shape {shape}, a reward that is a "
-            "number, True or False for terminated and truncated, and the observations before and "
-            f"after; got an action of shape {action.shape}, {one_line(reward):.20} and "
-            f"{one_line(ends):.40}."
+            "number, none of them NaN, True or False for terminated and truncated, and the "
+            f"observations before and after; got {one_line(action):.40} of shape {action.shape}, "
+            f"{one_line(reward):.20} and {one_line(ends):.40}."
         )
     obs, next_obs = (row[0] for row, _ in rows)
-    check_finite(np.append(action, reward), np.array([obs, next_obs]), agent.steps)
     if agent.normalizer is not None:
         agent.normalizer.learn_from([[(next_obs, reward, *ends)]], agent.measured)
     scaled = units.scaled_obs(obs), units.scaled_action(action)
     return *scaled, float(reward) * agent.reward_scale, units.scaled_obs(next_obs), *ends
 
 
-def as_stored(agent: OffPolicyAgent, demos: Demos, memory: Any = None) -> tuple[np.ndarray, ...]:
+def as_rows(agent: OffPolicyAgent, demos: Demos, memory: Any = ()) -> tuple[np.ndarray, ...]:
     """The six parts of the demonstrated transitions, one a row, as `agent` keeps its own.
 
-    Raises `ValueError` unless they can have been made in the agent's spaces, and fit `memory`, by
-    default its replay buffer.
+    Raises `ValueError` unless they can have been made in the agent's spaces, and fit `memory`.
     """
-    memory = agent.buffer if memory is None else memory
-    rows, room = as_rows(agent, demos), getattr(memory, "capacity", math.inf)
-    if (steps := len(memory) + len(demos)) > room:
+    check_spaces(demos, agent)
+    n, units, room = len(demos), agent.units, getattr(memory, "capacity", math.inf)
+    if (steps := len(memory) + n) > room:
         raise ValueError(
             f"{steps:,} steps do not fit into a memory of {room:,}: give {type(agent).__name__} a "
             f"buffer_size above {steps:,}."
         )
-    return rows
-
-
-def as_rows(agent: OffPolicyAgent, demos: Demos) -> tuple[np.ndarray, ...]:
-    """The same for demonstrations that need not fit the memory."""
-    check_spaces(demos, agent)
-    n, units = len(demos), agent.units
     return (
         units.scaled_obs(demos.obs, n), units.scaled_action(demos.action, n),
         demos.reward * np.float32(agent.reward_scale), units.scaled_obs(demos.next_obs, n),

@@ -1,33 +1,31 @@
 """What agents share that learn from the present policy only: rollouts of many environments."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from gymnasium import spaces
 
 from helpers.agents.base import Agent
-from helpers.agents.limits import SIZE, refuse
+from helpers.agents.layers import of_depth
+from helpers.agents.limits import SHARE, SIZE, number, refuse, widths
+from helpers.agents.policies import policy_for
+from helpers.agents.schedules import Rate, as_rate
 from helpers.agents.settings import setting
-from helpers.envs.make import check_finite, make_vector_env
+from helpers.algorithms.a2c import gae
+from helpers.algorithms.reinforce import make_critic
+from helpers.envs.make import make_vector_env
 from helpers.envs.resumable import ResumableVector
-
-
-def learnable_rows(done: np.ndarray, done_before: np.ndarray) -> np.ndarray:
-    """Which steps are experience, and which are filler rows of the autoreset: (T, N) booleans.
-
-    gymnasium's vector environments return an episode's last observation as it is and start the next
-    episode in the step *after* it: that step ignores the action and gives reward 0. `done` (T, N)
-    is true where an episode ended (terminated or truncated), `done_before` (N,) is the same for the
-    step before the first of these.
-    """
-    filler = np.concatenate([done_before[None], done[:-1]])  # the row before ended an episode
-    return ~filler
 
 
 @dataclass
 class Rollout:
-    """T steps of N environments; `obs` has one row more (T + 1): what the last step led to."""
+    """T steps of N environments; `obs` has one row more (T + 1): what the last step led to.
+
+    `learnable`: which steps are experience, and no filler rows between two episodes.
+    """
 
     obs: np.ndarray
     actions: np.ndarray
@@ -40,19 +38,36 @@ class Rollout:
 class OnPolicyAgent(Agent):
     """A stochastic `policy` plays `n_envs` environments at once and learns from each rollout.
 
-    A rollout has `n_steps` steps of each; a subclass says in `update` what is learned from it.
-    Rewards are multiplied by `reward_scale` before: with 1 - gamma a value is a weighted mean of
-    rewards. `normalize` and `device` are explained at `Agent`.
+    A rollout has `n_steps` steps of each, and advantages by GAE with `lam`; a subclass says in
+    `learn_from` what is learned from it. Discrete actions get a softmax policy, several choices one
+    for each, Box actions a Gaussian one. Rewards are multiplied by `reward_scale` before: with
+    1 - gamma a value is a weighted mean of rewards. Both networks have two layers of `hidden`
+    units, or a layer for each number in it; `learning_rate` is a number or a schedule, such as
+    `LinearSchedule`, and the norm of a policy's gradient is clipped to `max_grad_norm`. `normalize`
+    and `device` are explained at `Agent`.
     """
 
-    policy: Any  # draws with `sample`, converts with `to_env`
+    action_kinds: ClassVar = (
+        spaces.Discrete, spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary
+    )  # fmt: skip
 
     n_envs: int = setting(16, SIZE, fixed=True)
     n_steps: int = setting(32, SIZE)
+    lam: float = setting(0.95, SHARE)
+    learning_rate: Rate = setting(1e-3, as_rate)
+    max_grad_norm: float = setting(0.5, number(above=0, optional=True))
+    hidden: int | Sequence[int] = setting(64, widths, fixed=True)
 
     def build(self) -> None:
         super().build()
         self.settle("n_steps")
+        with self.seeded():
+            self.make_networks()
+
+    def make_networks(self) -> None:
+        """A policy, which draws with `sample` and converts with `to_env`, and a critic."""
+        self.policy: Any = policy_for(self.obs_size, self.action_space, self.hidden)
+        self.critic = of_depth(make_critic, self.obs_size, hidden=self.hidden)
 
     def settle(self, name: str) -> None:
         super().settle(name)
@@ -60,9 +75,35 @@ class OnPolicyAgent(Agent):
             words = "at least 3 in one environment, the steps of a rollout"
             raise refuse("n_envs times n_steps", words, self.n_steps)
 
-    def update(self, rollout: Rollout) -> None:
-        """Learn from one rollout."""
+    def learn_from(
+        self,
+        obs: torch.Tensor,
+        actions: torch.Tensor,
+        advantages: torch.Tensor,
+        returns: torch.Tensor,
+    ) -> dict[str, float]:
+        """Learn from the rows of one rollout; returns numbers for the log.
+
+        `obs` (B, obs_size), `actions` (B,) or (B, action_dim), `advantages` and `returns` (B,).
+        """
         raise NotImplementedError
+
+    def update(self, rollout: Rollout) -> None:
+        """The advantages and returns of a rollout, and what the networks learn from them."""
+        obs = self.flat(rollout.obs)
+        with torch.no_grad():
+            values = self.critic(obs).squeeze(-1).cpu().numpy()
+        # The value of what a step led to is the next row's, also where an episode ends.
+        numbers = rollout.rewards, values[:-1], values[1:], rollout.terminated, rollout.truncated
+        advantages = gae(*numbers, self.gamma, self.lam)
+        rows = torch.as_tensor(rollout.learnable)
+        actions, advantage, value = (
+            torch.as_tensor(each)[rows].to(self.device)
+            for each in (rollout.actions, advantages, values[:-1])
+        )
+        self.follow_schedules()
+        columns = obs[:-1][rows], actions, advantage, advantage + value
+        self.log(**self.learned(self.learn_from, *columns))
 
     def act(self, obs: torch.Tensor, rng: np.random.Generator | None) -> np.ndarray:
         return self.policy.to_env(self.policy.sample(obs, rng))
@@ -92,10 +133,11 @@ class OnPolicyAgent(Agent):
             for i in np.flatnonzero(done[-1]):
                 self.log_episode(envs.envs[i])
         actions, rewards, terminated, truncated = map(np.array, zip(*steps, strict=True))
-        check_finite(rewards, np.array(obs), self.steps)
         self.obs = obs[-1]
         rewards = rewards.astype(np.float32) * self.reward_factor
-        learnable = learnable_rows(np.array(done[1:]), done_before=done[0])
+        # In the step after an episode's end gymnasium's vector environments start the next one:
+        # such a filler row ignores the action, and its reward is 0.
+        learnable = ~np.array(done[:-1])
         return Rollout(np.array(obs), actions, rewards, terminated, truncated, learnable)
 
     def new_episodes(self) -> tuple[ResumableVector, np.ndarray]:

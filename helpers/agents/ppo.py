@@ -12,15 +12,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import torch
 
-from helpers.agents.a2c import A2C
 from helpers.agents.adam import LeanAdam
 from helpers.agents.base import gradient_step
-from helpers.agents.layers import of_depth
-from helpers.agents.limits import NOT_NEGATIVE, SHARE, SIZE, number, switch, widths
+from helpers.agents.limits import NOT_NEGATIVE, SIZE, number, switch
 from helpers.agents.mlp import Mlp, clip_gradients
 from helpers.agents.on_policy import OnPolicyAgent
-from helpers.agents.policies import CategoricalPolicy, policy_for
-from helpers.agents.schedules import Rate, as_rate
+from helpers.agents.policies import CategoricalPolicy
 from helpers.agents.settings import setting
 from helpers.agents.threads import one_thread
 from helpers.algorithms.policies import approximate_kl, clip_fraction, orthogonal_init
@@ -31,7 +28,6 @@ from helpers.algorithms.ppo import (
     ppo_value_loss,
     probability_ratio,
 )
-from helpers.algorithms.reinforce import make_critic
 
 
 class Minibatch(NamedTuple):
@@ -48,51 +44,34 @@ class Minibatch(NamedTuple):
 class PPO(OnPolicyAgent):
     """Proximal policy optimization: `n_epochs` over each rollout, in minibatches of `batch_size`.
 
-    Policies and rollouts are A2C's. While a ratio is within `clip_range` of 1 the actor is rewarded
-    for moving it, beyond that it is not. With `target_kl` updates from a rollout stop once the KL
-    is above 1.5 times that; with `value_clip_range` values are clipped as well. One optimiser has
-    actor and critic; `learning_rate` is a number or a schedule, such as `LinearSchedule`. `fast`:
-    see `helpers.agents.mlp`. What else can be set is explained at `OnPolicyAgent`.
+    While a ratio is within `clip_range` of 1 the actor is rewarded for moving it, beyond that it is
+    not. With `target_kl` updates from a rollout stop once the KL is above 1.5 times that; with
+    `value_clip_range` values are clipped as well. One optimiser has actor and critic. `fast`: see
+    `helpers.agents.mlp`. What else can be set is explained at `OnPolicyAgent`.
     """
 
-    action_kinds: ClassVar = A2C.action_kinds
-    update = A2C.update  # values, advantages, rows: as in lesson 01
-
-    lam: float = setting(0.95, SHARE)
-    learning_rate: Rate = setting(1e-3, as_rate)
     n_epochs: int = setting(10, SIZE)
     batch_size: int = setting(64, number(2, integer=True))  # one advantage alone has no scale
     clip_range: float = setting(0.2, number(above=0))
     value_clip_range: float | None = setting(None, number(above=0, optional=True))
     entropy_coef: float = setting(0.0, number(finite=True))
     value_coef: float = setting(0.5, NOT_NEGATIVE)
-    max_grad_norm: float = setting(0.5, number(above=0, optional=True))
     target_kl: float | None = setting(None, number(above=0, optional=True))
-    hidden: int | Sequence[int] = setting(64, widths, fixed=True)
     fast: bool = setting(True, switch)
 
     def build(self) -> None:
         super().build()
-        with self.seeded():
-            self.policy = policy_for(self.obs_size, self.action_space, self.hidden)
-            self.critic = of_depth(make_critic, self.obs_size, hidden=self.hidden)
-            orthogonal_init(self.policy.actor, output_gain=0.01)
-            orthogonal_init(self.critic, output_gain=1.0)
         # Adam's epsilon is 1e-5 in OpenAI's code (detail 3).
         self.optimizer = LeanAdam([*self.policy.parameters(), *self.critic.parameters()], eps=1e-5)
         self.follow("learning_rate", "optimizer")
 
-    def learn_from(
-        self,
-        obs: torch.Tensor,
-        actions: torch.Tensor,
-        advantages: torch.Tensor,
-        returns: torch.Tensor,
-    ) -> dict[str, float]:
-        """`n_epochs` over these rows; returns numbers for the log, means over the last epoch.
+    def make_networks(self) -> None:
+        super().make_networks()
+        orthogonal_init(self.policy.actor, output_gain=0.01)
+        orthogonal_init(self.critic, output_gain=1.0)
 
-        `obs` (B, obs_size), `actions` (B,) or (B, action_dim), `advantages` and `returns` (B,).
-        """
+    def learn_from(self, obs, actions, advantages, returns) -> dict[str, float]:
+        """`n_epochs` over these rows; returns numbers for the log, means over the last epoch."""
         # 1. What the policy and the critic say before they change: ratios and clipped values are
         #    measured against it through all epochs.
         with torch.no_grad():

@@ -21,7 +21,6 @@ from helpers.algorithms.reinforce import (
     make_critic,
     sample_actions,
 )
-from helpers.envs.make import check_finite
 
 
 class ReinforceWithBaseline(Agent):
@@ -86,5 +85,4 @@ class ReinforceWithBaseline(Agent):
             observations.append(obs)
             actions.append(action - int(self.action_space.start))
             rewards.append(float(reward))
-        check_finite(np.array(rewards), np.array(observations), self.steps)
         return np.array(observations), actions, rewards, terminated

@@ -6,10 +6,9 @@ Data", Algorithm 1.
 
 from typing import Any, Self
 
-from helpers.agents.networks import NormedTwinQNetwork
-from helpers.agents.off_policy import as_stored
+from helpers.agents.off_policy import as_rows
 from helpers.agents.sac import SAC
-from helpers.algorithms.rlpd import symmetric_sample
+from helpers.algorithms.rlpd import NormedTwinQNetwork, symmetric_sample
 from helpers.demos.files import Demos
 from helpers.memory.buffers import Batch, ReplayBuffer
 from helpers.memory.pictures import make_memory
@@ -33,7 +32,7 @@ class RLPD(SAC):
 
     def remember(self, demos: Demos) -> Self:
         """Put old data into their replay buffer. Returns the agent."""
-        for step in zip(*as_stored(self, demos, self.old), strict=True):
+        for step in zip(*as_rows(self, demos, self.old), strict=True):
             self.old.add(*step)
         self.measure(demos.obs)
         return self

@@ -16,13 +16,18 @@ from helpers.agents.adam import LeanAdam
 from helpers.agents.base import gradient_step
 from helpers.agents.limits import number, switch
 from helpers.agents.mlp import UpdateInNumpy, clipped
-from helpers.agents.networks import SquashedGaussianActor, TwinQNetwork
 from helpers.agents.off_policy import OffPolicyAgent
 from helpers.agents.schedules import Rate, as_rate
 from helpers.agents.settings import setting
 from helpers.algorithms.ddpg import polyak_update
-from helpers.algorithms.sac import sac_actor_loss, soft_td_target, squashed_sample, temperature_loss
-from helpers.algorithms.td3 import twin_critic_loss
+from helpers.algorithms.sac import (
+    SquashedGaussianActor,
+    sac_actor_loss,
+    soft_td_target,
+    squashed_sample,
+    temperature_loss,
+)
+from helpers.algorithms.td3 import TwinQNetwork, twin_critic_loss
 from helpers.memory.buffers import Batch
 
 

@@ -2,7 +2,6 @@
 
 import math
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from numbers import Real
@@ -12,20 +11,7 @@ from helpers.memory.buffers import linear_schedule
 
 
 @dataclass(frozen=True)
-class Schedule(ABC):
-    """What an agent asks of a number that is not the same all the time, such as a learning rate."""
-
-    @abstractmethod
-    def __call__(self, steps: int) -> float:
-        """The number after so many environment steps, counted over all calls of `learn`."""
-
-    def to_plain(self) -> dict[str, Any]:
-        """Kind and parameters as plain values, as a file can hold them; `as_rate` reads them."""
-        return {"kind": type(self).__name__, **asdict(self)}
-
-
-@dataclass(frozen=True)
-class LinearSchedule(Schedule):
+class LinearSchedule:
     """From `start` to `end` on a straight line over so many environment `steps`, then constant.
 
     `end` may be 0: nothing is learned from there on. Raises `ValueError` for rates and steps that
@@ -48,7 +34,12 @@ class LinearSchedule(Schedule):
         self.__dict__.update(plain)
 
     def __call__(self, steps: int) -> float:
+        """The number after so many environment steps, counted over all calls of `learn`."""
         return linear_schedule(steps, self.steps, self.start, self.end)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Kind and parameters as plain values, as a file can hold them; `as_rate` reads them."""
+        return {"kind": type(self).__name__, **asdict(self)}
 
 
 # What an agent takes for a learning rate. A function gets the steps so far, as a schedule does.
@@ -61,10 +52,12 @@ def as_rate(name: str, rate: Rate | dict[str, Any]) -> Rate:
 
     Raises `ValueError`, which calls it `name`, for anything else.
     """
-    if isinstance(rate, Schedule):
-        return rate
     if isinstance(rate, dict):
-        return _read(rate)
+        parameters = dict(rate)
+        kind = parameters.pop("kind", None)
+        if kind not in KINDS:
+            raise ValueError(f"No schedule is called {kind!r}; there are: {', '.join(KINDS)}.")
+        return KINDS[kind](**parameters)
     at_first: Any = rate
     if callable(rate) and not isinstance(rate, type):
         at_first = rate(0)
@@ -99,15 +92,6 @@ def rate_now(name: str, rate: Callable[[int], float], steps: int) -> float:
 def rate_at(rate: Any, steps: int) -> Any:
     """What a schedule or a function says after so many environment steps; else `rate` itself."""
     return rate(steps) if callable(rate) else rate
-
-
-def _read(plain: dict[str, Any]) -> Schedule:
-    """The schedule that `to_plain` wrote."""
-    parameters = dict(plain)
-    kind = parameters.pop("kind", None)
-    if kind not in KINDS:
-        raise ValueError(f"No schedule is called {kind!r}; there are: {', '.join(KINDS)}.")
-    return KINDS[kind](**parameters)
 
 
 def _is_number(value: Any) -> bool:

@@ -8,6 +8,7 @@ the agent's file. A class below may give it another default, `gamma = 0.9`. Netw
 are made in `build`: agents have no constructors of their own.
 """
 
+import copy
 import inspect
 from collections.abc import Callable, Mapping
 from multiprocessing.reduction import ForkingPickler
@@ -24,16 +25,21 @@ EVERY: set[str] = set()  # the settings of all classes: "others here do"
 
 
 class Setting:
-    """One setting of a class of agents, where the class has it: see `setting`."""
+    """A line of a class of agents: `horizon: int = setting(100, COUNT)`.
+
+    `check(name, value)` gives what is kept of a value, or raises `ValueError`. With `fixed` it
+    cannot be changed later. The attribute is what the optional `makes` makes of the value.
+    """
 
     name: str
 
     def __init__(
         self,
         default: Any,
-        check: Callable[[str, Any], Any] | None,
-        fixed: bool,
-        makes: Callable[[Any], Any] | None,
+        check: Callable[[str, Any], Any] | None = None,
+        *,
+        fixed: bool = False,
+        makes: Callable[[Any], Any] | None = None,
     ) -> None:
         self.default, self.check, self.fixed, self.makes = default, check, fixed, makes
 
@@ -68,24 +74,12 @@ class Setting:
 
     def but(self, default: Any) -> "Setting":
         """The same with another default."""
-        other = Setting(self.checked(default), self.check, self.fixed, self.makes)
-        other.name = self.name
+        other = copy.copy(self)
+        other.default = self.checked(default)
         return other
 
 
-def setting(
-    default: Any,
-    check: Callable[[str, Any], Any] | None = None,
-    *,
-    fixed: bool = False,
-    makes: Callable[[Any], Any] | None = None,
-) -> Any:
-    """A line of a class of agents: `horizon: int = setting(100, COUNT)`.
-
-    `check(name, value)` gives what is kept of a value, or raises `ValueError`. With `fixed` it
-    cannot be changed later. The attribute is what the optional `makes` makes of the value.
-    """
-    return Setting(default, check, fixed, makes)
+setting: Any = Setting  # whose value, in an agent, is of any kind
 
 
 class Configured:

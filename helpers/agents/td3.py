@@ -12,11 +12,11 @@ import torch
 from helpers.agents.base import gradient_step
 from helpers.agents.limits import COUNT, number
 from helpers.agents.mlp import UpdateInNumpy, clipped
-from helpers.agents.networks import TwinQNetwork
 from helpers.agents.off_policy import OffPolicyAgent
 from helpers.agents.settings import setting
 from helpers.algorithms.ddpg import polyak_update
 from helpers.algorithms.td3 import (
+    TwinQNetwork,
     actor_loss_by_q1,
     clipped_double_q_target,
     smoothed_target_action,

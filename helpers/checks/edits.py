@@ -32,8 +32,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from helpers.agents.networks import make_actor
 from helpers.algorithms.ddpg import start_small
+from helpers.algorithms.reinforce import make_actor
 
 # What code of a mistake may name beside what the reference's own module knows.
 NAMES = {

@@ -215,7 +215,7 @@ def make_vector_env(env: EnvLike, n_envs: int) -> ResumableVector:
 
     In that mode an episode's last observation is returned as it is; the step after it ignores the
     action, gives reward 0 and returns the first observation of the next episode: the *filler row*
-    (`helpers.agents.on_policy.learnable_rows`).
+    (`helpers.agents.on_policy.Rollout`).
     """
     if n_envs < 1:
         raise ValueError(f"n_envs must be at least 1, got {n_envs}.")
@@ -302,17 +302,6 @@ def check_action_space(agent: str, space: spaces.Space, supported: tuple[type, .
 
 def _is_of_floats(space: spaces.Space) -> bool:
     return isinstance(space, spaces.Box) and np.issubdtype(space.dtype, np.floating)
-
-
-def check_finite(rewards: np.ndarray, observations: np.ndarray, steps: int) -> None:
-    """Raise `ValueError` on NaN or infinity: one such number would ruin every weight."""
-    for name, values in (("reward", rewards), ("observation", observations)):
-        if not np.isfinite(values).all():
-            bad = np.asarray(values)[~np.isfinite(values)].flat[0]
-            raise ValueError(
-                f"The environment returned the {name} {bad} after step {steps}: mend the "
-                "environment; the agent has not learned from it."
-            )
 
 
 def env_id(env: EnvLike) -> str | None:

@@ -30,6 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--demos", metavar="FILE.npz", help=f"to learn from, with {', '.join(TAUGHT)}"
     )
+    parser.add_argument("--jobs", type=int, default=1, help="seeds trained side by side")
+    parser.add_argument("--scheduler", metavar="tcp://HOST:8786", help="of a Dask cluster")
 
 
 def ask(options: argparse.Namespace) -> Setting:
@@ -40,7 +42,7 @@ def ask(options: argparse.Namespace) -> Setting:
     algorithm, env_id = options.algorithm, options.environment
     if algorithm not in ALGORITHMS:
         raise ValueError(f"There is no '{algorithm}' to train; there are: {', '.join(ALGORITHMS)}.")
-    if (algorithm, env_id) in SETTINGS | LONG:
+    if lessons_own(algorithm, env_id):
         setting = get_setting(algorithm, env_id)
     elif options.steps is None:
         raise ValueError(f"No lesson says how long to train on {env_id}: add --steps 100000.")
@@ -58,29 +60,18 @@ def ask(options: argparse.Namespace) -> Setting:
 
 def make_agent(setting: Setting, seed: int) -> Any:
     """The untrained agent. Raises `ValueError` for settings that it cannot take."""
-    usual = replace(setting, params={}, demos=None).make(seed)
-    known = usual.hyperparameters.keys() - {"seed"}
-    for name in sorted(setting.params.keys() - known):
-        raise ValueError(
-            f"{setting.algorithm} has no setting '{name}'; there are: {', '.join(sorted(known))}."
-        )
+    replace(setting, params={}, demos=None).make(seed)  # no setting is to blame
     try:
         return setting.make(seed)
     except Exception as error:  # a setting of the wrong kind may fail in any way
         raise ValueError(
-            f"{setting.algorithm} cannot take these settings ({one_line(error)})."
+            f"{setting.algorithm} cannot take these settings ({one_line(error).rstrip('.')})."
         ) from error
 
 
-def lessons_own(setting: Setting) -> Setting | None:
-    """What a lesson trains so, if one does."""
-    return (SETTINGS | LONG).get((setting.algorithm, setting.env_id))
-
-
-def has_usual_steps(setting: Setting) -> bool:
-    """Whether it trains as long as the lesson does."""
-    own = lessons_own(setting)
-    return own is not None and own.steps == setting.steps
+def lessons_own(algorithm: str, env_id: str) -> Setting | None:
+    """What a lesson trains there, if one does."""
+    return (SETTINGS | LONG).get((algorithm, env_id))
 
 
 def changes(setting: Setting) -> list[str]:
@@ -90,7 +81,7 @@ def changes(setting: Setting) -> list[str]:
     for name, value in setting.params.items():
         if name not in usual or usual[name] != value:
             words += ["--set", f"{name}={value}"]
-    own = lessons_own(setting)
+    own = lessons_own(setting.algorithm, setting.env_id)
     if setting.demos is not None and (own is None or own.demos != setting.demos):
         words += ["--demos", setting.demos]
     return words
@@ -98,8 +89,8 @@ def changes(setting: Setting) -> list[str]:
 
 def usual_params(algorithm: str, env_id: str) -> dict[str, Any]:
     """What a lesson trains with; where none does, an agent's defaults, or those for robots."""
-    if setting := (SETTINGS | LONG).get((algorithm, env_id)):
-        return setting.params
+    if own := lessons_own(algorithm, env_id):
+        return own.params
     spec = gym.registry.get(env_id)
     is_robot = spec is not None and "mujoco" in str(spec.entry_point)
     return ROBOTS.get(algorithm, {}) if is_robot else {}

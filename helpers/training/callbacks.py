@@ -23,7 +23,7 @@ from weakref import WeakKeyDictionary
 
 from helpers.agents import checkpoint
 from helpers.agents.base import Agent, Callback
-from helpers.agents.limits import check_callback, check_counts, number, says_stop
+from helpers.agents.limits import COUNT, check_callback, number, says_stop
 from helpers.envs.make import EnvLike
 from helpers.evaluation import Evaluation, check_starts, evaluate, fitting_env
 from helpers.names import explained
@@ -66,7 +66,7 @@ class Milestones:
     """
 
     def __init__(self, every: int, name: str = "every") -> None:
-        check_counts(**{name: every})
+        COUNT(name, every)
         self.every, self.steps = every, 0
 
     def start(self, steps: int) -> None:
@@ -143,7 +143,7 @@ class Print:
 
     @explained
     def __init__(self, every: int = 1000, episodes: int = 10) -> None:
-        check_counts(episodes=episodes)
+        COUNT("episodes", episodes)
         self.milestones, self.episodes = Milestones(every), episodes
 
     def start(self, agent: Agent, total_steps: int) -> None:
@@ -229,7 +229,7 @@ class StopAtReturn:
     def __init__(
         self, target: float, episodes: int = 10, evaluations: Evaluate | None = None
     ) -> None:
-        check_counts(episodes=episodes)
+        COUNT("episodes", episodes)
         number()("target", target)
         self.target, self.episodes, self.evaluations = target, episodes, evaluations
         self.reached: int | None = None

@@ -255,27 +255,21 @@ def random_demos(env_id: str, seed: int, episodes: int = 50) -> Demos:
 class ProbeResult:
     """What an agent answered to one probe, and what a right one answers."""
 
-    name: str
-    question: str
+    probe: Probe
     expected: tuple[float, ...]
     got: tuple[float, ...]
-    tolerance: float
-    suspect: str
 
     @property
     def passed(self) -> bool:
-        return agrees(self.got, self.expected, self.tolerance)
+        """Whether every number is within the tolerance of the one expected; NaN never is."""
+        misses = np.abs(np.subtract(self.got, self.expected))
+        return bool((misses <= self.probe.tolerance).all())
 
     def cells(self) -> tuple[str, ...]:
         """What stands in the table's row."""
-        return (
-            self.name,
-            self.question,
-            numbers(self.expected),
-            numbers(self.got),
-            "passed" if self.passed else "FAILED",
-            "" if self.passed else self.suspect,
-        )
+        numbers = [", ".join(f"{each:.2f}" for each in them) for them in (self.expected, self.got)]
+        verdict = ("passed", "") if self.passed else ("FAILED", self.probe.suspect)
+        return self.probe.name, self.probe.question, *numbers, *verdict
 
 
 class ProbeResults(list[ProbeResult]):
@@ -310,21 +304,12 @@ class ProbeResults(list[ProbeResult]):
         return f"Look first at {suspect}." if suspect else "All probes passed."
 
 
-def numbers(them: Sequence[float]) -> str:
-    return ", ".join(f"{number:.2f}" for number in them)
-
-
-def agrees(got: Sequence[float], expected: Sequence[float], tolerance: float) -> bool:
-    """Whether every number is within `tolerance` of the one expected; NaN never is."""
-    return bool((np.abs(np.subtract(got, expected)) <= tolerance).all())
-
-
 def diagnose(results: Sequence[ProbeResult]) -> str | None:
     """The part to look at first, or None if all probes passed.
 
     Probes stand in an order in which each needs what the ones before it have tested.
     """
-    return next((result.suspect for result in results if not result.passed), None)
+    return next((result.probe.suspect for result in results if not result.passed), None)
 
 
 def probe(make_agent: MakeAgent, seed: int = 0, steps: int | None = None) -> ProbeResults:
@@ -349,10 +334,7 @@ def probe_once(
             f"make an agent with a gamma of at most {MAX_GAMMA}, such as 0.8."
         )
     got = one.ask(agent.learn(steps or int(getattr(make_agent, "steps", STEPS))))
-    return ProbeResult(
-        one.name, one.question, tuple(map(float, one.expected(agent.gamma))), tuple(got.tolist()),
-        one.tolerance, one.suspect,
-    )  # fmt: skip
+    return ProbeResult(one, tuple(map(float, one.expected(agent.gamma))), tuple(got.tolist()))
 
 
 def symptoms(agent: Agent, episodes: int = 5) -> dict[str, float]:

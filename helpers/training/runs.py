@@ -98,7 +98,7 @@ def make_plan(options: argparse.Namespace) -> Plan:
         raise ValueError(f"--seed counts from 0, it cannot be {seed}.")
     setting = ask(options)
     every = options.evaluate_every or EVALUATE_EVERY
-    own = lessons_own(setting)
+    own = lessons_own(setting.algorithm, setting.env_id)
     if own and not options.evaluate_every:
         every = min(every, max(1, own.steps // 20))
     name = f"{setting.algorithm}_{setting.env_id}_{seed}".replace("/", "_")

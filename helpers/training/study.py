@@ -25,7 +25,7 @@ from joblib import Parallel, delayed
 
 from helpers.agents.threads import one_thread
 from helpers.evaluation import evaluate
-from helpers.training.asked import add_arguments, ask, changes, has_usual_steps, make_agent
+from helpers.training.asked import add_arguments, ask, changes, lessons_own, make_agent
 from helpers.training.cluster import ClusterError, on_cluster
 from helpers.training.results import write_json
 from helpers.training.settings import Setting
@@ -93,7 +93,8 @@ def header(setting: Setting, seeds: Sequence[int], jobs: int) -> dict:
     """What one needs to know to run it again: settings, versions, kind of machine."""
     words = ["python", "course.py", "study", setting.algorithm, setting.env_id]
     words += ["--seeds", spell_seeds(seeds), "--jobs", str(jobs), "--out", "FILE.json"]
-    words += [] if has_usual_steps(setting) else ["--steps", str(setting.steps)]
+    own = lessons_own(setting.algorithm, setting.env_id)
+    words += [] if own and own.steps == setting.steps else ["--steps", str(setting.steps)]
     return {
         "command": shlex.join([*words, *changes(setting)]),
         "settings": {
@@ -256,9 +257,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     add_arguments(parser)
     parser.add_argument("--seeds", default="0-4", help="0-9, 3 or 0-4,7; without it 0-4")
-    parser.add_argument("--jobs", type=int, default=1, help="seeds trained side by side")
     parser.add_argument("--out", type=Path, help="a .json file; what it has of this is kept")
-    parser.add_argument("--scheduler", metavar="tcp://HOST:8786", help="of a Dask cluster")
     options = parser.parse_args(arguments)
     try:
         setting = ask(options)

@@ -275,8 +275,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_arguments(parser)
     parser.add_argument("--seed", type=int, help="without it 0")
     parser.add_argument("--seeds", help="several, 0-2 or 0,4: each is trained in OUT/seed_0 ...")
-    parser.add_argument("--jobs", type=int, default=1, help="seeds trained side by side")
-    parser.add_argument("--scheduler", metavar="tcp://HOST:8786", help="of a Dask cluster")
     parser.add_argument("--out", type=Path, help="a folder; without it one in runs/")
     parser.add_argument("--evaluate-every", type=int, help="steps; without it at most 5000")
     parser.add_argument("--episodes", type=int, default=10, help="of an evaluation")
