@@ -17,7 +17,7 @@ from data.measure.stored import measure
 from helpers.agents import TD3
 from helpers.agents.base import Agent, gradient_step
 from helpers.agents.cloning import as_shown, bc_loss, minibatches, pretrain
-from helpers.agents.off_policy import as_stored
+from helpers.agents.off_policy import as_rows
 from helpers.demos.files import Demos
 from helpers.envs.heated_room import HeatedRoom
 from helpers.evaluation import evaluate
@@ -85,7 +85,7 @@ def gone_on(pupil: Any, copied: TD3, demos: Demos, remembers: bool) -> list[floa
     """What a pupil that begins with a copy's networks gets after each 500 of 2,500 steps."""
     pupil.set_parameters(copied.get_parameters())
     pupil.shown = as_shown(pupil, demos)
-    for transition in zip(*as_stored(pupil, demos), strict=True) if remembers else ():
+    for transition in zip(*as_rows(pupil, demos), strict=True) if remembers else ():
         pupil.buffer.add(*transition)
     after = Evaluate(every=500, episodes=5)
     pupil.learn(2500, callback=after)
