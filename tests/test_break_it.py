@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from operator import attrgetter
+from pathlib import Path
 
 import pytest
 import torch
@@ -184,3 +185,8 @@ def test_a_value_is_in_the_environments_rewards(monkeypatch):
     worth = -3 * agent.reward_factor / (1 - agent.gamma)  # of earning -3 for ever
     monkeypatch.setattr(agent, "value", lambda obs: torch.full((len(obs),), worth))
     assert break_it.value_at_start(agent) == pytest.approx(-3)
+
+
+@pytest.mark.parametrize("path", sorted(Path("data/measure").glob("*.py")), ids=lambda p: p.stem)
+def test_what_measured_stored_results_still_finds_what_it_uses(path):
+    import_module(f"data.measure.{path.stem}")
