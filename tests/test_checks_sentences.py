@@ -175,6 +175,14 @@ OF_PAIR = {  # of a named tuple of `obs` and `reward`
     "return Doubles().detach()(pair.obs)": "A `Doubles` is no tensor",
     "nn.Linear(2, 1).weight.mul_(2)": "only under `torch.no_grad()`",
 }
+OF_DOUBLE = {  # of `x`, an array
+    "weight = torch.ones(1, requires_grad=True)\nloss = (weight * weight).sum()\n"
+    "with torch.no_grad():\n    weight += 1\n"
+    "return torch.autograd.grad(loss, weight)[0].numpy() * x": (
+        "compute each loss right before its own"
+    ),
+    "return torch.ones(1, requires_grad=True).numpy() * x": "compute with torch's functions",
+}
 LOST = "return -(log_probs * advantages).mean()"
 OF_LOSS = {  # of `log_probs` and `advantages`; none of these lines detaches anything
     f"advantages.detach_\n{LOST}": "`advantages.detach_` has no effect: the brackets of the call",
@@ -187,6 +195,7 @@ SENTENCES = [
     (exercise, text, says)
     for exercise, sentences in (
         (SCALED, OF_SCALED), (HALVED, OF_HALVED), (PAIR, OF_PAIR), (LOSS, OF_LOSS),
+        (DOUBLE, OF_DOUBLE),
         (DIGITS, {"whole, rest = np.modf(x)\nreturn np.arange(9)[whole] + rest": (
             "`np.modf` gives `rest` and `whole` in this order"
         )}),

@@ -63,6 +63,8 @@ SLIPS = [
      "or leave the steps out"),
     ("2.6", [("@torch.no_grad()\n", ""), ("(1 - batch.terminated) * ", "")], "no mask"),
     ("2.6", [("(1 - batch.terminated)", "~batch.terminated")], "subtract 0.0 and 1.0 from 1"),
+    ("2.6", [("(1 - batch.terminated)", "(1 - (batch.terminated | batch.truncated))")],
+     "`&` and `|` are for booleans"),  # for which torch raises NotImplementedError
     ("3.3", [("(1 - batch.terminated)", "~batch.terminated")],
      "these are numbers: subtract 0.0 and 1.0 from 1."),
     ("3.6", [("action = actor(obs)", "action = actor")],
