@@ -67,6 +67,15 @@ SLIPS = [
      "`&` and `|` are for booleans"),  # for which torch raises NotImplementedError
     ("3.3", [("(1 - batch.terminated)", "~batch.terminated")],
      "these are numbers: subtract 0.0 and 1.0 from 1."),
+    # Its outputs are those of two networks of which one is never asked: not so its layers.
+    ("3.2", [("self.first = QNetwork(obs_size, action_dim, hidden)",
+              "self.first = self.second = QNetwork(obs_size, action_dim)"),
+             ("        self.second = QNetwork(obs_size, action_dim, hidden)\n", "")],
+     "64 -> 1`. Compare the case below. Your version never uses `hidden`."),
+    # Beside `.mean()` of `q` it is 0, as it is where the mean was subtracted.
+    ("3.6", [(f"return {BY_Q1}",
+              "q = critic.q1(obs, action); return (q - q.max().detach()).square().mean()")],
+     "batch of one. Work out the case"),
     ("3.6", [("action = actor(obs)", "action = actor")],
      "A `SmallActor` is no tensor: did you mean what it returns?"),
     ("3.6", [("action = actor(obs)", "critic.zero_grad(); action = actor(obs)")],
@@ -75,6 +84,10 @@ SLIPS = [
     ("3.5", [("torch.as_tensor(rng.standard_normal(action.shape, dtype=np.float32))",
               "(torch.manual_seed(int(rng.integers(9))), torch.randn(action.shape))[1]")],
      "uses a shared stream"),
+    # Noise that is alike because it was cut off is not one number.
+    ("3.5", [("action.shape, ", "action.shape[1], "), ("* target_noise", "* noise_clip"),
+             ("(-noise_clip, noise_clip)", "(-target_noise, target_noise)")],
+     "one noise for all rows: "),
     ("3.7", [("agent.critic_optimizer.zero_grad()",
               "agent.critic_optimizer.zero_grad(); batch.reward.mul_(2)")], "parts of the batch"),
     ("4.14", [("self.rng.random(batch_size)", "self.rng.random()")],
