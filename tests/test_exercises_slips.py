@@ -90,6 +90,15 @@ SLIPS = [
      "one noise for all rows: "),
     ("3.7", [("agent.critic_optimizer.zero_grad()",
               "agent.critic_optimizer.zero_grad(); batch.reward.mul_(2)")], "parts of the batch"),
+    # What values cannot show.
+    ("4.6", [("while node > 1:", "for node in range(2 * self.first_leaf - 1, 1, -1):")],
+     "computes the whole tree"),
+    ("4.7", [("node = 1\n", "node, start = 1, prefix_sum\n"), ("return node - self.first_leaf",
+      "return int(self.nodes[self.first_leaf:].cumsum()"
+      ".searchsorted(min(start, np.nextafter(self.nodes[1], 0)), 'right'))")],
+     "adds up the leaves"),
+    ("4.7", [("return node", "self.nodes[0] = 9; return node")], "changes the tree"),
+    ("4.13", [("allow_pickle=False", "allow_pickle=True")], "pickles allowed"),
     ("4.14", [("self.rng.random(batch_size)", "self.rng.random()")],
      "one random number for all ranges"),
     ("5.4", [("super().reset(seed=seed)", "super.reset(seed=seed)")], "`super` has to be called"),
