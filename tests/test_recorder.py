@@ -33,14 +33,13 @@ class Clock:
     """Time that passes only while the game sleeps, or when a test says so."""
 
     def __init__(self) -> None:
-        self.now, self.slept = 100.0, []
+        self.now = 100.0
         self.at: list[tuple[float, Any]] = []  # what a person does, and when
 
     def monotonic(self) -> float:
         return self.now
 
     async def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
         self.now += max(0, seconds)
         while self.at and self.at[0][0] <= self.now:
             self.at.pop(0)[1]()
@@ -147,7 +146,7 @@ def test_it_runs_at_the_speed_of_the_clock(page, clock, speed, rate):
     np.testing.assert_allclose(np.diff(pictures), 1 / rate)  # each step is seen
 
 
-def test_the_hand_acts_and_the_episode_is_recorded(page, clock):
+def test_the_hand_acts_and_the_episode_is_recorded(page):
     game = recorder(seed=3)
     game.speed_choice.value = "half speed"
     later = (3.5 / 15, lambda: set_slider(game, 2.0)), (7.5 / 15, lambda: set_slider(game, -1.0))
@@ -205,7 +204,7 @@ def test_a_new_episode_keeps_what_was_played_as_truncated(page):
     assert [len(e["reward"]) for e in game.episodes] == [steps, 12]
 
 
-def test_an_error_of_the_environment_is_shown_and_what_was_played_stays(page, clock, monkeypatch):
+def test_an_error_of_the_environment_is_shown_and_what_was_played_stays(page, monkeypatch):
     game = recorder()
     step = game.env.unwrapped.step
 
@@ -223,7 +222,7 @@ def test_an_error_of_the_environment_is_shown_and_what_was_played_stays(page, cl
     assert len(game.demos) == 5
 
 
-def test_without_an_event_loop_it_brings_its_own(page, clock):
+def test_without_an_event_loop_it_brings_its_own(page):
     game = recorder()
     with ThreadPoolExecutor(1) as thread:  # a browser's loop may be running in this one
         thread.submit(game.start).result()
@@ -236,7 +235,7 @@ def test_without_an_event_loop_it_brings_its_own(page, clock):
 # ---- keeping -------------------------------------------------------------------------------------
 
 
-def test_saved_loaded_thrown_away(page, clock, tmp_path):
+def test_saved_loaded_thrown_away(page, tmp_path):
     game = played(recorder(maker="me"), episodes=3)
     game.inputs[0].value = 0
     game.save_button.click()
@@ -268,7 +267,7 @@ def test_an_episode_that_goes_on_is_not_saved_and_not_lost(page):
     assert "Not saved yet" in game.listed.value
 
 
-def test_a_save_that_fails_is_a_sentence(page, clock, tmp_path):
+def test_a_save_that_fails_is_a_sentence(page, tmp_path):
     (tmp_path / "a file").write_text("in the way of a folder")
     game = played(recorder(path=tmp_path / "other.npz"))
     game.path = tmp_path / "a file" / "demos.npz"
@@ -292,7 +291,7 @@ def test_run_again_the_cell_shows_the_same_episodes(page):
     assert len(page.outputs) == 2
 
 
-def test_what_is_in_the_file_is_added_to(page, clock, tmp_path):
+def test_what_is_in_the_file_is_added_to(page, tmp_path):
     old = record_demos(lambda obs: [1.0], SPARSE, 2, maker="somebody else")
     save_demos("my_demos.npz", old)
     game = recorder()
