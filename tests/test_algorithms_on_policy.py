@@ -1,6 +1,4 @@
-"""The files of REINFORCE, A2C, PPO and behaviour cloning: they learn, and as the library does."""
-
-from dataclasses import replace
+"""The files of REINFORCE, A2C and PPO: they learn, and as the library does."""
 
 import gymnasium as gym
 import numpy as np
@@ -10,7 +8,7 @@ from gymnasium import spaces
 
 from helpers.agents import A2C, PPO
 from helpers.agents.schedules import LinearSchedule
-from helpers.algorithms import a2c, cloning, ppo, reinforce, shared
+from helpers.algorithms import a2c, ppo, reinforce, shared
 from helpers.algorithms.policies import policy_for
 from helpers.evaluation import evaluate
 from helpers.training.settings import get_setting
@@ -217,30 +215,3 @@ def test_settings_are_the_lessons(algorithm, s, others):
     assert {name: value for name, value in own.items() if value is not None} == {
         name: value for name, value in expected.items() if name in own and value is not None
     }
-
-
-# ---- behaviour cloning ---------------------------------------------------------------------------
-
-
-def demonstrations(path, episodes=20, length=10):
-    """Pendulum's spaces; the torque is the angle's sine."""
-    rng = np.random.default_rng(0)
-    obs = rng.uniform(-1, 1, (episodes * length, 3)).astype(np.float32) * (1, 1, 8)
-    ends = np.arange(1, len(obs) + 1) % length == 0
-    action = (2 * obs[:, 1:2]).astype(np.float32)
-    obs = obs.astype(np.float32)
-    flags = {"terminated": ends & False, "truncated": ends}
-    np.savez(path, obs=obs, next_obs=obs, action=action, reward=0 * obs[:, 0], **flags)
-    return obs, action
-
-
-def test_cloning_copies_and_keeps_the_best_epoch(tmp_path):
-    obs, action = demonstrations(tmp_path / "demos.npz")
-    s = cloning.Settings("Pendulum-v1", tmp_path / "demos.npz", epochs=300, patience=20)
-    agent = cloning.train(s, seed=0)
-    own = np.array([agent.predict(each) for each in obs.astype(np.float32)])
-    assert np.abs(own - action).mean() < 0.1  # in torques, of up to 2
-    losses = [loss for _, loss in agent.history["validation_loss"]]
-    assert len(losses) == 300 or len(losses) - 1 - int(np.argmin(losses)) == 20
-    again = cloning.train(replace(s, epochs=int(np.argmin(losses)) + 1), seed=0)
-    assert all(map(torch.equal, agent.actor.parameters(), again.actor.parameters()))

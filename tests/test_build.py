@@ -163,10 +163,6 @@ def ids(notebook) -> list[str]:
     return [cell.id for cell in notebook.cells]
 
 
-def by_id(notebook) -> dict[str, str]:
-    return {cell.id: cell.source for cell in notebook.cells}
-
-
 # Definitions and blanks -------------------------------------------------------------------------
 
 

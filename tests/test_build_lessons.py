@@ -7,104 +7,13 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-from test_build import LESSON, advantage_exercise, by_id, course, ids  # noqa: F401
+from test_build import LESSON, advantage_exercise, course, ids  # noqa: F401
 
-from tools.editions import editions, setup_cell
+from tools.editions import setup_cell
 from tools.outputs import MAX_BYTES, WIDGET, keep_outputs, problems, still, too_long
-from tools.sources import BuildError, blank, definition
+from tools.sources import definition
 
 # Editions ---------------------------------------------------------------------------------------
-
-
-def test_the_two_editions(course):
-    lesson, exercise = course.editions()
-    assert ids(lesson) == [
-        "01-one-lesson-1",
-        "01-setup",
-        "01-the-advantage-lambda-1",
-        "01-the-advantage-lambda-2",
-        "01-the-advantage-lambda-3",
-        "01-the-advantage-lambda-4",
-        "01-the-advantage-lambda-5",
-        "01-training-1",
-    ]
-    for notebook in (lesson, exercise):
-        nbformat.validate(notebook)
-        assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
-        assert set(notebook.metadata) == {"kernelspec", "language_info"}
-        metadata = [cell.metadata for cell in notebook.cells if cell.metadata]
-        assert metadata == [{"tags": ["hide-input"]}]
-        assert all(not cell.get("outputs") for cell in notebook.cells)
-    assert lesson.cells[1].source == setup_cell("")
-    full, blanks = by_id(lesson), by_id(exercise)
-    gae = "01-the-advantage-lambda-2"
-    assert full[gae] == definition(course.root, "helpers.agents.agent:gae")
-    assert blanks[gae] == blank(full[gae], "1.1")
-    assert "01-imports" in blanks
-    assert "01-imports" not in full
-    assert "Only in the lesson." in full.values()
-    assert "Only in the lesson." not in blanks.values()
-    assert "For both.\n\n## Training" in blanks.values()
-
-
-def test_around_a_blank_stand_card_check_and_folded_solution(course):
-    lesson, exercise = course.editions()
-    at = ids(exercise).index("01-the-advantage-lambda-2")
-    card, _, check, hints = exercise.cells[at - 1 : at + 3]
-    assert [card.id, check.id, hints.id] == [
-        f"01-ex-1-1-{part}" for part in ("card", "check", "hints")
-    ]
-    assert card.source == (
-        "### Exercise 1.1: Look ahead\n\nWrite `gae`.\n\n**Why it matters.** It is the idea.\n\n"
-        "Difficulty ●●●○○ · about 15 min"
-    )
-    assert check.cell_type == "code"
-    assert check.source == 'gae = check("1.1", gae)'
-    folds = hints.source.split("\n\n</details>")
-    names = ("Hint 1", "Hint 2", "The solution's lines, in another order", "Solution")
-    assert [fold.strip().split("\n\n")[0] for fold in folds[:4]] == [
-        f"<details>\n<summary>{name}</summary>" for name in names
-    ]
-    assert f"```python\n{lesson.cells[3].source}\n```" in folds[3]
-
-
-def test_from_lesson_03_on_the_steps_stand_in_a_hint(course):
-    course.exercises = advantage_exercise(lesson="03_one")
-    (course.root / "lessons" / "01_one.md").rename(course.root / "lessons" / "03_one.md")
-    lesson, exercise = editions(course.root, "03_one", course.exercises)
-    full, blanks = by_id(lesson), by_id(exercise)
-    gae = "03-the-advantage-lambda-2"
-    assert "# 1." in full[gae]
-    assert "# 1." not in blanks[gae]
-    assert "def gae(" in blanks[gae]
-    hint = blanks["03-ex-1-1-hints"].split("</details>")[0]
-    assert "Hint 0: the steps" in hint
-    assert f"```python\n{blank(full[gae], '1.1')}\n```" in hint
-
-
-def test_claims_are_in_no_notebook(course):
-    before = course.editions()
-    claimed = "Text.\n<!-- claim: f(\n  1) -->\n<!-- source: a paper -->\n"
-    claimed = LESSON.replace("Text.\n", claimed).replace("For", "For <!-- claim: 1 > 0 -->")
-    course.write(claimed)
-    for now, then in zip(course.editions(), before, strict=True):
-        assert [cell.source for cell in now.cells] == [cell.source for cell in then.cells]
-    course.write(LESSON.replace("Text.", "Text. <!-- Claim: f() -->"))
-    with pytest.raises(BuildError, match="a comment is <!-- claim"):
-        course.editions()
-
-
-def test_links_fit_the_edition(course):
-    lesson, exercise = (notebook.cells[0].source for notebook in course.editions())
-    assert lesson.startswith(
-        "# One lesson\n\n**Lesson edition** · [Exercise edition](exercises/01_one.ipynb)\n\nWhat"
-    )
-    assert exercise.startswith(
-        "# One lesson\n\n[Lesson edition](../01_one.ipynb) · **Exercise edition**\n\nWhat"
-    )
-    assert "![picture](../data/picture.png)" in lesson
-    assert "![picture](../../data/picture.png)" in exercise
-    assert "`links[0](x.y)`, [next](02_next.ipynb)" in exercise
 
 
 def test_a_repository_gives_a_colab_badge_and_a_fetch(course):
@@ -118,6 +27,12 @@ def test_a_repository_gives_a_colab_badge_and_a_fetch(course):
             f"notebooks/{folder}01_one.ipynb)"
         )
         assert notebook.cells[1].source == setup_cell("o/n")
+
+
+def test_a_link_of_the_exercise_edition_leads_one_folder_up_and_code_stays_as_it_is(course):
+    exercise = course.editions()[1].cells[0].source
+    assert "![picture](../../data/picture.png)" in exercise
+    assert "`links[0](x.y)`, [next](02_next.ipynb)" in exercise
 
 
 def test_ids_outside_an_edited_section_do_not_change(course):
@@ -158,6 +73,7 @@ def test_options_that_mean_nothing_are_refused(course, options, body, message):
         ("# One\n\n- item\n\n  ```{code-cell}\n  1\n  ```\n", "unindented"),
         ("# One\n\n```{note}\nHello\n```\n", "code-cell"),
         ('# One\n\n+++ {"tags": [}\n\ntext\n', "cannot be read"),
+        ("# One\n\nText. <!-- Claim: f() -->\n", "a comment is <!-- claim"),
     ],
 )
 def test_texts_that_cannot_become_a_notebook_are_refused(course, text, message):

@@ -4,6 +4,7 @@ import os
 import random
 import sys
 import threading
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -61,7 +62,7 @@ def test_an_agent_with_all_callbacks_is_the_one_without(name, tmp_path, monkeypa
         Checkpoint(tmp_path / "steps.pt", steps=9),
         Checkpoint(tmp_path / "minutes.pt", minutes=1e-6, replay=False),
     ]
-    if tensorboard_is_there():
+    if find_spec("tensorboard"):
         callbacks.append(TensorBoard(tmp_path / "logs", evaluations))
     watched.learn(40, CallbackList(*callbacks))
     assert len(evaluations.curve) >= 2
@@ -259,14 +260,6 @@ def test_training_ends_when_an_evaluation_returns_enough():
 
 
 # ---- TensorBoard ---------------------------------------------------------------------------------
-
-
-def tensorboard_is_there():
-    try:
-        import torch.utils.tensorboard  # noqa: F401
-    except ImportError:
-        return False
-    return True
 
 
 @pytest.fixture

@@ -13,13 +13,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from torch import nn
 
 from helpers.checks.compare import convert, differences, snapshot, types
 from helpers.checks.core import judge
 from helpers.checks.edits import compiled
 from helpers.checks.exercise import Card, Case, Exercise, exercises
-from helpers.exercises.observing import fill_parameters, gradient
+from helpers.exercises.observing import gradient
 
 EXERCISES = exercises()
 
@@ -86,76 +85,6 @@ LOSS = exercise_of(
     mistakes=[
         wrong_version("kept", lambda lp, adv: -(lp * adv).mean(), "Detach the advantages."),
     ],
-)
-
-
-def critic(obs_size) -> nn.Sequential:
-    return nn.Sequential(nn.Linear(obs_size, 8), nn.ReLU(), nn.Linear(8, 1))
-
-
-class Critic(nn.Module):
-    """The layers are declared last to first."""
-
-    def __init__(self, obs_size):
-        super().__init__()
-        self.head = nn.Linear(8, 1)
-        self.body = nn.Linear(obs_size, 8)
-
-    def forward(self, obs):
-        return self.head(torch.relu(self.body(obs)))
-
-
-def network_output(function, obs):
-    network = fill_parameters(function(obs.shape[-1]), obs)
-    return {"output": network(obs), "parameters": sum(p.numel() for p in network.parameters())}
-
-
-NETWORK = exercise_of(
-    critic,
-    lambda rng: [(torch.tensor(rng.normal(size=(n, 3)), dtype=torch.float32),) for n in (1, 4)],
-    observe=network_output,
-    mistakes=[
-        wrong_version(
-            "no activation",
-            lambda n: nn.Sequential(nn.Linear(n, 8), nn.Linear(8, 1)),
-            "Without a bend between them, two linear layers are one.",
-        ),
-    ],
-)
-
-
-class Ring:
-    """Keeps the last `capacity` numbers."""
-
-    def __init__(self, capacity):
-        self.items, self.capacity = [], capacity
-
-    def add(self, item):
-        self.items = [*self.items, item][-self.capacity :]
-
-    def all(self):
-        return sorted(self.items)
-
-
-class NeverForgets(Ring):
-    def add(self, item):
-        self.items.append(item)
-
-
-def add_and_look(function, capacity, items):
-    ring = function(capacity)
-    seen = []
-    for item in items:
-        ring.add(item)
-        seen.append(ring.all())
-    return {"after each item": tuple(seen), "at the end": ring.all()}
-
-
-RING = exercise_of(
-    Ring,
-    lambda rng: [(1, [3.0]), (2, [5.0, 1.0, 4.0])],
-    observe=add_and_look,
-    mistakes=[wrong_version("never forgets", NeverForgets, "Drop the oldest.")],
 )
 
 
@@ -236,34 +165,6 @@ def test_masks_come_back_as_masks():
     mask = exercise_of(lambda x: x > 0, double_cases)
     version = judge(mask, lambda x: (x > 0).astype(int)).version
     assert version(np.array([1.0, -1.0])).dtype == bool
-
-
-def test_a_network_may_declare_its_layers_in_any_order():
-    assert judge(NETWORK, Critic).passed
-    assert judge(NETWORK, NETWORK.mistakes[0].function).diagnosis == "no activation"
-    wide = judge(NETWORK, lambda n: nn.Sequential(nn.Linear(n, 9), nn.ReLU(), nn.Linear(9, 1)))
-    assert not wide.passed
-    assert wide.diagnosis is None
-    assert "by hand" not in wide.message  # nobody sees the weights
-
-
-def test_a_stateful_class():
-    class Deque:
-        def __init__(self, capacity):
-            from collections import deque
-
-            self.items = deque(maxlen=capacity)
-
-        def add(self, item):
-            self.items.append(item)
-
-        def all(self):
-            return np.array(sorted(self.items))
-
-    result = judge(RING, Deque)
-    assert result.passed, str(result)
-    assert result.version is Deque
-    assert judge(RING, NeverForgets).diagnosis == "never forgets"
 
 
 def test_an_error_can_be_the_right_answer():

@@ -3,11 +3,10 @@
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import helpers.exercises.toys
-from helpers.checks.edits import Code, Diff, Edit, EditError, apply, edited
+from helpers.checks.edits import Code, Diff, Edit, EditError, edited
 from helpers.checks.exercise import Card, find
 from helpers.checks.exercise import _by_id as catalogue
 from helpers.exercises.text import exercise, read
@@ -22,48 +21,14 @@ def scaled(values, low, high):
     return 2 * place - 1
 
 
-class Ring:
-    """Keeps the newest."""
-
-    def __init__(self, size):
-        # 1. Nothing is there yet.
-        self.size, self.items = size, []
-
-    def add(self, item):
-        # 1. The newest comes last.
-        self.items.append(item)
-        # 2. The oldest goes.
-        self.items = self.items[-self.size :]
-
-
-SOURCE = """def f(x):
-    # 1. Twice.
-    y = 2 * x
-    # 2. Once more.
-    z = 2 * y
-    return z
-"""
-
-
-def test_an_edit_can_name_the_step_or_the_method():
-    with pytest.raises(EditError, match="stands 2 times in step 2, not once"):
-        apply(SOURCE, [Edit("2", "3", "step 2")])
-    assert "z = 3 * y" in apply(SOURCE, [Edit("2 *", "3 *", "step 2")])
-    with pytest.raises(EditError, match="0 steps with the number 7"):
-        apply(SOURCE, [Edit("2 *", "3 *", "step 7")])
-    ring = edited(Ring, [Edit("self.size", "1", "add")], "one")(3)
-    ring.add("a")
-    ring.add("b")
-    assert ring.items == ["b"]
-    with pytest.raises(EditError, match="0 methods called pop"):
-        edited(Ring, [Edit("self", "me", "pop")], "no such method")
-
-
 @pytest.mark.parametrize(
     ("edit", "says"),
     [
         (Edit("nothing like it", "x"), "no sign: `nothing like it` stands 0 times, not once"),
         (Edit("low", "x"), "stands 4 times, not once: name a step or method"),
+        (Edit("place", "x", "step 2"), "stands 2 times in step 2, not once"),
+        (Edit("place", "x", "step 7"), "0 steps with the number 7"),
+        (Edit("low", "x", "pop"), "0 methods called pop"),
         (Diff(("-no such line",)), "stand 0 times"),
         (Edit("return", "retrun"), "the code is no Python"),
         (Code("def other(x):\n    return x"), "defines other, not scaled"),
@@ -74,23 +39,9 @@ def test_what_cannot_be_edited_is_said_with_the_mistakes_name(edit, says):
         edited(scaled, [edit], "no sign")
 
 
-def test_a_diff_moves_and_adds_lines_with_their_indentation():
-    lines = ("-y = 2 * x", "+if x > 0:", "+    y = 2 * x", "+else:", "+    y = 0")
-    changed = apply(SOURCE, [Diff(lines)])
-    assert "    if x > 0:\n        y = 2 * x\n    else:\n        y = 0\n" in changed
-    kept = apply(SOURCE, [Diff((" z = 2 * y", "+z += 1"))])
-    assert "    z = 2 * y\n    z += 1\n    return z" in kept
-
-
-def test_code_replaces_a_function_or_a_method_and_knows_the_reference():
-    half = Code("def scaled(values, low, high):\n    return reference(values, low, high) / 2")
-    assert edited(scaled, [half], "half")(4.0, 2.0, 4.0) == 0.5
-    twice = Code("def add(self, item):\n    reference.add(self, item)\n    self.items.append(item)")
-    ring = edited(Ring, [twice], "twice")(3)
-    ring.add("a")
-    assert ring.items == ["a", "a"]
-    whole = Code("class Ring:\n    def __init__(self, size):\n        self.items = np.zeros(size)")
-    assert np.array_equal(edited(Ring, [whole], "zeros")(2).items, np.zeros(2))
+def test_a_diff_keeps_the_lines_around_it():
+    wider = Diff((" width = high - low", "+width *= 2"))
+    assert edited(scaled, [wider], "wider")(4.0, 2.0, 4.0) == 0
 
 
 TEXT = """# 9.1 From low to high

@@ -8,8 +8,6 @@ import torch
 from test_checks import DOUBLE, LOSS, double, double_cases, exercise_of, written, wrong_version
 from torch import nn
 
-from helpers.algorithms.ddpg import QNetwork
-from helpers.checks import grade
 from helpers.checks.core import judge
 from helpers.checks.exercise import Case
 from helpers.exercises.observing import gradient
@@ -175,6 +173,14 @@ OF_PAIR = {  # of a named tuple of `obs` and `reward`
     "return Doubles().detach()(pair.obs)": "A `Doubles` is no tensor",
     "nn.Linear(2, 1).weight.mul_(2)": "only under `torch.no_grad()`",
 }
+OF_DOUBLE = {  # of `x`, an array
+    "weight = torch.ones(1, requires_grad=True)\nloss = (weight * weight).sum()\n"
+    "with torch.no_grad():\n    weight += 1\n"
+    "return torch.autograd.grad(loss, weight)[0].numpy() * x": (
+        "compute each loss right before its own"
+    ),
+    "return torch.ones(1, requires_grad=True).numpy() * x": "compute with torch's functions",
+}
 LOST = "return -(log_probs * advantages).mean()"
 OF_LOSS = {  # of `log_probs` and `advantages`; none of these lines detaches anything
     f"advantages.detach_\n{LOST}": "`advantages.detach_` has no effect: the brackets of the call",
@@ -187,6 +193,7 @@ SENTENCES = [
     (exercise, text, says)
     for exercise, sentences in (
         (SCALED, OF_SCALED), (HALVED, OF_HALVED), (PAIR, OF_PAIR), (LOSS, OF_LOSS),
+        (DOUBLE, OF_DOUBLE),
         (DIGITS, {"whole, rest = np.modf(x)\nreturn np.arange(9)[whole] + rest": (
             "`np.modf` gives `rest` and `whole` in this order"
         )}),
@@ -416,46 +423,3 @@ def test_all_parts_are_off_by_the_length():
 
     exercise = exercise_of(double, double_cases, observe=observe)
     assert judge(exercise, lambda x: 2 * x * len(x)).diagnosis != "a length"
-
-
-# --- Answers to the course's exercises ------------------------------------------------------------
-
-
-class TwinQNetwork(nn.Module):
-    def __init__(self, obs_size, action_dim, hidden=64):
-        super().__init__()
-        self.first = self.second = QNetwork(obs_size, action_dim)
-
-    def forward(self, obs, action):
-        return self.first(obs, action), self.second(obs, action)
-
-    def q1(self, obs, action):
-        return self.first(obs, action)
-
-
-def test_two_mistakes_break_nothing_that_the_answer_does_not():
-    """Its outputs are those of two networks of which one is never asked: not so its layers."""
-    message = grade("3.2", TwinQNetwork).message
-    assert "There are two networks" not in message
-    assert "never uses `hidden`" in message
-
-
-def distance_to_the_best(actor, critic, obs):
-    q = critic.q1(obs, actor(obs))
-    return ((q - q.max().detach()) ** 2).mean()
-
-
-def test_a_change_that_gives_zeros_leaves_no_known_mistake():
-    """With `.mean()` behind `q` it is 0, as it is where the mean was subtracted."""
-    assert "subtracted the mean" not in grade("3.6", distance_to_the_best).message
-
-
-@torch.no_grad()
-def one_noise_for_all_rows(target_actor, next_obs, target_noise, noise_clip, rng):
-    action = target_actor(next_obs)
-    noise = torch.from_numpy(rng.standard_normal(action.shape[1], dtype=np.float32)) * noise_clip
-    return (action + noise.clamp(-target_noise, target_noise)).clamp(-1, 1)
-
-
-def test_noise_that_is_alike_because_it_was_cut_off_is_not_taken_for_one_number():
-    assert "a single number" not in grade("3.5", one_noise_for_all_rows).message

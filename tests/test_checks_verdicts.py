@@ -263,18 +263,3 @@ def test_squeeze_is_named_only_where_an_axis_of_length_1_is_gone():
     result = judge(exercise, lambda x: (2 * x).reshape(-1, x.shape[-1]))
     assert "the shape is `(6, 4)` instead of `(2, 3, 4)`" in result.message
     assert "squeeze" not in result.message
-
-
-def test_what_torch_says_of_a_changed_weight_is_explained():
-    late = """\
-weight = torch.ones(1, requires_grad=True)
-loss = (weight * weight).sum()
-with torch.no_grad():
-    weight += 1
-return torch.autograd.grad(loss, weight)[0].numpy() * x"""
-    by_numpy = "return torch.ones(1, requires_grad=True).numpy() * x"
-    for text, says in (
-        (late, "compute each loss right before its own"),
-        (by_numpy, "compute with torch's functions"),
-    ):
-        assert says in judge(DOUBLE, written(double, text)).message

@@ -2,6 +2,7 @@
 
 import re
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from helpers.agents import A2C, DDPG, PPO, RLPD, SAC, TD3, TD3BC, BehaviourCloni
 from helpers.agents.cloning import as_shown, loss_on, pretrain, split_episodes
 from helpers.algorithms import cloning
 from helpers.algorithms.cloning import early_stopping, minibatches
-from helpers.demos.files import Demos
+from helpers.demos.files import Demos, save_demos
 
 PENDULUM = "Pendulum-v1"
 
@@ -172,6 +173,17 @@ def test_an_epoch_learns_from_every_row_once():
 )
 def test_the_early_stop_by_hand(losses, patience, answer):
     assert early_stopping(losses, patience) == answer
+
+
+def test_the_lessons_file_copies_and_keeps_the_best_epoch(demos, tmp_path):
+    save_demos(tmp_path / "demos.npz", demos)
+    s = cloning.Settings(PENDULUM, tmp_path / "demos.npz", epochs=300, patience=20)
+    agent = cloning.train(s, seed=0)
+    assert miss(agent, demos) < 0.1
+    losses = [loss for _, loss in agent.history["validation_loss"]]
+    assert len(losses) == 300 or len(losses) - 1 - int(np.argmin(losses)) == 20
+    again = cloning.train(replace(s, epochs=int(np.argmin(losses)) + 1), seed=0)
+    assert equal(agent.actor.parameters(), again.actor.parameters())
 
 
 # ---- pre-training: agents ------------------------------------------------------------------------

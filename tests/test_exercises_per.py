@@ -1,14 +1,12 @@
-"""Lesson 04: what values cannot show; what passes works in the rest of the lesson."""
+"""Lesson 04: what passes works in the rest of the lesson."""
 
 import numpy as np
 import pytest
 import torch
 
 from helpers.checks.core import judge
-from helpers.checks.edits import Edit, edited
 from helpers.exercises.lesson_04_ddpgfd import sampling
 from helpers.exercises.lesson_04_ddpgfd.buffer import PRIORITIZED_BUFFER
-from helpers.exercises.lesson_04_ddpgfd.demonstrations import READ_DEMOS
 from helpers.exercises.lesson_04_ddpgfd.n_step import N_STEP_RETURN
 from helpers.exercises.lesson_04_ddpgfd.trees import SEGMENT_TREE, SUM_TREE
 from helpers.memory import buffers, textbook
@@ -18,26 +16,6 @@ def answers(*exercises):
     pairs = [(exercise, answer) for exercise in exercises for answer in exercise.right]
     ids = [f"{exercise.id} {answer.name}" for exercise, answer in pairs]
     return pytest.mark.parametrize(("exercise", "answer"), pairs, ids=ids)
-
-
-@pytest.mark.parametrize(
-    ("exercise", "old", "new", "diagnosis"),
-    [
-        (SEGMENT_TREE, "while node > 1:", "for node in range(2 * self.first_leaf - 1, 1, -1):",
-         "computes the whole tree"),
-        (SUM_TREE, "return node - self.first_leaf", "return int(self.nodes[self.first_leaf:]"
-         ".cumsum().searchsorted(min(start, np.nextafter(self.nodes[1], 0)), 'right'))",
-         "adds up the leaves"),
-        (SUM_TREE, "return node", "self.nodes[0] = 9; return node", "changes the tree"),
-        (READ_DEMOS, "allow_pickle=False", "allow_pickle=True", "pickles allowed"),
-    ],
-)  # fmt: skip
-def test_names_what_values_cannot_show(exercise, old, new, diagnosis):
-    edits = [Edit(old, new)]
-    if "start" in new:
-        edits.append(Edit("node = 1\n", "node, start = 1, prefix_sum\n"))
-    result = judge(exercise, edited(exercise.reference, edits, "a test"))
-    assert str(result.diagnosis).startswith(diagnosis), str(result)
 
 
 @answers(sampling.IMPORTANCE_WEIGHTS, N_STEP_RETURN)

@@ -63,8 +63,19 @@ SLIPS = [
      "or leave the steps out"),
     ("2.6", [("@torch.no_grad()\n", ""), ("(1 - batch.terminated) * ", "")], "no mask"),
     ("2.6", [("(1 - batch.terminated)", "~batch.terminated")], "subtract 0.0 and 1.0 from 1"),
+    ("2.6", [("(1 - batch.terminated)", "(1 - (batch.terminated | batch.truncated))")],
+     "`&` and `|` are for booleans"),  # for which torch raises NotImplementedError
     ("3.3", [("(1 - batch.terminated)", "~batch.terminated")],
      "these are numbers: subtract 0.0 and 1.0 from 1."),
+    # Its outputs are those of two networks of which one is never asked: not so its layers.
+    ("3.2", [("self.first = QNetwork(obs_size, action_dim, hidden)",
+              "self.first = self.second = QNetwork(obs_size, action_dim)"),
+             ("        self.second = QNetwork(obs_size, action_dim, hidden)\n", "")],
+     "64 -> 1`. Compare the case below. Your version never uses `hidden`."),
+    # Beside `.mean()` of `q` it is 0, as it is where the mean was subtracted.
+    ("3.6", [(f"return {BY_Q1}",
+              "q = critic.q1(obs, action); return (q - q.max().detach()).square().mean()")],
+     "batch of one. Work out the case"),
     ("3.6", [("action = actor(obs)", "action = actor")],
      "A `SmallActor` is no tensor: did you mean what it returns?"),
     ("3.6", [("action = actor(obs)", "critic.zero_grad(); action = actor(obs)")],
@@ -73,8 +84,21 @@ SLIPS = [
     ("3.5", [("torch.as_tensor(rng.standard_normal(action.shape, dtype=np.float32))",
               "(torch.manual_seed(int(rng.integers(9))), torch.randn(action.shape))[1]")],
      "uses a shared stream"),
+    # Noise that is alike because it was cut off is not one number.
+    ("3.5", [("action.shape, ", "action.shape[1], "), ("* target_noise", "* noise_clip"),
+             ("(-noise_clip, noise_clip)", "(-target_noise, target_noise)")],
+     "one noise for all rows: "),
     ("3.7", [("agent.critic_optimizer.zero_grad()",
               "agent.critic_optimizer.zero_grad(); batch.reward.mul_(2)")], "parts of the batch"),
+    # What values cannot show.
+    ("4.6", [("while node > 1:", "for node in range(2 * self.first_leaf - 1, 1, -1):")],
+     "computes the whole tree"),
+    ("4.7", [("node = 1\n", "node, start = 1, prefix_sum\n"), ("return node - self.first_leaf",
+      "return int(self.nodes[self.first_leaf:].cumsum()"
+      ".searchsorted(min(start, np.nextafter(self.nodes[1], 0)), 'right'))")],
+     "adds up the leaves"),
+    ("4.7", [("return node", "self.nodes[0] = 9; return node")], "changes the tree"),
+    ("4.13", [("allow_pickle=False", "allow_pickle=True")], "pickles allowed"),
     ("4.14", [("self.rng.random(batch_size)", "self.rng.random()")],
      "one random number for all ranges"),
     ("5.4", [("super().reset(seed=seed)", "super.reset(seed=seed)")], "`super` has to be called"),

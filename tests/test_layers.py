@@ -5,8 +5,15 @@ import torch
 from torch import nn
 
 from helpers.agents import A2C, DDPG, PPO, SAC, TD3
-from helpers.agents.layers import DeepActor, DeepQNetwork, DeepTwinQNetwork, hidden_layers
+from helpers.agents.layers import (
+    DeepActor,
+    DeepQNetwork,
+    DeepSquashedGaussianActor,
+    DeepTwinQNetwork,
+    hidden_layers,
+)
 from helpers.algorithms.ddpg import DeterministicActor, QNetwork
+from helpers.algorithms.sac import SquashedGaussianActor
 from helpers.algorithms.td3 import TwinQNetwork
 
 SHORT = {"learning_starts": 50, "batch_size": 8}
@@ -21,14 +28,21 @@ def copied(deep: nn.Module, plain: nn.Module) -> nn.Module:
 
 
 @pytest.mark.parametrize(
-    ("deep", "plain"),
-    [(DeepActor, DeterministicActor), (DeepQNetwork, QNetwork), (DeepTwinQNetwork, TwinQNetwork)],
+    ("deep", "plain", "sizes"),
+    [
+        (DeepActor, DeterministicActor, [3]),
+        (DeepSquashedGaussianActor, SquashedGaussianActor, [3]),
+        (DeepQNetwork, QNetwork, [3, 2]),
+        (DeepTwinQNetwork, TwinQNetwork, [3, 2]),
+    ],
 )
-def test_two_layers_without_normalisation_are_the_lessons_network(deep, plain):
-    plain = plain(3, 2, 16)
-    deep = copied(deep(3, 2, (16, 16)), plain)
-    inputs = [torch.randn(5, 3)] if isinstance(plain, DeterministicActor) else None
-    inputs = inputs or [torch.randn(5, 3), torch.randn(5, 2)]
+def test_two_layers_without_normalisation_are_the_lessons_network(deep, plain, sizes):
+    plain, deep = plain(3, 2, 16), deep(3, 2, (16, 16))
+    for name, weights in deep.named_parameters():
+        assert (weights.abs().max() <= 3e-3) == ("output" in name)  # a small start
+    copied(deep, plain)
+    large = 10.0 ** torch.arange(0, 10, 2)[:, None]  # of which a log_std is cut off
+    inputs = [large * torch.randn(5, size) for size in sizes]
     for ours, theirs in zip(deep(*inputs), plain(*inputs), strict=True):
         assert torch.allclose(ours, theirs)
     if hasattr(plain, "q1"):

@@ -33,14 +33,13 @@ class Clock:
     """Time that passes only while the game sleeps, or when a test says so."""
 
     def __init__(self) -> None:
-        self.now, self.slept = 100.0, []
+        self.now = 100.0
         self.at: list[tuple[float, Any]] = []  # what a person does, and when
 
     def monotonic(self) -> float:
         return self.now
 
     async def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
         self.now += max(0, seconds)
         while self.at and self.at[0][0] <= self.now:
             self.at.pop(0)[1]()
@@ -67,20 +66,21 @@ def short(monkeypatch):
     monkeypatch.setattr(gym.spec(SPARSE), "max_episode_steps", 12)
 
 
-def after(clock: Clock, seconds: float, act) -> None:
-    clock.at.append((clock.now + seconds, act))
-
-
 def set_slider(game, value: float) -> None:
     game.inputs[0].value = value
 
 
-def played(game, episodes: int = 1) -> Any:
-    """Press Start and wait for the end, so many times."""
+def played(game, *acts: tuple[float, Any], episodes: int = 1, begin=None) -> Any:
+    """Press Start, or begin otherwise, and wait for the end, so many times.
+
+    `acts`: what a person does meanwhile, each after so many seconds.
+    """
+    clock = driving.time
 
     async def play():
         for _ in range(episodes):
-            game.start()
+            clock.at += [(clock.now + seconds, act) for seconds, act in acts]
+            (begin or game.start)()
             await game.task
 
     in_a_loop(play())
@@ -146,12 +146,11 @@ def test_it_runs_at_the_speed_of_the_clock(page, clock, speed, rate):
     np.testing.assert_allclose(np.diff(pictures), 1 / rate)  # each step is seen
 
 
-def test_the_hand_acts_and_the_episode_is_recorded(page, clock):
+def test_the_hand_acts_and_the_episode_is_recorded(page):
     game = recorder(seed=3)
     game.speed_choice.value = "half speed"
-    after(clock, 3.5 / 15, lambda: set_slider(game, 2.0))
-    after(clock, 7.5 / 15, lambda: set_slider(game, -1.0))
-    played(game)
+    later = (3.5 / 15, lambda: set_slider(game, 2.0)), (7.5 / 15, lambda: set_slider(game, -1.0))
+    played(game, *later)
     demos = game.demos
     assert demos.action[:, 0].tolist() == [0] * 4 + [2] * 4 + [-1] * 4
     assert demos.truncated.tolist() == [False] * 11 + [True]
@@ -181,34 +180,21 @@ def test_moving_the_slider_starts(page, clock):
     assert len(in_a_loop(play()).episodes) == 2
 
 
-def test_stop_pauses_and_start_goes_on(page, clock):
-    async def play():
-        game = recorder()
-        game.start()
-        after(clock, 0.4, game.stop)
-        await game.task
-        steps = len(game.episode)
-        assert 0 < steps < 12
-        assert f"Stopped at step {steps}." in game.status.value
-        game.start()
-        await game.task
-        return game
-
-    game = in_a_loop(play())
+def test_stop_pauses_and_start_goes_on(page):
+    game = recorder()
+    played(game, (0.4, game.stop))
+    steps = len(game.episode)
+    assert 0 < steps < 12
+    assert f"Stopped at step {steps}." in game.status.value
+    played(game)
     assert [len(e["reward"]) for e in game.episodes] == [12]
     assert len(game.demos) == 12
 
 
-def test_a_new_episode_keeps_what_was_played_as_truncated(page, clock):
-    async def play():
-        game = recorder()
-        game.start()
-        after(clock, 0.4, game.reset)
-        await game.task
-        game.reset()  # nothing was played since: nothing more is kept
-        return game
-
-    game = in_a_loop(play())
+def test_a_new_episode_keeps_what_was_played_as_truncated(page):
+    game = recorder()
+    played(game, (0.4, game.reset))
+    game.reset()  # nothing was played since: nothing more is kept
     steps = len(game.demos)
     assert 0 < steps < 12
     assert game.demos.truncated.tolist() == [False] * (steps - 1) + [True]
@@ -218,7 +204,7 @@ def test_a_new_episode_keeps_what_was_played_as_truncated(page, clock):
     assert [len(e["reward"]) for e in game.episodes] == [steps, 12]
 
 
-def test_an_error_of_the_environment_is_shown_and_what_was_played_stays(page, clock, monkeypatch):
+def test_an_error_of_the_environment_is_shown_and_what_was_played_stays(page, monkeypatch):
     game = recorder()
     step = game.env.unwrapped.step
 
@@ -236,7 +222,7 @@ def test_an_error_of_the_environment_is_shown_and_what_was_played_stays(page, cl
     assert len(game.demos) == 5
 
 
-def test_without_an_event_loop_it_brings_its_own(page, clock):
+def test_without_an_event_loop_it_brings_its_own(page):
     game = recorder()
     with ThreadPoolExecutor(1) as thread:  # a browser's loop may be running in this one
         thread.submit(game.start).result()
@@ -249,8 +235,8 @@ def test_without_an_event_loop_it_brings_its_own(page, clock):
 # ---- keeping -------------------------------------------------------------------------------------
 
 
-def test_saved_loaded_thrown_away(page, clock, tmp_path):
-    game = played(recorder(maker="me"), 3)
+def test_saved_loaded_thrown_away(page, tmp_path):
+    game = played(recorder(maker="me"), episodes=3)
     game.inputs[0].value = 0
     game.save_button.click()
     assert "Saved to my_demos.npz: 3 episodes, 36 steps" in game.listed.value
@@ -271,25 +257,17 @@ def test_saved_loaded_thrown_away(page, clock, tmp_path):
     assert len(load_demos("my_demos.npz").episodes) == 2
 
 
-def test_an_episode_that_goes_on_is_not_saved_and_not_lost(page, clock):
-    async def play():
-        game, texts = recorder(), []
-        for press in (lambda: None, game.save_button.click):
-            game.start()
-            after(clock, 0.5, press)
-            after(clock, 0.5, lambda: texts.append(game.listed.value))
-            await game.task
-        return game, texts
-
-    game, texts = in_a_loop(play())
-    assert "Saved to my_demos.npz: 1 episode, 12 steps" in texts[1]
-    assert "goes on, and is not in the file yet" in texts[1]
+def test_an_episode_that_goes_on_is_not_saved_and_not_lost(page):
+    game, texts = played(recorder()), []
+    played(game, (0.5, game.save_button.click), (0.5, lambda: texts.append(game.listed.value)))
+    assert "Saved to my_demos.npz: 1 episode, 12 steps" in texts[0]
+    assert "goes on, and is not in the file yet" in texts[0]
     assert len(load_demos("my_demos.npz").episodes) == 1
     assert len(game.episodes) == 2
     assert "Not saved yet" in game.listed.value
 
 
-def test_a_save_that_fails_is_a_sentence(page, clock, tmp_path):
+def test_a_save_that_fails_is_a_sentence(page, tmp_path):
     (tmp_path / "a file").write_text("in the way of a folder")
     game = played(recorder(path=tmp_path / "other.npz"))
     game.path = tmp_path / "a file" / "demos.npz"
@@ -298,35 +276,22 @@ def test_a_save_that_fails_is_a_sentence(page, clock, tmp_path):
     assert len(game.episodes) == 1
 
 
-def test_run_again_the_cell_shows_the_same_episodes(page, clock):
-    async def play():
-        game = recorder(seed=1)
-        game.start()
-        await game.task
-        game.start()
-        task = game.task
-        old = game.box
-
-        def again():
-            other = recorder(seed=1)
-            assert other is game
-
-        after(clock, 0.5, again)
-        await task
-        assert old.comm is None, "the old one is gone"
-        assert "Stopped at step" in game.status.value
-        assert "1: <b>0</b> (12 steps)" in game.listed.value
-        assert len(game.episodes) == 1
-        assert 0 < len(game.episode) < 12
-        game.start()
-        await game.task
-        return game
-
-    assert [len(e["reward"]) for e in in_a_loop(play()).episodes] == [12, 12]
+def test_run_again_the_cell_shows_the_same_episodes(page):
+    game, again = played(recorder(seed=1)), []
+    old = game.box
+    played(game, (0.5, lambda: again.append(recorder(seed=1))))
+    assert again == [game]
+    assert old.comm is None, "the old one is gone"
+    assert "Stopped at step" in game.status.value
+    assert "1: <b>0</b> (12 steps)" in game.listed.value
+    assert len(game.episodes) == 1
+    assert 0 < len(game.episode) < 12
+    played(game)
+    assert [len(e["reward"]) for e in game.episodes] == [12, 12]
     assert len(page.outputs) == 2
 
 
-def test_what_is_in_the_file_is_added_to(page, clock, tmp_path):
+def test_what_is_in_the_file_is_added_to(page, tmp_path):
     old = record_demos(lambda obs: [1.0], SPARSE, 2, maker="somebody else")
     save_demos("my_demos.npz", old)
     game = recorder()
@@ -354,29 +319,18 @@ def test_what_cannot_be_added_to_is_refused_before_anybody_plays(page, tmp_path)
 
 
 @pytest.mark.parametrize("how", ["close", "no view"])
-def test_it_ends_when_nobody_sees_it(page, clock, how):
-    async def play():
-        game = recorder()
-        game.box._view_count = 1
-        game.start()
-        act = game.box.close if how == "close" else lambda: setattr(game.box, "_view_count", 0)
-        after(clock, 0.5, act)
-        await game.task
-        return game
-
-    game = in_a_loop(play())
+def test_it_ends_when_nobody_sees_it(page, how):
+    game = recorder()
+    game.box._view_count = 1
+    act = game.box.close if how == "close" else lambda: setattr(game.box, "_view_count", 0)
+    played(game, (0.5, act))
     assert 0 < len(game.episode) < 12
     assert Drive.playing is None
 
 
-def test_discrete_actions_are_recorded_too(page, clock):
+def test_discrete_actions_are_recorded_too(page):
     game = recorder("CartPole-v1", "cart.npz", seed=0)
-
-    async def play():
-        set_slider(game, 1)
-        await game.task
-
-    in_a_loop(play())
+    played(game, begin=lambda: set_slider(game, 1))
     game.save()
     demos = load_demos("cart.npz", "CartPole-v1")
     assert demos.terminated[-1]

@@ -44,22 +44,6 @@ def an_agent(kind, **settings):
     return kind(make(Guess, wanted=wanted, action_space=LOPSIDED), **settings)
 
 
-def strong(agent):
-    """The agent after its last layers grew, so that every layer has a gradient; targets differ."""
-    generator = torch.Generator().manual_seed(1)
-    with torch.no_grad():
-        for weight in last_weights(*agent.networks().values()):
-            weight.copy_(torch.randn(weight.shape, generator=generator))
-    return agent
-
-
-def last_weights(*modules):
-    for module in modules:
-        for name, parameter in module.named_parameters():
-            if name.endswith("output.weight"):
-                yield parameter
-
-
 def parameters(*modules):
     return [parameter for module in modules for parameter in module.parameters()]
 
