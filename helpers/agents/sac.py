@@ -44,7 +44,7 @@ class Temperature(nn.Module):
 
 
 class SAC(OffPolicyAgent):
-    """Soft actor-critic: a policy that stays as random as it can afford, two critics, the lower.
+    """Soft actor-critic: a stochastic policy, a bonus for its entropy, the lower of two critics.
 
     `temperature`: what a unit of entropy is worth; it stays so, or with `learn_temperature` it is
     where learning starts, with `temperature_learning_rate` towards `target_entropy` (None: minus
