@@ -4,7 +4,7 @@ In the update of a small network little of the time is arithmetic. torch is call
 times, notes every call for autograd, and makes a new tensor for every result. Here numpy multiplies
 the matrices, on the memory of torch's parameters; Adam and the targets' move stay torch's. Measured
 on one core, 64x64 units and a batch of 128: a step of TD3's training takes half of the time that it
-takes with autograd, with 256x256 units and a batch of 256 about 0.9.
+takes with autograd, with 256x256 units and a batch of 256 about 0.8.
 
 A class that has its update in numpy too has it right below: `TD3.in_numpy = TD3InNumpy`, with the
 methods that are repeated there in `repeats`. It is used if `fast` is set and all of these methods
