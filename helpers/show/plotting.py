@@ -4,10 +4,8 @@ Everything is drawn with `matplotlib.figure.Figure`, never pyplot: there is no h
 figure, nothing to close, and no global setting is changed.
 """
 
-import struct
 import time
 import warnings
-import zlib
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -23,7 +21,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 from PIL import Image, ImageDraw
-from PIL.PngImagePlugin import putchunk
 
 from helpers.agents.history import EPISODE
 from helpers.show.colours import (
@@ -233,16 +230,16 @@ def _as_drawn(canvas: FigureCanvasAgg) -> Image.Image:
 
 
 def quick_png(image: Image.Image) -> bytes:
-    """A PNG that is written quickly, for pictures that move: PIL's search for filters is spared."""
-    card = _framed(image)
-    card.putalpha(_within(card.size))
-    rows = np.asarray(card).reshape(card.height, -1)
-    rows = np.pad(rows, ((0, 0), (1, 0)))  # a row begins with its filter: 0, none
+    """A PNG that is written quickly, for curves that grow."""
     file = BytesIO()
-    file.write(b"\x89PNG\r\n\x1a\n")
-    putchunk(file, b"IHDR", struct.pack(">2I5B", *card.size, 8, 6, 0, 0, 0))  # RGBA of 8 bits
-    putchunk(file, b"IDAT", zlib.compress(rows.data, 1))
-    putchunk(file, b"IEND")
+    _card(image).save(file, "PNG", compress_level=1)
+    return file.getvalue()
+
+
+def quick_webp(image: Image.Image) -> bytes:
+    """A lossless WebP, for pictures that follow a slider: half of a PNG's time."""
+    file = BytesIO()
+    _card(image).save(file, "WEBP", lossless=True, quality=0, method=0)
     return file.getvalue()
 
 
@@ -255,6 +252,13 @@ def small_png(image: Image.Image) -> bytes:
     few.paste(clear, mask=_within(few.size).point(lambda alpha: 255 * (alpha < 128)))
     few.save(file, "PNG", optimize=True, transparency=clear)
     return file.getvalue()
+
+
+def _card(image: Image.Image) -> Image.Image:
+    """Framed, and clear outside the frame."""
+    card = _framed(image)
+    card.putalpha(_within(card.size))
+    return card
 
 
 def _framed(image: Image.Image) -> Image.Image:

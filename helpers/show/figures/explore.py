@@ -18,7 +18,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from helpers.show.colours import INK, VERMILLION
 from helpers.show.notebook import in_kernel, picture_widget, png_bundle, publish, view
-from helpers.show.plotting import DPI, describe, moving, quick_png, small_png, to_image
+from helpers.show.plotting import DPI, describe, moving, quick_webp, small_png, to_image
 
 LINE = 30  # image pixels below a stored picture for the line that says what moves
 
@@ -149,7 +149,7 @@ def explore(draw: Drawing, alt: str = "", **controls: Slider | Choice) -> None:
     said = alt or describe(figure)
     data, metadata = png_bundle(_with_line(first, _invitation(controls)), said, width)
     with contextlib.suppress(ImportError):  # without ipywidgets the picture is all there is
-        image = picture_widget()(value=quick_png(first), format="png", tooltip=said)
+        image = picture_widget()(value=quick_webp(first), format="webp", tooltip=said)
         image.layout.width, image.layout.max_width = f"{width}px", "100%"
         data |= view(_controlled(picture, controls, image, width))
     publish(data, metadata)
@@ -189,7 +189,7 @@ def _controlled(draw: Drawing, controls: Controls, image: Any, width: int) -> An
         # returns, and then sends only the newest, so that pictures never queue up.
         try:
             figure = draw(**{name: w.value for name, w in inputs.items()})
-            image.value = quick_png(to_image(figure))
+            image.value = quick_webp(to_image(figure))
             image.tooltip = describe(figure)
             problem.value = ""
         except Exception as error:
