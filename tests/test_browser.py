@@ -14,7 +14,7 @@ import pytest
 from sometimes import always_on
 
 from helpers.show.figures.discount import plot_discount
-from helpers.show.plotting import to_png
+from helpers.show.plotting import quick_webp, to_image
 
 if TYPE_CHECKING:
     from tests.browser import Lab
@@ -170,7 +170,7 @@ def test_pictures_do_not_queue_behind_a_fast_drag(notebook: Lab) -> None:
     mouse.up()
     gamma = float(area.locator(".widget-readout").inner_text())
     assert gamma < 0.5
-    last = to_png(plot_discount(gamma))
+    last = quick_webp(to_image(plot_discount(gamma)))
     drawn = 0
     while shown(image) != last:  # what comes late on a slow machine comes all the same
         notebook.page.wait_for_function("drawn => window.drawn > drawn", arg=drawn)
