@@ -345,7 +345,7 @@ class LiveCurves:
         if not same_cell:
             self._handle = None
         if self._progress is None:
-            self._progress = ProgressBar(total_steps)
+            self._progress = ProgressBar(total_steps, unit=self.x.split()[-1])
         else:
             self._progress.restart(total_steps, fresh=not same_cell)
         # The first picture waits for something to show: empty axes cost as much as full ones.
