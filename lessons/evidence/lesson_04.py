@@ -102,7 +102,7 @@ def in_corridor(name: str, part: str) -> NDArray:
 
 def effect(variant: str, *effects: str) -> Evidence:
     """What the lesson's table of the corridor says of a variant."""
-    table = effects_table(corridor_runs(), **{"thousand samples": lambda run: run["found"]})
+    table = effects_table(corridor_runs(), **{"search time": lambda run: run["found"]})
     found = next(str(row[-1]) for row in table.rows if row[0] == variant)
     return f"{variant}: {found}", set(found.split(", ")) == set(effects)
 
