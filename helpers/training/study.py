@@ -102,7 +102,6 @@ def header(setting: Setting, seeds: Sequence[int], jobs: int) -> dict:
             "env_id": setting.env_id,
             "steps": setting.steps,
             "bar": setting.bar if math.isfinite(setting.bar) else None,
-            "seconds": setting.seconds,
             "params": setting.params,
             "demos": setting.demos,
         },
