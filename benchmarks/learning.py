@@ -18,9 +18,9 @@ from benchmarks.peers import load
 from benchmarks.training import noise_of
 from benchmarks.workers import Missing
 from helpers.evaluation import evaluate
-from helpers.training.results import RESULTS
+from helpers.training.results import RESULTS, write_json
 from helpers.training.settings import Setting, get_setting
-from helpers.training.study import Parser, circumstances, parse_seeds, save, spell_seeds
+from helpers.training.study import Parser, circumstances, parse_seeds, spell_seeds
 
 RESULT = RESULTS / "03_beside_sb3.json"
 POINTS = 12
@@ -107,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     setting = get_setting("td3", "Pendulum-v1")
     record = compare(setting, seeds, options.jobs, options.out)
-    save(options.out, record | {"clock": clock(setting, seeds[:2])})
+    write_json(options.out, record | {"clock": clock(setting, seeds[:2])}, rows="results")
     return 0
 
 
@@ -129,7 +129,7 @@ def compare(setting: Setting, seeds: Sequence[int], jobs: int, out: Path) -> dic
         record["results"].append(row)
         last, seconds = row["returns"][-1], row["seconds"]
         print(f"{row['learner']}, seed {row['seed']}: {last:.1f}, {seconds:.1f} s", flush=True)
-        save(out, record)
+        write_json(out, record, rows="results")
     return record
 
 
