@@ -200,9 +200,14 @@ def study(
     jobs: int = 1,
     out: Path | None = None,
     scheduler: str | None = None,
+    command: str | None = None,
 ) -> dict:
-    """Run all seeds that `out` does not have yet; it is brought up to date after each of them."""
+    """Run all seeds that `out` does not have yet; it is brought up to date after each of them.
+
+    `command` is what it says of how it was made, by default `course.py study`.
+    """
     record = header(setting, seeds, jobs) | {"stopped": False, "summary": ""}
+    record["command"] = command or record["command"]
     rows = record["results"] = finished_before(out, record, seeds)
     left = sorted(set(seeds) - {row["seed"] for row in rows})
     show = partial(print, flush=True)  # a line a seed at once, into a pipe too
