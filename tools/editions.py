@@ -4,7 +4,7 @@ import base64
 import copy
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from tools.sources import (
     blank,
     definition,
     giveaways,
+    in_prose,
     leak,
     shuffled,
     without_steps,
@@ -293,9 +294,3 @@ def with_pictures(root: Path, text: str) -> str:
         return f"{link[1]}(data:image/png;base64,{content})"
 
     return re.sub(r"(!\[[^]]*\])\((?:\.\./)+(data/pictures/[^)]+)\)", picture, text)
-
-
-def in_prose(text: str, change: Callable[[str], str]) -> str:
-    """Markdown with its prose changed, and neither its code nor its formulas."""
-    parts = re.split(r"(?s)(```.*?```|`[^`]*`|\$[^$]*\$)", text)  # odd parts: code and formulas
-    return "".join(part if i % 2 else change(part) for i, part in enumerate(parts))

@@ -9,7 +9,7 @@ import io
 import random
 import re
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 # In a lesson's text: what bears a sentence out (tools/claims.py), and the white space before it.
@@ -112,6 +112,12 @@ def leak(secrets: dict[str, str], text: str) -> str | None:
     """The first of `giveaways` in a code cell or visible Markdown, however it is laid out."""
     seen = _squeeze(text)
     return next((shown for key, shown in secrets.items() if key in seen), None)
+
+
+def in_prose(text: str, change: Callable[[str], str]) -> str:
+    """Markdown with its prose changed, and neither its code nor its formulas."""
+    parts = re.split(r"(?s)(```.*?```|`[^`]*`|\$[^$]*\$)", text)  # odd parts: code and formulas
+    return "".join(part if i % 2 else change(part) for i, part in enumerate(parts))
 
 
 def _names(node: ast.AST) -> set[str]:

@@ -185,17 +185,19 @@ class Checkpoint:
             )
         if minutes is not None and not minutes > 0:
             raise ValueError(f"minutes must be above 0, got {minutes}.")
-        self.path, self.replay, self.minutes = checkpoint.file_path(path), replay, minutes
+        self.path, self.replay = checkpoint.file_path(path), replay
         self.milestones = None if steps is None else Milestones(steps, "steps")
-        self._due = 0.0
+        self.seconds = 60 * (minutes or 0)
 
     def start(self, agent: Agent, total_steps: int) -> None:
-        self._plan(agent)
+        self._saved = time.monotonic()
+        if self.milestones:
+            self.milestones.start(agent.steps)
 
     def __call__(self, agent: Agent) -> None:
         if self._is_due(agent):
             self.save(agent)
-            self._plan(agent)
+            self._saved = time.monotonic()
 
     def stop(self, agent: Agent) -> None:
         self.save(agent)
@@ -204,16 +206,10 @@ class Checkpoint:
         """Save now."""
         agent.save(self.path, self.replay)
 
-    def _plan(self, agent: Agent) -> None:
-        if self.milestones:
-            self.milestones.start(agent.steps)
-        elif self.minutes is not None:
-            self._due = time.monotonic() + 60 * self.minutes
-
     def _is_due(self, agent: Agent) -> bool:
         if self.milestones:
             return self.milestones.reached(agent.steps)
-        return time.monotonic() >= self._due
+        return time.monotonic() >= self._saved + self.seconds
 
 
 class StopAtReturn:
