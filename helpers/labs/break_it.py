@@ -22,7 +22,6 @@ from helpers.evaluation import evaluate
 from helpers.labs.variants import LABS, Variant, variants
 from helpers.training.overestimation import values_and_returns
 from helpers.training.results import RESULTS, load_results, write_json
-from helpers.training.runs import extra_packages
 from helpers.training.study import circumstances, parse_seeds
 
 POINTS = 25
@@ -158,8 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kept = load_results(path.stem) if options.only else {}
     command = f"python course.py break-it {options.lesson} --seeds {options.seeds}"
     runs = {name: new[name] if name in new else kept[name] for name in names}
-    packages = {p for each in variants(options.lesson) for p in extra_packages(each.setting.env_id)}
-    write_json(path, {"command": command, **circumstances(*packages), **runs})
+    write_json(path, {"command": command, **circumstances("mujoco"), **runs})
     for variant in variants(options.lesson):
         for seed in seeds if variant.name in trained else ():
             unfinished(options.lesson, variant.name, seed).unlink(missing_ok=True)

@@ -47,7 +47,7 @@ def ask(options: argparse.Namespace) -> Setting:
     elif options.steps is None:
         raise ValueError(f"No lesson says how long to train on {env_id}: add --steps 100000.")
     else:
-        setting = Setting(algorithm, env_id, lesson="", steps=0, bar=-inf, seconds=0)
+        setting = Setting(algorithm, env_id, lesson="", steps=0, bar=-inf)
     params = usual_params(algorithm, env_id) | parse_settings(options.set)
     setting = replace(setting, params=params, steps=options.steps or setting.steps)
     if options.demos:

@@ -16,8 +16,9 @@ import sys
 import threading
 import time
 from collections.abc import Generator, Sequence
+from contextlib import suppress
 from functools import partial
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import parent_process
 from pathlib import Path
 
@@ -102,7 +103,6 @@ def header(setting: Setting, seeds: Sequence[int], jobs: int) -> dict:
             "env_id": setting.env_id,
             "steps": setting.steps,
             "bar": setting.bar if math.isfinite(setting.bar) else None,
-            "seconds": setting.seconds,
             "params": setting.params,
             "demos": setting.demos,
         },
@@ -112,14 +112,14 @@ def header(setting: Setting, seeds: Sequence[int], jobs: int) -> dict:
 
 
 def circumstances(*packages: str) -> dict:
-    """When, with which versions (of `packages` as well) and on what kind of machine."""
-    packages = ("torch", "numpy", "gymnasium", *packages)
+    """When, with which versions (also of `packages`, if they are here), on what kind of machine."""
+    versions = {"python": platform.python_version()}
+    for package in ("torch", "numpy", "gymnasium", *packages):
+        with suppress(PackageNotFoundError):
+            versions[package] = version(package)
     return {
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "versions": {
-            "python": platform.python_version(),
-            **{package: version(package) for package in packages},
-        },
+        "versions": versions,
         "machine": {
             "cpus": os.cpu_count(),
             "system": platform.system(),
@@ -137,11 +137,6 @@ def spell_seeds(seeds: Sequence[int]) -> str:
         else:
             runs.append([seed])
     return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
-
-
-def save(path: Path, record: dict) -> None:
-    """A line for each seed. The file is whole at any moment."""
-    write_json(path, record, rows="results")
 
 
 def finished_before(path: Path | None, record: dict, seeds: Sequence[int]) -> list[dict]:
@@ -205,9 +200,14 @@ def study(
     jobs: int = 1,
     out: Path | None = None,
     scheduler: str | None = None,
+    command: str | None = None,
 ) -> dict:
-    """Run all seeds that `out` does not have yet; it is brought up to date after each of them."""
+    """Run all seeds that `out` does not have yet; it is brought up to date after each of them.
+
+    `command` is what it says of how it was made, by default `course.py study`.
+    """
     record = header(setting, seeds, jobs) | {"stopped": False, "summary": ""}
+    record["command"] = command or record["command"]
     rows = record["results"] = finished_before(out, record, seeds)
     left = sorted(set(seeds) - {row["seed"] for row in rows})
     show = partial(print, flush=True)  # a line a seed at once, into a pipe too
@@ -228,11 +228,11 @@ def study(
             show(line_of(row))
             record["summary"] = describe(setting, rows)
             if out:
-                save(out, record)
+                write_json(out, record, rows="results")
     except KeyboardInterrupt:
         record |= {"stopped": True, "summary": describe(setting, rows)}
         if out and rows:
-            save(out, record)
+            write_json(out, record, rows="results")
         show(f"Stopped after {len(rows)} of {len(seeds)} seeds.")
     finally:
         signal.signal(signal.SIGINT, before)
