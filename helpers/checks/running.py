@@ -76,12 +76,11 @@ def on_case(
 
     `apart`: `isolated`, which may be left out where all that is tried is isolated already.
     """
-    case = exercise.inputs[number]
-    args, kwargs = deepcopy((case.args, dict(case.kwargs)))
+    args = deepcopy(exercise.inputs[number].args)
     with isolated() if apart else nullcontext(), redirect_stdout(_FirstCharacters()) as out:
         seed_all(exercise.seed + number)
         try:
-            seen = snapshot(exercise.observe(function, *args, **kwargs))
+            seen = snapshot(exercise.observe(function, *args))
         except (Exception, SystemExit) as error:
             seen = _raised(error, function, exercise.observe)
     return seen, out.getvalue()
