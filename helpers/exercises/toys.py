@@ -3,7 +3,6 @@
 from copy import deepcopy
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import torch
 from torch import nn
@@ -24,16 +23,6 @@ def leaf(values: Any) -> torch.Tensor:
 def drawn(rng: np.random.Generator, *shape: int) -> torch.Tensor:
     """Random numbers in such a shape, as many below 0 as above."""
     return floats(rng.normal(size=shape))
-
-
-class Spaces(gym.Env):
-    """Observations of this size, and these actions (or so many of them, in [-1, 1]); no steps."""
-
-    def __init__(self, obs_size: int, actions: gym.Space | int) -> None:
-        self.observation_space = gym.spaces.Box(-np.inf, np.inf, (obs_size,))
-        if isinstance(actions, int):
-            actions = gym.spaces.Box(-1, 1, (actions,))
-        self.action_space = actions
 
 
 class Descent(torch.optim.Optimizer):

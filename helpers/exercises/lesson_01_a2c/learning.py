@@ -1,6 +1,5 @@
 """Lesson 01's updates: exercises 1.12 `as_rows`, with a bug to find, and 1.13 `update`."""
 
-from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -62,19 +61,6 @@ def row_cases(rng: np.random.Generator) -> list[Case]:
 AS_ROWS = exercise(
     __file__, "1.12", as_rows, row_cases, observe_rows, properties=no_mutation(row_cases)
 )
-
-# --- What lesson 07 uses, too ---------------------------------------------------------------------
-
-
-def weights(network: nn.Module) -> np.ndarray:
-    return np.concatenate([p.detach().numpy().ravel() for p in network.parameters()])
-
-
-def number(returned, name: str) -> float | None:
-    """A number of the log, plain or as a tensor; None where it is missing."""
-    found = returned.get(name) if isinstance(returned, Mapping) else None
-    return None if found is None else float(torch.as_tensor(found).detach())
-
 
 # --- 1.13 update ----------------------------------------------------------------------------------
 
