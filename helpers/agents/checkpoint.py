@@ -9,6 +9,7 @@ import textwrap
 import warnings
 import zipfile
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,11 +18,8 @@ import torch
 from gymnasium import spaces
 
 from helpers import __version__
-from helpers.agents.noise import KINDS as NOISES
-from helpers.agents.noise import as_noise
+from helpers.agents.noise import KINDS, Noise
 from helpers.agents.normalize import Normalizer
-from helpers.agents.schedules import KINDS as SCHEDULES
-from helpers.agents.schedules import as_rate
 from helpers.agents.settings import EVERY
 from helpers.demos.files import ENV_ID
 from helpers.envs.make import (
@@ -96,13 +94,15 @@ def plain_hyperparameters(agent: Any) -> dict:
 
 
 def as_plain(value: Any) -> Any:
-    """A setting as a file can hold it: the course's noises and schedules say themselves how.
+    """A setting as a file can hold it; a noise or schedule of the course's by kind and parameters.
 
     Whatever is not a plain value is an object, class or function of one's own. `load` asks for it
     again: the file notes its name, {"own": "Mine(...)"}, as it is typed.
     """
-    if type(value).__name__ in NOISES.keys() | SCHEDULES.keys():
-        return value.to_plain()
+    if type(value) in KINDS.values():
+        parameters = value.parameters() if isinstance(value, Noise) else asdict(value)
+        plain = {name: as_plain(each) for name, each in parameters.items()}
+        return {"kind": type(value).__name__, **plain}
     try:
         return _plain(value)
     except TypeError:
@@ -111,10 +111,10 @@ def as_plain(value: Any) -> Any:
 
 def from_plain(value: Any) -> Any:
     """The setting that `as_plain` wrote, of the course's noises and schedules as well."""
-    kind = value.get("kind") if isinstance(value, dict) else None
-    if not isinstance(kind, str):
+    if not (isinstance(value, dict) and "kind" in value):
         return value
-    return as_rate("a learning rate", value) if kind in SCHEDULES else as_noise("a noise", value)
+    parameters = {name: from_plain(each) for name, each in value.items() if name != "kind"}
+    return KINDS[value["kind"]](**parameters)
 
 
 def _plain(value: Any) -> Any:
