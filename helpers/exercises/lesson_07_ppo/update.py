@@ -20,14 +20,13 @@ from helpers.exercises.writing import ToyAgent, observe_update
 OBS_SIZE = 3
 
 
-def toy_agent(actions: spaces.Discrete | spaces.Box, rate: float = 0.3) -> ToyAgent:
+def toy_agent(actions: spaces.Discrete | spaces.Box) -> ToyAgent:
     agent, obs = ToyAgent(), torch.ones(1, OBS_SIZE)
     outputs = 3 if isinstance(actions, spaces.Discrete) else 2
     agent.policy = policy_for(OBS_SIZE, actions)
     agent.policy.actor = fill_parameters(make_actor(OBS_SIZE, outputs, hidden=4), obs)
     agent.critic = fill_parameters(make_critic(OBS_SIZE, 4), obs, seed=1)
-    both = [*agent.policy.parameters(), *agent.critic.parameters()]
-    agent.optimizer = Descent(both, rate)
+    agent.optimizer = Descent([*agent.policy.parameters(), *agent.critic.parameters()], 0.3)
     return agent
 
 
