@@ -74,7 +74,7 @@ def contents(agent: Any, replay: bool) -> dict:
         "hyperparameters": plain_hyperparameters(agent),
         "steps": agent.steps,
         "counts": {name: getattr(agent, name) for name in agent.counted},
-        "history": _plain_history(agent.history),
+        "history": on_cpu(agent.history),
         "rng": agent.rng.bit_generator.state,
         "predict_rng": agent.predict_rng.bit_generator.state,
         "state": on_cpu(state),
@@ -127,17 +127,6 @@ def _plain(value: Any) -> Any:
     if type(value) not in (bool, int, float, str, type(None)):
         raise TypeError(f"{type(value).__name__} is no plain value")
     return value
-
-
-def _plain_history(history: Mapping[str, Any]) -> dict:
-    """Raises `ValueError` for a history of one's own that no file can hold."""
-    try:
-        return _plain({name: list(values) for name, values in history.items()})
-    except TypeError as error:
-        raise ValueError(
-            f"Nothing was saved, since {error}: history holds pairs of numbers, as "
-            "agent.log(name=value) writes them."
-        ) from error
 
 
 def in_words(observation_space: spaces.Space, action_space: spaces.Space) -> str:
@@ -353,8 +342,8 @@ def write(path: str | os.PathLike, content: dict) -> None:
     except pickle.UnpicklingError as error:
         raise ValueError(
             "Nothing was saved, since load would refuse it: a file holds tensors and plain values, "
-            "and a noise, a memory or the history holds something else "
-            f"({shortly(' '.join(str(error).split()))})."
+            "and a noise, a memory or the history (of pairs, as agent.log(name=value) writes them) "
+            f"holds something else ({shortly(' '.join(str(error).split()))})."
         ) from error
     except RuntimeError as error:  # torch's writer, for which every trouble is one of these
         raise OSError(f"{path} cannot be written, perhaps because the disk is full.") from error
