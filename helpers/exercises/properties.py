@@ -106,6 +106,11 @@ def spares(name: str, cases: Cases, ask: Callable[..., Any] = call, place: int =
     return {f"gradient into the {name}": on_every_case(cases, holds)}
 
 
+def is_a_loss(cases: Cases) -> Tests:
+    """It is a tensor, and networks and inputs are as they were before."""
+    return freezes_nothing(cases) | gives_tensors(cases) | no_mutation(cases)
+
+
 def gives_tensors(cases: Cases, ask: Callable[..., Any] = call) -> Tests:
     """It is a tensor, and not the number in it."""
 
