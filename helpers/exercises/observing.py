@@ -29,6 +29,13 @@ def asked(function: Callable, *args: Any) -> Any:
     return function(*(x.clone() if isinstance(x, torch.Tensor) else x for x in args))
 
 
+def values(given: Any) -> np.ndarray:
+    """A copy of somebody's numbers, whatever they were given as."""
+    if isinstance(given, torch.Tensor):
+        given = given.detach().numpy()
+    return np.array(given, dtype=float)
+
+
 def with_gradients(name: str, output: Any, into: Mapping[str, torch.Tensor]) -> dict[str, Any]:
     """An output under its name, and its gradients to what is named in `into`."""
     return {name: output} | {f"gradient to {n}": gradient(output, x) for n, x in into.items()}

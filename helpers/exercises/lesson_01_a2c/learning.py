@@ -1,6 +1,7 @@
 """Lesson 01's updates: exercises 1.12 `as_rows`, with a bug to find, and 1.13 `update`."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -65,13 +66,18 @@ AS_ROWS = exercise(
 # --- 1.13 update ----------------------------------------------------------------------------------
 
 
+def small_networks(space: spaces.Space, obs: torch.Tensor) -> tuple[nn.Module, nn.Module]:
+    """A policy and a critic with known weights, for lesson 07 too."""
+    policy: Any = policy_for(OBS_SIZE, space)
+    outputs = 3 if isinstance(space, spaces.Discrete) else 2
+    policy.actor = fill_parameters(make_actor(OBS_SIZE, outputs, 4), obs)
+    return policy, fill_parameters(make_critic(OBS_SIZE, 4), obs, seed=1)
+
+
 def observe_weights(function, space: spaces.Space, rows: Rows, s: Settings, calls: int):
-    """After each call. The networks are small and the weights known."""
-    obs = rows.obs
-    policy, critic = policy_for(OBS_SIZE, space), make_critic(OBS_SIZE, 4)
-    policy.actor = make_actor(OBS_SIZE, 3 if isinstance(space, spaces.Discrete) else 2, 4)
-    fill_parameters(policy.actor, obs)
-    agent = ToyAgent(0.1, policy=policy, critic=fill_parameters(critic, obs, seed=1))
+    """After each call."""
+    policy, critic = small_networks(space, rows.obs)
+    agent = ToyAgent(0.1, policy=policy, critic=critic)
     return observe_update(function, agent, [(rows, s)] * calls)
 
 
