@@ -137,22 +137,32 @@ def pretrain(
     agent.measure(demos.obs)
     # What to learn from, and what to be judged by.
     train, aside = (as_shown(agent, part) for part in split_episodes(demos, validation, rng))
-    weights, stop, best = copy.deepcopy(network.state_dict()), False, 0
     with one_thread(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(agent.seed)  # for networks that draw, as dropout does
-        losses, judged = [loss_on(agent, *train)], [loss_on(agent, *aside)]
-        while not stop and len(losses) <= epochs:
-            with agent.learning():
-                for rows in minibatches(len(train[0]), batch_size, rng):
-                    gradient_step(optimizer, imitation_loss(agent, *(part[rows] for part in train)))
-            losses.append(loss_on(agent, *train))
-            judged.append(loss_on(agent, *aside))
-            stop, best = early_stopping(judged, patience)
-            if best == len(judged) - 1:
-                weights = copy.deepcopy(network.state_dict())
-    network.load_state_dict(weights)
+        result = _imitate(agent, optimizer, train, aside, rng, epochs, batch_size, patience)
     if isinstance(agent, OffPolicyAgent) and "actor" in agent.slow:
-        agent.target_actor.load_state_dict(weights)
+        agent.target_actor.load_state_dict(network.state_dict())
+    return result
+
+
+def _imitate(
+    agent: Agent, optimizer: torch.optim.Optimizer, train: Shown, aside: Shown,
+    rng: np.random.Generator, epochs: int, batch_size: int, patience: int,
+) -> PretrainingResult:  # fmt: skip
+    """Learn until it stops; the weights of the best epoch stay."""
+    network, _ = _policy_of(agent)
+    weights, stop, best = copy.deepcopy(network.state_dict()), False, 0
+    losses, judged = [loss_on(agent, *train)], [loss_on(agent, *aside)]
+    while not stop and len(losses) <= epochs:
+        with agent.learning():
+            for rows in minibatches(len(train[0]), batch_size, rng):
+                gradient_step(optimizer, imitation_loss(agent, *(part[rows] for part in train)))
+        losses.append(loss_on(agent, *train))
+        judged.append(loss_on(agent, *aside))
+        stop, best = early_stopping(judged, patience)
+        if best == len(judged) - 1:
+            weights = copy.deepcopy(network.state_dict())
+    network.load_state_dict(weights)
     return PretrainingResult(losses, judged, best)
 
 
