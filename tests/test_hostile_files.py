@@ -7,6 +7,7 @@ demonstrations in `test_demos_files.py`, and what a replay memory cannot be in `
 import os
 import pickle
 import struct
+import tracemalloc
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -73,11 +74,11 @@ class File:
     def bytes(self, change) -> None:
         self.path.write_bytes(change(self.path.read_bytes()))
 
-    def members(self, change) -> None:
+    def members(self, change, method: int = zipfile.ZIP_STORED) -> None:
         """A zip with other members: `change` gets and gives name -> bytes."""
         with zipfile.ZipFile(self.path) as archive:
             members = {name: archive.read(name) for name in archive.namelist()}
-        with zipfile.ZipFile(self.path, "w") as archive:
+        with zipfile.ZipFile(self.path, "w", method) as archive:
             for name, data in change(members).items():
                 archive.writestr(name, data)
 
@@ -110,11 +111,33 @@ def module_id(file: File) -> None:
     file.say(env_id="evil_module:Pendulum-v1")
 
 
+def laughs() -> list:
+    """Ten lists of ten lists of ten ...: a few bytes that print as billions of words."""
+    thing = ["ha"] * 10
+    for _ in range(11):
+        thing = [thing] * 10
+    return thing
+
+
+def ring() -> list:
+    """A list that holds itself."""
+    thing: list = []
+    thing.append(thing)
+    return thing
+
+
 def promise(data: bytes) -> bytes:
     """The zip's directory says that a member is a thousand times as large."""
     entry = data.index(b"PK\x01\x02")
     size = struct.unpack_from("<I", data, entry + 24)[0] * 1000 + 10**9
     return data[: entry + 20] + struct.pack("<II", size, size) + data[entry + 28 :]
+
+
+def bomb(file: File) -> None:
+    """Small, and 200 MB when it is unpacked."""
+    file.members(
+        lambda members: members | {"agent/data/99": bytes(200 * 2**20)}, zipfile.ZIP_DEFLATED
+    )
 
 
 def fifo(file: File) -> None:
@@ -165,13 +188,21 @@ HOSTILE = {
     "an object planted": (planted, FOREIGN),
     "a pickle for torch's": (pickle_for("data.pkl"), FOREIGN),
     "TorchScript": (script, FOREIGN),
+    # sizes
+    "a bomb": (bomb, FOREIGN),
+    "lists of lists of lists": (lambda f: f.say(counts={"updates": laughs()}), FOREIGN),
+    "a list that holds itself": (lambda f: f.say(history={"return": ring()}), FOREIGN),
+    "a layer too wide": (lambda f: f.set(hidden=10**9), IMPOSSIBLE),
+    "layers beyond counting": (lambda f: f.set(hidden=[1] * 50_000), IMPOSSIBLE),
+    "a memory too long": (lambda f: f.set(buffer_size=10**12), UNFIT),
+    "a stretched tensor": (
+        lambda f: f.weights(lambda w: torch.zeros(1).expand(10**6, 10**6)), UNFIT),
     # entries
     "a version beyond counting": (lambda f: f.say(version=10**5000), FOREIGN),
     "negative updates": (lambda f: f.say(counts={"updates": -1}), UNFIT),
     "a random state of another kind": (lambda f: f.say(rng={"bit_generator": "MT19937"}), UNFIT),
     "an array of numpy's": (lambda f: f.say(history={"return": np.zeros((2, 2))}), FOREIGN),
     # hyperparameters
-    "a memory too long": (lambda f: f.set(buffer_size=10**12), UNFIT),
     "a setting that there is not": (lambda f: f.set(evil=1), UNFIT),
     "a setting that is a tensor": (lambda f: f.set(gamma=torch.ones(2)), IMPOSSIBLE),
     "a setting out of range": (lambda f: f.set(tau=3.0), UNFIT),
@@ -219,12 +250,17 @@ def test_the_good_file_is_good(file):
 
 @pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
 @pytest.mark.parametrize("case", HOSTILE)
-def test_a_hostile_file_is_refused_in_a_sentence_and_runs_nothing(case, file):
+def test_a_hostile_file_is_refused_in_a_sentence_and_runs_nothing(case, file, monkeypatch):
     damage, words = HOSTILE[case]
     damage(file)
+    monkeypatch.setattr(checkpoint, "MANY", 100_000)  # values; sooner
+    tracemalloc.start()
     with one_sentence(ValueError, str(file.path), match=words) as error:
         TD3.load(file.path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
     assert str(error.value).isprintable()
+    assert peak < 5e8
     assert not file.ran.exists()
 
 

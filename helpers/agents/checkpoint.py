@@ -8,8 +8,9 @@ import shutil
 import textwrap
 import warnings
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -56,6 +57,8 @@ ENTRIES = {
     "state": dict,
 }
 OWN = "own"  # in a file: the name of what it cannot hold
+MANY = 3_000_000  # values that a file may hold, or one for each of its bytes
+MOST = 2**26  # bytes of weights that may be made before it is known whether the file has them
 
 
 def contents(agent: Any, replay: bool) -> dict:
@@ -369,6 +372,7 @@ def read(path: str | os.PathLike) -> dict:
         check_archive(path)
         with warnings.catch_warnings(action="ignore"):  # torch on how foreign files were pickled
             content = torch.load(path, weights_only=True, map_location="cpu")
+        check_values(content, max(MANY, path.stat().st_size))
     except PermissionError as error:
         raise OSError(f"{path} cannot be read ({error.strerror}).") from error
     except Exception as error:  # a damaged file may fail in any way
@@ -389,15 +393,46 @@ def read(path: str | os.PathLike) -> dict:
 
 
 def check_archive(path: Path) -> None:
-    """Raise `ValueError` unless it is a zip whose checksums are right: no weight is another one.
+    """Raise `ValueError` unless it is a zip of the kind that torch writes, as large as it says.
 
-    torch does not look at them.
+    Members are not compressed and do not overlap, so that nothing unpacks to more than the file.
+    Their checksums, which torch does not look at, are right: no weight is another one.
     """
     if not path.is_file():  # reading from a pipe would wait for ever
         raise ValueError("it is not a file")
     with zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+        packed = any(member.compress_type != zipfile.ZIP_STORED for member in members)
+        if packed or sum(member.file_size for member in members) > path.stat().st_size:
+            raise ValueError("it says that it is larger than it is")
         if archive.testzip() is not None:
             raise ValueError("it is damaged")
+
+
+def check_values(content: Any, most: int) -> None:
+    """Raise `ValueError` for more values than `most`, lists and tables unfolded.
+
+    A few kilobytes can stand for billions, where a list holds another many times.
+    """
+    waiting, seen = [content], 0
+    while waiting:
+        thing, seen = waiting.pop(), seen + 1
+        if seen > most:
+            raise ValueError("it holds too much, or itself")
+        if isinstance(thing, (dict, list, tuple)):
+            waiting += [*thing, *thing.values()] if isinstance(thing, dict) else thing
+
+
+def check_weights(content: dict) -> None:
+    """Raise `ValueError` for tensors or layers that are larger than what the file has of them."""
+    tensors = all_tensors(content["state"])
+    if any(each.nbytes > each.untyped_storage().nbytes() for each in tensors):
+        raise ValueError("it holds tensors of other values than the file's")
+    hidden = content["hyperparameters"].get("hidden", 0)
+    widths = hidden if isinstance(hidden, Sequence) else (hidden, hidden)
+    needed = 4 * (sum(widths) + sum(one * other for one, other in pairwise(widths)))
+    if len(widths) > 100 or needed > max(sum(each.nbytes for each in tensors), MOST):
+        raise ValueError("it names layers whose weights it does not have")
 
 
 def all_tensors(value: Any) -> list[torch.Tensor]:
@@ -431,6 +466,7 @@ def agent_from(
     settings = content["hyperparameters"] | changes
     check_own(path, f"{kind.__name__}.load", settings)
     try:
+        check_weights(content)
         agent = known(env, **{name: from_plain(value) for name, value in settings.items()})
         here = agent.observation_space, agent.action_space
         if same_spaces := content["described_spaces"] == described(*here):
