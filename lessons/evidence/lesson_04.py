@@ -12,21 +12,12 @@ from helpers.memory.buffers import n_step_return
 from helpers.show.figures.results import effects_table
 from helpers.training.results import load_results
 from helpers.training.settings import DEMOS, Setting, get_setting
-from lessons.evidence.shared import (
-    Evidence,
-    Lab,
-    alike,
-    at_the_bar,
-    both,
-    higher,
-    means,
-    seconds_of,
-)
+from lessons.evidence.shared import Evidence, Lab, alike, at_the_bar, both, higher, means
 
-TAUGHT, SPARSE = "DDPGfD as taught", "SparsePendulum-v0"
+SPARSE = "SparsePendulum-v0"
 LOW = 34  # the clumsy teacher's mean return
 
-lab, lab_02 = Lab("04_break_it", TAUGHT), Lab("02_break_it")
+lab, lab_02 = Lab("04_break_it"), Lab("02_break_it")
 
 
 def says(value: Any, holds: Any) -> Evidence:
