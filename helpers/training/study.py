@@ -90,14 +90,17 @@ def run_seeds(
         yield from pool(delayed(run_seed)(setting, seed) for seed in seeds)
 
 
-def header(setting: Setting, seeds: Sequence[int], jobs: int) -> dict:
-    """What one needs to know to run it again: settings, versions, kind of machine."""
+def header(setting: Setting, seeds: Sequence[int], jobs: int, command: str | None = None) -> dict:
+    """What one needs to know to run it again: settings, versions, kind of machine.
+
+    The command is that of `course.py study`, if no other trains it.
+    """
     words = ["python", "course.py", "study", setting.algorithm, setting.env_id]
     words += ["--seeds", spell_seeds(seeds), "--jobs", str(jobs), "--out", "FILE.json"]
     own = lessons_own(setting.algorithm, setting.env_id)
     words += [] if own and own.steps == setting.steps else ["--steps", str(setting.steps)]
     return {
-        "command": shlex.join([*words, *changes(setting)]),
+        "command": command or shlex.join([*words, *changes(setting)]),
         "settings": {
             "algorithm": setting.algorithm,
             "env_id": setting.env_id,
@@ -195,19 +198,11 @@ def describe(setting: Setting, rows: Sequence[dict]) -> str:
 
 
 def study(
-    setting: Setting,
-    seeds: Sequence[int],
-    jobs: int = 1,
-    out: Path | None = None,
-    scheduler: str | None = None,
-    command: str | None = None,
-) -> dict:
-    """Run all seeds that `out` does not have yet; it is brought up to date after each of them.
-
-    `command` is what it says of how it was made, by default `course.py study`.
-    """
-    record = header(setting, seeds, jobs) | {"stopped": False, "summary": ""}
-    record["command"] = command or record["command"]
+    setting: Setting, seeds: Sequence[int], jobs: int = 1, out: Path | None = None,
+    scheduler: str | None = None, command: str | None = None,
+) -> dict:  # fmt: skip
+    """Run all seeds that `out` does not have yet; it is brought up to date after each of them."""
+    record = header(setting, seeds, jobs, command) | {"stopped": False, "summary": ""}
     rows = record["results"] = finished_before(out, record, seeds)
     left = sorted(set(seeds) - {row["seed"] for row in rows})
     show = partial(print, flush=True)  # a line a seed at once, into a pipe too
