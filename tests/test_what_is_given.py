@@ -209,30 +209,6 @@ def test_actions_of_no_number_are_one_sentence(kind, space):
         trained(kind, action=space)
 
 
-# ---- far from 0 ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", [SAC, A2C])
-@pytest.mark.parametrize(
-    ("offset", "width", "space", "told"),
-    [
-        (1.7e9, 1, ANY["f8"], True), (1e6, 1, ANY["f4"], True), (1e4, 1, ANY["f8"], False),
-        (1.7e9 + 0.1, 0, ANY["f8"], False),  # which does not move
-    ],
-)  # fmt: skip
-def test_normalising_what_float32_cannot_tell_apart_says_so(kind, offset, width, space, told):
-    def clock(env):
-        return np.array([offset + width * env.np_random.uniform(-1, 1), env.np_random.normal()])
-
-    settings = {"normalize": ("obs",)} | ({"learning_starts": 500} if kind is SAC else {})
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        trained(kind, 200, obs=clock, space=space, settings=settings)
-    texts = [str(each.message) for each in caught]
-    assert len(texts) == told
-    assert not told or ("number 0 of" in texts[0] and "subtract a fixed number" in texts[0])
-
-
 # ---- infos ---------------------------------------------------------------------------------------
 
 
@@ -380,9 +356,9 @@ def test_what_cannot_be_copied_needs_a_function(kind):
 class Row:
     looked_at = 0
 
-    def __reduce__(self):
+    def __repr__(self):
         Row.looked_at += 1
-        return bytes, (bytes(200),)
+        return "a row"
 
 
 @pytest.mark.parametrize("kind", [TD3, PPO])
@@ -396,7 +372,7 @@ def test_learning_a_step_does_not_read_all_that_an_environment_holds(kind):
     Row.looked_at = 0
     tracemalloc.start()
     agent.learn(1)
-    assert Row.looked_at < 2000 * 2 * len(agent.training_envs())  # before and after
+    assert Row.looked_at < 20 * 2 * len(agent.training_envs())  # before and after
     assert tracemalloc.get_traced_memory()[1] < 4e6  # half of a table
     tracemalloc.stop()
 
