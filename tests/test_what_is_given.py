@@ -237,11 +237,8 @@ def test_an_info_may_hold_anything(kind, info):
 GREY = np.full((64, 64), 100, np.uint8)
 COLOURS = np.full((64, 64, 3), 100, np.uint8)
 NO_PICTURES = {
-    "floats to 1": (COLOURS / 200, "float64 (64, 64, 3) from 0.5 to 0.5"),
-    "black and white to 1": (COLOURS / 100, "from 1 to 1"),
-    "halves": (COLOURS + 0.5, "from 100 to 100"),
-    "below 0": (-1.0 * COLOURS, "from -100 to -100"),
-    "above 255": (COLOURS * np.int64(3), "int64 (64, 64, 3) from 300 to 300"),
+    "floats to 1": (COLOURS / 200, "float64 (64, 64, 3)"),
+    "whole numbers": (COLOURS.astype(int), "int64 (64, 64, 3)"),
     "bools": (COLOURS > 50, "bool (64, 64, 3)"),
     "RGBA": (np.dstack([COLOURS, GREY]), "uint8 (64, 64, 4)"),
     "grey": (GREY, "uint8 (64, 64)"),
@@ -262,13 +259,6 @@ def test_what_is_no_picture_is_one_sentence(name):
     ):
         with one_sentence(ValueError, "render() must give a picture (H, W, 3)", words, "mend it"):
             use()
-
-
-@pytest.mark.parametrize("dtype", [np.uint8, np.float64])
-def test_whole_numbers_to_255_are_a_picture(dtype):
-    recording = record(lambda obs: np.zeros(1), Giving(picture=COLOURS.astype(dtype)))
-    assert recording.frames.dtype == np.uint8
-    assert recording.frames.min() == recording.frames.max() == 100
 
 
 # ---- copies --------------------------------------------------------------------------------------
