@@ -59,7 +59,7 @@ def draw(x):
         raise ValueError("x is <too> large")
     return plot_discount(0.5)
 
-explore(draw, x=Slider(0, 2, 0))
+explore(draw, x=Slider(0, 2, 0, 1))
 """,
 }
 TRAINING = [

@@ -20,7 +20,8 @@ from helpers.show.notebook import in_kernel, picture_widget, png_bundle, publish
 from helpers.show.video import render, rgb_env
 
 SPEEDS = {"real time": 1.0, "half speed": 0.5, "slow motion": 0.2}
-DEFAULT_SPEED = {"CartPole-v1": "slow motion"}  # the pole falls faster than a person reacts
+# A person takes a quarter of a second to react, and a pole or a pendulum falls in less.
+DEFAULT_SPEED = {"CartPole-v1": "slow motion", "SparsePendulum-v0": "slow motion"}
 ACTION_NAMES = {
     "CartPole-v1": ("push left", "push right"),
     "MountainCar-v0": ("push left", "coast", "push right"),
@@ -66,8 +67,7 @@ class Drive:
     """
 
     playing: Drive | None = None
-    pictures_per_second = 25
-    speed = ""  # at first; by default it depends on the environment
+    pictures_per_second = 30
     presses = 40  # of a key, from one end of a slider to the other
     how = "Press Start."
 
@@ -109,9 +109,8 @@ class Drive:
         self.image.tooltip = f"{self.id or 'The environment'} as it is now; in words below."
         self.image.layout = w.Layout(width=f"{frame.shape[1]}px", border=f"1px solid {FRAME}")
         self.inputs = self.make_sliders(frame.shape[1])
-        names = list(SPEEDS)
-        speed = self.speed or DEFAULT_SPEED.get(self.id, names[0])
-        self.speed_choice = w.Dropdown(options=names, value=speed)
+        speed = DEFAULT_SPEED.get(self.id, "real time")
+        self.speed_choice = w.Dropdown(options=list(SPEEDS), value=speed)
         self.speed_choice.layout.width = "120px"
         self.start_button = button("Start", "play", self.start)
         self.stop_button = button("Stop", "pause", self.stop)

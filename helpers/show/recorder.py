@@ -56,9 +56,6 @@ class Recorder(Drive):
         path: where `save` writes.
     """
 
-    pictures_per_second = 30
-    # A person takes a quarter of a second to react, and a pendulum falls in less.
-    speed = "slow motion"
     presses = 4
     how = (
         "Press Start, or just move the slider. <b>Click its handle, then use the arrow keys</b> "
