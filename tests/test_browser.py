@@ -59,7 +59,7 @@ def draw(x):
         raise ValueError("x is <too> large")
     return plot_discount(0.5)
 
-explore(draw, x=Slider(0, 2, 0))
+explore(draw, x=Slider(0, 2, 0, 1))
 """,
 }
 TRAINING = [
@@ -240,7 +240,7 @@ def test_drive_runs_only_between_start_and_stop_and_says_how_it_ended(notebook: 
     page.wait_for_timeout(300)
     assert source_of(image) == still
     area.locator("select").select_option(label="real time")
-    area.get_by_role("button", name="Reset").click()
+    area.get_by_role("button", name="New episode").click()
     area.get_by_role("button", name="Start").click()
     area.get_by_text("terminated").wait_for()
     assert "value is 0" in area.inner_text()

@@ -102,7 +102,7 @@ def test_nothing_is_lost_when_the_cell_is_run_again_or_cleared(lab: Lab) -> None
     game.get_by_role("button", name="Start").click()
     game.get_by_text(re.compile(r"step \d+, return")).wait_for()
     lab.run_cell(GAME)
-    game.get_by_text("Stopped at step").wait_for()
+    game.get_by_text("Stopped.").wait_for()
     assert "1: " in game.inner_text()
     game.get_by_role("button", name="Start").click()
     changes(lab, game.locator("img"))

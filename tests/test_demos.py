@@ -236,7 +236,7 @@ def test_an_interrupted_save_leaves_the_old_file(tmp_path, monkeypatch):
     def fail(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(np.lib.format, "write_array", fail)
+    monkeypatch.setattr(np, "savez_compressed", fail)
     with pytest.raises(KeyboardInterrupt):
         save_demos(path, some_demos(seed=1))
     assert path.read_bytes() == before

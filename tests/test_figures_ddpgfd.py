@@ -37,8 +37,9 @@ def random_trees(count: int):
     for _ in range(count):
         capacity = int(rng.integers(1, 17))
         tree = SumTree(capacity, top=1)
-        tree[np.arange(capacity)] = rng.exponential(size=capacity) * (rng.random(capacity) < 0.8)
-        tree[rng.integers(capacity)] = 1.0
+        values = rng.exponential(size=capacity) * (rng.random(capacity) < 0.8)
+        tree.set(np.arange(capacity), values)
+        tree.set(rng.integers(capacity, size=1), np.ones(1))
         draws = tree.total * rng.random(20)
         edges = np.minimum(np.cumsum(tree.leaves), tree.total)
         yield tree, [*draws.tolist(), *edges.tolist(), 0.0, tree.total, 2 * tree.total]
@@ -75,7 +76,7 @@ def test_the_picture_of_a_draw_is_the_tree_that_was_drawn_from():
 def test_nodes_bars_and_number_line_have_the_numbers_of_the_tree():
     priorities = [*PRIORITIES[:CHANGED], 8.0, *PRIORITIES[CHANGED + 1 :]]
     tree = SumTree(len(priorities), top=1)
-    tree[np.arange(len(priorities))] = priorities
+    tree.set(np.arange(len(priorities)), np.array(priorities))
     ax = plot_tree_walk(7.25, priority=8.0).axes[0]
     edges, frames, _, areas = ax.collections
     written = {t.get_position(): t.get_text() for t in ax.texts}

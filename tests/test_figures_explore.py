@@ -26,7 +26,7 @@ from helpers.show.figures.explore import (
     explore,
     listed,
 )
-from helpers.show.plotting import moving, new_figure, to_image, to_png
+from helpers.show.plotting import moving, new_figure, to_image
 from tests.figures import RESULTS, apart, fresh, lively
 from tests.live import VIEW, without_ipywidgets
 
@@ -134,7 +134,7 @@ def test_texts_stay_apart_and_axes_stay_while_sliding(name):
     for settings in combinations(controls):
         with moving(kept):
             fig = draw(**settings)
-        assert to_png(fig, scale=0.5) == to_png(draw(**settings), scale=0.5), settings
+        assert to_image(fig, 0.5) == to_image(draw(**settings), 0.5), settings
         places = [*fig.get_size_inches()]
         for i, ax in enumerate(fig.axes):
             places += ax.get_position().bounds
@@ -164,7 +164,7 @@ def test_controls_become_the_right_widgets(page, views):
 
     explore(
         draw,
-        whole=Slider(1, 9, 3, label="a whole number"),
+        whole=Slider(1, 9, 3, 1, "a whole number"),
         real=Slider(0.0, 1.0, 0.25, 0.05),
         pick=Choice({"first": 10, "second": 20}, default=20),
         listed=Scale((5, 6)),
@@ -203,8 +203,8 @@ def test_an_error_in_a_drawing_is_shown_and_goes_away(page, views):
         return fig
 
     with pytest.raises(ValueError, match="x is <two>"):
-        explore(draw, x=Slider(0, 3, 2))
-    explore(draw, x=Slider(0, 3, 0))
+        explore(draw, x=Slider(0, 3, 2, 1))
+    explore(draw, x=Slider(0, 3, 0, 1))
     [slider], image, problem = parts(views[0])
     before = image.value
     slider.value = 2

@@ -15,7 +15,7 @@ from helpers.show.figures.practice_imaginary_studies import (
 )
 from helpers.show.figures.practice_long_training import plot_robot
 from helpers.show.figures.practice_seeds import REPORT_COLOURS, plot_seeds
-from helpers.show.plotting import to_png
+from helpers.show.plotting import to_image
 from tests.figures import apart, sentence
 
 # --- A long training --------------------------------------------------------------------------
@@ -52,7 +52,7 @@ def test_a_training_is_drawn_with_its_best_and_its_spread():
     low, high = ax.get_ylim()
     assert low < min(min(r["returns"]) for r in record["curve"])
     assert high > 4683.4 + 540
-    to_png(fig, scale=1)
+    to_image(fig)
     assert "20k" in [text.get_text() for text in ax.get_xticklabels()]
     apart(fig)
 

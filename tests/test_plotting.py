@@ -28,9 +28,9 @@ from helpers.show.plotting import (
     legend_above,
     margins,
     new_figure,
+    quick_png,
     show,
     to_image,
-    to_png,
 )
 from helpers.show.trying import plot_tries
 from helpers.training.statistics import interquartile_mean
@@ -83,7 +83,7 @@ def image(png: bytes | str) -> Image.Image:
 def test_png_is_sharp_white_and_of_the_size_asked_for():
     fig, ax = new_figure(width=4, height=2)
     label(ax, "title", "x", "y")
-    picture = image(to_png(fig, scale=2))
+    picture = image(quick_png(to_image(fig, scale=2)))
     assert picture.size == (800, 400)
     assert picture.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
     pixels, drawn = (np.asarray(each.convert("RGB")) for each in (picture, to_image(fig, scale=2)))
@@ -97,7 +97,7 @@ def test_the_theme_changes_no_global_setting():
     margins(fig)
     axes[0].plot([0, 20_000], [1, 2], label="line")
     legend_above(label(axes[0], "t", "environment steps", "y"))
-    to_png(fig)
+    to_image(fig)
     assert dict(mpl.rcParams) == before
     assert "20k" in [t.get_text() for t in axes[0].get_xticklabels()]
 
@@ -246,7 +246,7 @@ def draw_live(fig: Figure, monkeypatch: pytest.MonkeyPatch) -> None:
     Agent().learn(10, curves)
 
 
-@pytest.mark.parametrize("draw", [lambda fig, _: to_png(fig), draw_live])
+@pytest.mark.parametrize("draw", [lambda fig, _: to_image(fig), draw_live])
 def test_the_stop_button_waits_for_the_picture(page, heard, monkeypatch, draw):
     fig, button = Figure(figsize=(6, 3)), StopButton()
     fig.add_artist(button)

@@ -178,23 +178,14 @@ MEMORIES = {
     "too many steps": at(
         *BUFFER, "steps", value=lambda steps: [torch.cat([part] * 100) for part in steps]
     ),
-    "a position beyond": at(*BUFFER, "position", value=10_000),
-    "a position before": at(*BUFFER, "position", value=-1),
-    "a position where the next step does not go": at(*BUFFER, "position", value=3),
     "no noise": at("memories", "noise", value=KeyError),
 }
 PRIORITIES = {
     "no priorities": at(*BUFFER, "priorities", value=KeyError),
     "too few": at(*BUFFER, "priorities", value=lambda p: p[:-1]),
-    "zero": at(*BUFFER, "priorities", value=lambda p: p * 0),
     "not numbers": at(*BUFFER, "priorities", value=lambda p: p * np.nan),
     "endless": at(*BUFFER, "priorities", value=lambda p: p * np.inf),
     "other ends": at(*BUFFER, "ends", value=lambda ends: ends[1:]),
-    "more demonstrations than steps": at(*BUFFER, "demos", value=5000),
-    "fewer demonstrations than none": at(*BUFFER, "demos", value=-1),
-    "a newest step that is not there": at(*BUFFER, "newest", value=5000),
-    "a sample count": at(*BUFFER, "samples", value="many"),
-    "a largest priority": at(*BUFFER, "max_priority", value=float("nan")),
 }
 
 

@@ -184,7 +184,7 @@ def barriers(page: Any, axe: str) -> list[str]:
 
 
 def test_an_explorer_moves_without_a_kernel(page: Any, tmp_path: Path) -> None:
-    controls = {"noise": Slider(0.0, 1.0, 0.5, 0.5, "σ"), "n": Choice({"few": 2, "many": 9})}
+    controls = {"noise": Slider(0.0, 1.0, 0.5, 0.5, "σ"), "n": Choice({"few": 2, "many": 9}, 2)}
     known = frames(
         lambda noise, n: new_figure(width=2 + noise, height=n / 4)[0], controls, tmp_path, "x"
     )

@@ -209,30 +209,6 @@ def test_actions_of_no_number_are_one_sentence(kind, space):
         trained(kind, action=space)
 
 
-# ---- far from 0 ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", [SAC, A2C])
-@pytest.mark.parametrize(
-    ("offset", "width", "space", "told"),
-    [
-        (1.7e9, 1, ANY["f8"], True), (1e6, 1, ANY["f4"], True), (1e4, 1, ANY["f8"], False),
-        (1.7e9 + 0.1, 0, ANY["f8"], False),  # which does not move
-    ],
-)  # fmt: skip
-def test_normalising_what_float32_cannot_tell_apart_says_so(kind, offset, width, space, told):
-    def clock(env):
-        return np.array([offset + width * env.np_random.uniform(-1, 1), env.np_random.normal()])
-
-    settings = {"normalize": ("obs",)} | ({"learning_starts": 500} if kind is SAC else {})
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        trained(kind, 200, obs=clock, space=space, settings=settings)
-    texts = [str(each.message) for each in caught]
-    assert len(texts) == told
-    assert not told or ("number 0 of" in texts[0] and "subtract a fixed number" in texts[0])
-
-
 # ---- infos ---------------------------------------------------------------------------------------
 
 
@@ -261,11 +237,8 @@ def test_an_info_may_hold_anything(kind, info):
 GREY = np.full((64, 64), 100, np.uint8)
 COLOURS = np.full((64, 64, 3), 100, np.uint8)
 NO_PICTURES = {
-    "floats to 1": (COLOURS / 200, "float64 (64, 64, 3) from 0.5 to 0.5"),
-    "black and white to 1": (COLOURS / 100, "from 1 to 1"),
-    "halves": (COLOURS + 0.5, "from 100 to 100"),
-    "below 0": (-1.0 * COLOURS, "from -100 to -100"),
-    "above 255": (COLOURS * np.int64(3), "int64 (64, 64, 3) from 300 to 300"),
+    "floats to 1": (COLOURS / 200, "float64 (64, 64, 3)"),
+    "whole numbers": (COLOURS.astype(int), "int64 (64, 64, 3)"),
     "bools": (COLOURS > 50, "bool (64, 64, 3)"),
     "RGBA": (np.dstack([COLOURS, GREY]), "uint8 (64, 64, 4)"),
     "grey": (GREY, "uint8 (64, 64)"),
@@ -286,13 +259,6 @@ def test_what_is_no_picture_is_one_sentence(name):
     ):
         with one_sentence(ValueError, "render() must give a picture (H, W, 3)", words, "mend it"):
             use()
-
-
-@pytest.mark.parametrize("dtype", [np.uint8, np.float64])
-def test_whole_numbers_to_255_are_a_picture(dtype):
-    recording = record(lambda obs: np.zeros(1), Giving(picture=COLOURS.astype(dtype)))
-    assert recording.frames.dtype == np.uint8
-    assert recording.frames.min() == recording.frames.max() == 100
 
 
 # ---- copies --------------------------------------------------------------------------------------
@@ -380,9 +346,9 @@ def test_what_cannot_be_copied_needs_a_function(kind):
 class Row:
     looked_at = 0
 
-    def __reduce__(self):
+    def __repr__(self):
         Row.looked_at += 1
-        return bytes, (bytes(200),)
+        return "a row"
 
 
 @pytest.mark.parametrize("kind", [TD3, PPO])
@@ -396,7 +362,7 @@ def test_learning_a_step_does_not_read_all_that_an_environment_holds(kind):
     Row.looked_at = 0
     tracemalloc.start()
     agent.learn(1)
-    assert Row.looked_at < 2000 * 2 * len(agent.training_envs())  # before and after
+    assert Row.looked_at < 20 * 2 * len(agent.training_envs())  # before and after
     assert tracemalloc.get_traced_memory()[1] < 4e6  # half of a table
     tracemalloc.stop()
 

@@ -46,7 +46,7 @@ from helpers.envs.make import (
     spaces_of,
 )
 from helpers.envs.resumable import DIVERGED, Resumable
-from helpers.envs.units import warn_of_far_numbers, warn_of_loose_bounds
+from helpers.envs.units import warn_of_loose_bounds
 from helpers.names import check_names, explained, is_elsewhere, unknown
 
 Callback = Callable[["Agent"], bool | None]
@@ -424,7 +424,6 @@ class Agent(Configured):
         if self.normalizer is not None:
             envs = self.training_envs()
             self.normalizer.learn_from([env.seen or [] for env in envs], self.measured)
-            warn_of_far_numbers(self.normalizer, envs)
             for env in envs:
                 env.seen = []
 

@@ -1,8 +1,8 @@
 """Demonstrations: somebody's steps in an environment, in a file that runs no code when it is read.
 
 Many tutorials keep demonstrations in a pickle, and to load a pickle is to run whatever its author
-put there. Here they are plain arrays beside a text that says what they are, and nothing in the file
-is believed before it is checked.
+put there. Here they are plain arrays beside a text that says what they are, read by numpy without
+pickles, and checked.
 """
 
 import json
@@ -10,6 +10,7 @@ import os
 import re
 import textwrap
 import warnings
+import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,22 +22,21 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
-from helpers.demos.npz import NpzReader, write_npz
 from helpers.envs.make import EnvLike, make_env, one_line
 from helpers.envs.make import env_id as id_of
 from helpers.envs.plain_spaces import describe_space
 from helpers.envs.resumable import Resumable
 from helpers.evaluation import as_function
+from helpers.files import replaced_whole
 
 FORMAT, VERSION = "actor-critic-course demonstrations", 1
 ARRAYS = ("obs", "action", "reward", "next_obs", "terminated", "truncated")
-MAX_BYTES = 2**28  # of a file, and of all that is packed into it: 256 MB
-MAX_ABOUT = 2**22  # of the text in it
+MAX_BYTES = 2**28  # of all that is packed into a file: 256 MB
 MAX_MAKER = 500  # characters
 # gymnasium takes "module:Name-v0" as well, and imports that module: never from a file.
 ENV_ID = re.compile(r"([\w-]+/)?[\w.-]+", re.ASCII)
 # What is read of the text in a file beside format and version, and of which kind it is.
-ENTRIES = {"env_id": str, "spaces": dict, "maker": str, "steps": int}
+ENTRIES = {"env_id": str, "spaces": dict, "maker": str}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -293,21 +293,22 @@ def save_demos(path: str | os.PathLike, demos: Demos) -> None:
         "spaces": described,
         "made with": {package: version(package) for package in ("gymnasium", "numpy")},
     }
-    arrays = {"about": np.array(json.dumps(about, allow_nan=False))}
+    arrays: dict[str, Any] = {"about": np.array(json.dumps(about, allow_nan=False))}
     arrays |= {name: getattr(demos, name) for name in ARRAYS}
     size = sum(array.nbytes for array in arrays.values())
-    if size > 0.99 * MAX_BYTES or arrays["about"].nbytes > 0.99 * MAX_ABOUT:
+    if size > 0.99 * MAX_BYTES:
         raise ValueError(
             f"These demonstrations take {size / 2**20:.0f} MB in {len(demos.episodes):,} episodes, "
             f"more than one file holds ({MAX_BYTES // 2**20} MB): save fewer of them."
         )
-    write_npz(Path(path), arrays)
+    with replaced_whole(Path(path)) as unfinished, open(unfinished, "wb") as file:
+        np.savez_compressed(file, **arrays)
 
 
 def load_demos(path: str | os.PathLike, env: EnvLike | None = None) -> Demos:
     """Read what `save_demos` wrote, or with "minari:NAME" a Minari dataset of that name.
 
-    Runs no code from the file, and unpacks no array before its size is known to be right.
+    Runs no code from the file, and unpacks nothing that would take more than `MAX_BYTES`.
 
     Args:
         path: the file.
@@ -329,54 +330,63 @@ def load_demos(path: str | os.PathLike, env: EnvLike | None = None) -> Demos:
             f"There is no file {path}: check its name, or make it with record_demos and save_demos."
         )
     try:
-        with (
-            warnings.catch_warnings(action="ignore"),  # numpy's, on headers that it cannot parse
-            NpzReader(path, ("about", *ARRAYS), MAX_BYTES) as file,
-        ):
-            return _read(path, file, env)
-    except _Told as sentence:
-        raise ValueError(str(sentence)) from sentence.__cause__
+        with warnings.catch_warnings(action="ignore"):  # numpy's, on headers that it cannot parse
+            arrays = _unpacked(path)
+        about = _read_about(arrays.pop("about").item())
     except Exception as error:  # what a damaged file holds may fail in any way
-        reason = textwrap.shorten(str(error).rstrip("."), 200, placeholder=" ...")
+        raise _damaged(path, error) from error
+    if about["version"] > VERSION:
         raise ValueError(
-            f"{path} is damaged, or no file of demonstrations of this course "
-            f"({reason if reason.isprintable() and reason else type(error).__name__}): make it "
-            "again with record_demos and save_demos."
-        ) from error
-
-
-class _Told(Exception):
-    """A whole sentence about a file, in place of the usual one around a reason."""
-
-
-def _read(path: Path, file: NpzReader, env: EnvLike | None) -> Demos:
-    about = _about(path, file.read_text("about", MAX_ABOUT))
+            f"{path} was written by a newer version of this course (format {about['version']:.3g}, "
+            f"this one reads up to {VERSION}): update the course."
+        )
     arena = _arena(path, about, env)
     try:
-        demos = Demos(about["env_id"], about["maker"], **_arrays(file, about["steps"], arena))
+        demos = Demos(about["env_id"], about["maker"], **arrays)
         check_spaces(demos, arena)
+    except ValueError as error:
+        raise _damaged(path, error) from error
     finally:
         if arena is not env:
             arena.close()
     return demos
 
 
-def _about(path: Path, text: str) -> dict:
+def _damaged(path: Path, error: Exception) -> ValueError:
+    reason = textwrap.shorten(str(error).rstrip("."), 200, placeholder=" ...")
+    return ValueError(
+        f"{path} is damaged, or no file of demonstrations of this course "
+        f"({reason if reason.isprintable() and reason else type(error).__name__}): make it "
+        "again with record_demos and save_demos."
+    )
+
+
+def _unpacked(path: Path) -> dict[str, np.ndarray]:
+    """The arrays in a file, by name, if they are the expected ones and not too large."""
+    if not path.is_file():
+        raise ValueError("it is not a file")
+    with zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+    if sorted(each.filename for each in members) != sorted(f"{n}.npy" for n in ("about", *ARRAYS)):
+        raise ValueError("it holds other arrays than such a file does")
+    if sum(each.file_size for each in members) > MAX_BYTES:
+        raise ValueError(f"unpacked it would be larger than {MAX_BYTES // 2**20} MB")
+    with np.load(path, allow_pickle=False) as file:
+        return dict(file)
+
+
+def _read_about(text: str) -> dict:
     """The text in a file, checked as far as can be without its arrays."""
     about = json.loads(text)
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise ValueError("its text names another format")
     if type(about.get("version")) is not int or about["version"] < 1:
         raise ValueError("its text names no version")
-    if about["version"] > VERSION:
-        raise _Told(
-            f"{path} was written by a newer version of this course (format {about['version']:.3g}, "
-            f"this one reads up to {VERSION}): update the course."
-        )
-    for name, kind in ENTRIES.items():
-        if type(about.get(name)) is not kind:
-            raise ValueError(f"its text says nothing usable about {name}")
-    _check_words(about["env_id"], about["maker"])
+    if about["version"] == VERSION:
+        for name, kind in ENTRIES.items():
+            if type(about.get(name)) is not kind:
+                raise ValueError(f"its text says nothing usable about {name}")
+        _check_words(about["env_id"], about["maker"])
     return about
 
 
@@ -384,35 +394,21 @@ def _arena(path: Path, about: dict, env: EnvLike | None) -> gym.Env:
     """The environment to check the arrays against: it is the one that the file names."""
     named = about["env_id"]
     if env is None and named not in gym.registry:
-        raise _Told(
+        raise ValueError(
             f"{path} holds demonstrations in {named}, which gymnasium does not know here: import "
             "what registers it, or pass env."
         )
-    try:
-        arena = env if isinstance(env, gym.Env) else make_env(named if env is None else env)
-    except ValueError as error:
-        raise _Told(str(error)) from error
+    arena = env if isinstance(env, gym.Env) else make_env(named if env is None else env)
     wanted = id_of(arena)  # None: it has wrappers or arguments, so that only its spaces say more
     if wanted not in (named, None):
-        raise _Told(
+        raise ValueError(
             f"{path} holds demonstrations in {named}, not in {wanted}: use them there, or record "
             f"others in {wanted}."
         )
     if describe_spaces(arena) != about["spaces"]:
-        raise _Told(
+        raise ValueError(
             f"{path} was recorded with other spaces than observations "
             f"{one_line(arena.observation_space)} and actions {one_line(arena.action_space)}: load "
             "it for the environment it was recorded in, or record it again in this one."
         )
     return arena
-
-
-def _arrays(file: NpzReader, steps: int, env: Any) -> dict[str, np.ndarray]:
-    obs, action = env.observation_space.shape, env.action_space.shape
-    real, flag = np.dtype("<f4"), np.dtype(bool)
-    whole = np.dtype("<i8") if isinstance(env.action_space, spaces.Discrete) else real
-    shapes, kinds = (obs, action, (), obs, (), ()), (real, whole, real, real, flag, flag)
-    return {
-        name: file.read(name, (steps, *shape), kind)
-        for name, shape, kind in zip(ARRAYS, shapes, kinds, strict=True)
-    }

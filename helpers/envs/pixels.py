@@ -7,7 +7,6 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 
-from helpers.envs.flat import as_held
 from helpers.envs.make import one_line, without_screen
 
 
@@ -79,7 +78,7 @@ def draw(env: gym.Env) -> np.ndarray:
     `ValueError` if it draws something else.
     """
     try:
-        picture = env.render()
+        picture: Any = env.render()
     except gym.error.DependencyNotInstalled as error:
         raise RuntimeError(
             "Drawing this environment needs a package that is not installed: "
@@ -91,23 +90,13 @@ def draw(env: gym.Env) -> np.ndarray:
             f"This machine cannot draw the environment ({one_line(error)}). For MuJoCo's robots on "
             "a Linux machine without a screen: apt-get install libegl1, then restart the kernel."
         ) from error
-    return as_picture(picture)
-
-
-def as_picture(drawn: Any) -> np.ndarray:
-    """What `render` gave as (H, W, 3) uint8. Raises `ValueError` if that would be another."""
-    array = np.asarray(None if isinstance(drawn, (list, tuple)) else drawn)
-    kind, shape = array.dtype.kind, array.shape
-    is_coloured = kind in "iuf" and array.size > 0 and shape == (*shape[:2], 3)
-    held = as_held(array, np.dtype(np.uint8)) if is_coloured else None
-    # Floats of which 1 is the brightest go from 0 to 1.
-    if held is not None and not (kind == "f" and 0 < array.max() <= 1):
-        return held
-    gave = f"{array.dtype} {shape}" if shape else type(drawn).__name__
-    numbers = f" from {array.min():.3g} to {array.max():.3g}" if is_coloured else ""
+    is_array = isinstance(picture, np.ndarray)
+    if is_array and picture.dtype == np.uint8 and picture.shape[2:] == (3,) and picture.size:
+        return picture
+    gave = f"{picture.dtype} {picture.shape}" if is_array else type(picture).__name__
     raise ValueError(
-        "The environment's render() must give a picture (H, W, 3) of whole numbers from 0 to 255, "
-        f"it gave {gave}{numbers}: mend it."
+        "The environment's render() must give a picture (H, W, 3) of uint8, from 0 to 255, it gave "
+        f"{gave}: mend it."
     )
 
 

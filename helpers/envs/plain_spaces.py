@@ -1,13 +1,10 @@
 """Spaces in plain values, so that a file can say which observations and actions there were."""
 
-import math
 from collections import OrderedDict
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
-
-MAX_NUMBERS = 10_000_000  # of one observation: a file may say what it likes
 
 
 def describe_space(space: spaces.Space) -> dict[str, Any]:
@@ -37,8 +34,8 @@ def space_from(plain: dict[str, Any]) -> spaces.Space:
     match plain:
         case {"kind": "Box", "shape": shape, "dtype": dtype, "low": low, "high": high}:
             kind = np.dtype(str(dtype))
-            if kind.kind not in "bfiu" or not 0 <= math.prod(shape) <= MAX_NUMBERS:
-                raise ValueError("a Box of no numbers, or of too many")
+            if kind.kind not in "bfiu":
+                raise ValueError("a Box of no numbers")
             bounds = (np.array(each, kind) for each in (low, high))
             low, high = (
                 np.full(shape, b.item(), kind) if b.size == 1 else b.reshape(shape) for b in bounds
@@ -49,7 +46,6 @@ def space_from(plain: dict[str, Any]) -> spaces.Space:
         case {"kind": "MultiDiscrete", "nvec": nvec, "start": start}:
             return spaces.MultiDiscrete(nvec, start=start)
         case {"kind": "MultiBinary", "shape": shape}:
-            _check_size(shape)
             return spaces.MultiBinary(shape[0] if len(shape) == 1 else shape)
         case {"kind": "Tuple", "of": parts}:
             return spaces.Tuple([space_from(each) for each in parts])
@@ -74,8 +70,3 @@ def _describe_bounds(bounds: np.ndarray) -> list:
     flat = [bound.item() for bound in bounds.ravel()]
     flat = flat[:1] if len(set(flat)) == 1 else flat
     return [bound if np.isfinite(bound) else str(bound) for bound in flat]
-
-
-def _check_size(shape: list[int]) -> None:
-    if not all(type(size) is int and size >= 0 for size in shape) or math.prod(shape) > MAX_NUMBERS:
-        raise ValueError("observations or actions of too many numbers")

@@ -7,14 +7,12 @@ and is acted in as it was, comes to the same place, to the last bit, if all its 
 from that generator, as gymnasium asks for.
 """
 
-import hashlib
 import math
-import pickle
+import reprlib
 import warnings
 from collections import deque
-from collections.abc import Iterator
-from contextlib import suppress
-from types import SimpleNamespace
+from collections.abc import Collection, Iterator
+from numbers import Number
 from typing import Any, NamedTuple
 
 import gymnasium as gym
@@ -26,7 +24,8 @@ from gymnasium.wrappers import TimeLimit
 from helpers.envs.flat import as_held, cannot_hold
 
 LONGEST = 100_000  # steps remembered; an episode that never ends must not fill the memory
-LOOKED_AT = 2**18  # bytes of an attribute: a table of 100 MB must not be read at every `learn`
+GLANCE = reprlib.Repr()  # of a long list or a large array the beginning and the end
+GLANCE.maxother = 2_000  # characters
 DIVERGED = (
     "training has diverged; begin anew with a smaller learning rate, smaller rewards "
     "(reward_scale), or normalize=('obs', 'rewards')."
@@ -250,35 +249,15 @@ def wrappers_of(env: gym.Env) -> Iterator[gym.Wrapper]:
 
 def _state(env: gym.Env) -> dict[str, Any]:
     """What tells whether an environment was acted in: its steps, as the outermost time limit has
-    counted them, and digests of its attributes.
+    counted them, its random generator, and its numbers, as far as a glance at them shows.
     """
     counted = [each._elapsed_steps for each in wrappers_of(env) if isinstance(each, TimeLimit)]
-    state: dict[str, Any] = {"steps counted": counted[:1]}
-    for name, value in vars(env.unwrapped).items():
-        if isinstance(value, spaces.Space):
-            continue  # no step changes one, and a Box keeps its text once somebody prints it
-        with suppress(Exception):  # what cannot be pickled may refuse in any way
-            state[name] = _digest(value)
-    return state
-
-
-def _digest(value: Any) -> bytes:
-    """Of what pickle writes of it: of large arrays a sample, of long lists the beginning."""
-    digest, left = hashlib.blake2b(), LOOKED_AT
-
-    def write(part: Any) -> None:
-        nonlocal left
-        look = np.frombuffer(part, np.uint8)
-        if look.size > LOOKED_AT // 2:
-            look = look[:: look.size // 2**12 | 1]  # odd: each byte of a number has its turn
-        digest.update(look.tobytes())
-        if (left := left - look.size) < 0:
-            raise BufferError
-
-    with suppress(BufferError):
-        # Protocol 5 hands on an array as it is.
-        pickle.Pickler(SimpleNamespace(write=write), 5).dump(value)
-    return digest.digest()
+    numbers = {
+        name: GLANCE.repr(value)
+        for name, value in vars(env.unwrapped).items()
+        if isinstance(value, Number | Collection)
+    }
+    return {"steps counted": counted[:1], "random state": _random_state(env), **numbers}
 
 
 def _kinds(result: Any) -> str:

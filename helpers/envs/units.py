@@ -1,7 +1,6 @@
 """Two units: [-1, 1], in which agents think, and those of the environment."""
 
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -11,7 +10,6 @@ from helpers.envs.make import one_line, picture_axes, picture_shape
 
 TIGHT = 0.05  # of the range that a space names; see `warn_of_loose_bounds`
 ENOUGH = 300  # observations; of fewer nobody knows how far they go
-MEASURED = 100  # when `warn_of_far_numbers` looks
 
 
 def to_env_units(action: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -67,27 +65,6 @@ def warn_of_loose_bounds(agent: Any) -> None:
         f"{high[part]:.3g}, so name tighter bounds, or set normalize=('obs',).",
         stacklevel=2,
     )
-
-
-def warn_of_far_numbers(normalizer: Any, envs: Sequence[Any]) -> None:
-    """Warn, once `MEASURED` are, if a part of the observations moves so far from 0 that float32,
-    which has 24 binary digits, keeps less than four of that; `envs` have `seen` the last ones.
-    """
-    shown = [obs for env in envs for obs, *_ in env.seen or []]
-    stats = normalizer.of_obs
-    before = float(stats.count) - len(shown)
-    if "obs" not in normalizer.parts or not before < MEASURED <= before + len(shown):
-        return
-    shown += [env.transition.obs for env in envs if env.transition]
-    rows = np.reshape(shown, (-1, len(stats.mean)))
-    far = (stats.std < 2.0**-20 * stats.mean.abs()).numpy() & (rows.min(0) < rows.max(0))
-    for part in np.flatnonzero(far)[:1]:
-        warnings.warn(
-            f"Networks hardly see number {part} of the observations move: it is about "
-            f"{rows[-1, part]:.3g}, of which float32 keeps too few digits: subtract a fixed number "
-            "in a wrapper, such as gymnasium.wrappers.TransformObservation.",
-            stacklevel=2,
-        )
 
 
 class Units:

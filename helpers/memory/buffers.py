@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 
 from helpers.memory import replay
 from helpers.memory.replay import Batch
-from helpers.memory.segment_tree import SumTree, check_places, check_priorities
+from helpers.memory.segment_tree import SumTree
 from helpers.names import explained
 
 
@@ -352,11 +353,26 @@ class PrioritizedReplayBuffer(ReplayBuffer):
                 f"Indices and priorities have one shape (B,), got {indices.shape} and "
                 f"{priorities.shape}."
             )
-        if priorities.size and not (priorities.min() > 0 and priorities.max() < np.inf):
-            check_priorities(priorities)
+        if not ((priorities > 0) & (priorities < np.inf)).all():
             raise ValueError(
-                "A priority of 0 would never be drawn again: add a small positive number."
+                "A priority is a finite number above 0, got "
+                f"{priorities[~((priorities > 0) & (priorities < np.inf))][0]}; 0 would never be "
+                "drawn again: add a small positive number."
             )
+
+
+def check_places(indices: ArrayLike, size: int) -> np.ndarray:
+    """`indices` as an array of integers. Raises `IndexError` unless all are from 0 to size - 1."""
+    indices = np.asarray(indices)
+    if indices.size == 0:
+        return indices.astype(np.intp)
+    if indices.dtype.kind not in "iu":
+        raise IndexError(f"Places are whole numbers, got values of type {indices.dtype}.")
+    places = indices.astype(np.intp, copy=False)
+    if places.view(np.uintp).max() >= size:  # without a sign, a negative number is a huge one
+        wrong = indices[(indices < 0) | (indices >= size)][0]
+        raise IndexError(f"Only the places 0 to {size - 1} are in use, got {wrong}.")
+    return places
 
 
 def next_place(buffer: ReplayBuffer) -> int:
@@ -406,41 +422,18 @@ PRIORITIZED = ("max_priority", "samples", "demos", "newest")
 def restore_memory(buffer: ReplayBuffer, memory: dict[str, Any]) -> None:
     """Put into an empty buffer what `stored_memory` took from one with the same settings.
 
-    Raises `ValueError` for what such a buffer cannot have held.
+    Raises `ValueError` for what such a buffer has no room for.
     """
-    steps, position = memory["steps"], memory["position"]
-    size = len(steps[0])
-    for part, tensor in zip(steps, buffer.tensors, strict=True):
+    size = len(memory["steps"][0])
+    for part, tensor in zip(memory["steps"], buffer.tensors, strict=True):
         same_rows = part.shape[1:] == tensor.shape[1:] and part.dtype == tensor.dtype
-        _require(same_rows and len(part) == size <= buffer.capacity)
-    full = size == buffer.capacity
-    _require(_is_count(position) and (position < size if full else position == size))
-    for part, tensor in zip(steps, buffer.tensors, strict=True):
+        if not same_rows or len(part) != size or size > buffer.capacity:
+            raise ValueError("its replay memory does not fit")
         tensor[:size] = part
-    buffer.size, buffer.position = size, position
+    buffer.size, buffer.position = size, memory["position"]
     if isinstance(buffer, PrioritizedReplayBuffer):
-        _restore_priorities(buffer, memory)
-
-
-def _restore_priorities(buffer: PrioritizedReplayBuffer, memory: dict[str, Any]) -> None:
-    size, demos, newest = buffer.size, memory["demos"], memory["newest"]
-    ends, priorities = memory["ends"].numpy(), memory["priorities"].numpy()
-    _require(ends.dtype == bool and ends.shape == (size,))
-    _require(priorities.dtype == np.float64 and priorities.shape == (size,))
-    _require(((priorities > 0) & (priorities < np.inf)).all())
-    _require(_is_count(memory["samples"]) and _is_count(demos) and demos <= buffer.position)
-    _require(newest is None or (_is_count(newest) and newest < size))
-    _require(type(memory["max_priority"]) is float and 0 < memory["max_priority"] < np.inf)
-    vars(buffer).update({name: memory[name] for name in PRIORITIZED})
-    buffer.ends[:size] = ends
-    buffer.sums.set(np.arange(size), priorities)
-    buffer.smallest = float(priorities.min(initial=np.inf))
-
-
-def _is_count(value: Any) -> bool:
-    return type(value) is int and value >= 0
-
-
-def _require(fits: bool) -> None:
-    if not fits:
-        raise ValueError("its replay memory does not fit")
+        priorities = memory["priorities"].numpy()
+        vars(buffer).update({name: memory[name] for name in PRIORITIZED})
+        buffer.ends[:size] = memory["ends"].numpy()
+        buffer.sums.set(np.arange(size), priorities)
+        buffer.smallest = float(priorities.min(initial=np.inf))

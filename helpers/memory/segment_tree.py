@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike
 
 
 class SumTree:
@@ -17,10 +16,7 @@ class SumTree:
     the textbooks. Source: Schaul et al. 2016, appendix B.2.1 ("sum-tree").
     """
 
-    usual_top = 8192
-
-    def __init__(self, capacity: int, top: int | None = None) -> None:
-        top = self.usual_top if top is None else top
+    def __init__(self, capacity: int, top: int = 8192) -> None:
         if capacity < 1 or top < 1:
             raise ValueError(
                 f"A tree needs a capacity and a top level of at least 1, got {capacity} and {top}."
@@ -31,28 +27,6 @@ class SumTree:
         # Node 1 would be the root: a top level of `width` nodes begins with node `width`.
         self.first_node, self.first_leaf = width, width * 2**self.depth
         self.nodes = np.zeros(2 * self.first_leaf)
-
-    def __len__(self) -> int:
-        return self.capacity
-
-    def __getitem__(self, indices: np.ndarray | int) -> np.ndarray:
-        """The priorities at these places, float64, in the shape of `indices`."""
-        return self.leaves[check_places(indices, self.capacity)]
-
-    def __setitem__(self, indices: np.ndarray | int, values: np.ndarray | float) -> None:
-        """Set the priorities at these places; if a place comes twice, its last value counts.
-
-        One value for all `indices`, or one for each. Raises `IndexError` or `ValueError` and sets
-        nothing if a place does not exist, or if a value is negative, infinite or NaN.
-        """
-        indices = check_places(indices, self.capacity)
-        values = np.asarray(values, dtype=np.float64)
-        if values.shape not in ((), indices.shape):
-            raise ValueError(
-                f"There must be one priority for each place, got {values.size} for {indices.size}."
-            )
-        check_priorities(values)
-        self.set(indices.ravel(), np.broadcast_to(values, indices.shape).ravel())
 
     @property
     def leaves(self) -> np.ndarray:
@@ -70,7 +44,7 @@ class SumTree:
         return self.nodes.reshape(-1, 2)
 
     def set(self, indices: np.ndarray, values: np.ndarray) -> None:
-        """Put `values` at the places `indices`, both (B,), without the checks of `tree[indices]`.
+        """Put `values` at the places `indices`, both (B,); if one comes twice, its last one counts.
 
         Nodes are computed from their children and never added to, so no rounding error piles up.
         """
@@ -120,24 +94,3 @@ class SumTree:
         prefix_sums = np.minimum(prefix_sums, math.nextafter(total, 0))
         nodes = ends.searchsorted(prefix_sums, side="right")
         return self.first_node + nodes, np.maximum(prefix_sums - ends[nodes] + top[nodes], 0)
-
-
-def check_places(indices: ArrayLike, size: int) -> np.ndarray:
-    """`indices` as an array of integers. Raises `IndexError` unless all are from 0 to size - 1."""
-    indices = np.asarray(indices)
-    if indices.size == 0:
-        return indices.astype(np.intp)
-    if indices.dtype.kind not in "iu":
-        raise IndexError(f"Places are whole numbers, got values of type {indices.dtype}.")
-    places = indices.astype(np.intp, copy=False)
-    if places.view(np.uintp).max() >= size:  # without a sign, a negative number is a huge one
-        wrong = indices[(indices < 0) | (indices >= size)][0]
-        raise IndexError(f"Only the places 0 to {size - 1} are in use, got {wrong}.")
-    return places
-
-
-def check_priorities(priorities: np.ndarray) -> None:
-    """Raise `ValueError` unless all are finite numbers from 0 up; NaN passes no comparison."""
-    if priorities.size and not (priorities.min() >= 0 and priorities.max() < np.inf):
-        wrong = priorities[~((priorities >= 0) & (priorities < np.inf))][0]
-        raise ValueError(f"A priority is a finite number from 0 up, got {wrong}.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from collections.abc import Callable
 from math import ceil
 from typing import Any
 
@@ -19,12 +20,12 @@ from helpers.show.notebook import in_kernel, picture_widget, png_bundle, publish
 from helpers.show.video import render, rgb_env
 
 SPEEDS = {"real time": 1.0, "half speed": 0.5, "slow motion": 0.2}
-DEFAULT_SPEED = {"CartPole-v1": "slow motion"}  # the pole falls faster than a person reacts
+# A person takes a quarter of a second to react, and a pole or a pendulum falls in less.
+DEFAULT_SPEED = {"CartPole-v1": "slow motion", "SparsePendulum-v0": "slow motion"}
 ACTION_NAMES = {
     "CartPole-v1": ("push left", "push right"),
     "MountainCar-v0": ("push left", "coast", "push right"),
     "Acrobot-v1": ("torque −1", "no torque", "torque +1"),
-    "LunarLander-v3": ("coast", "left engine", "main engine", "right engine"),
     "Pendulum-v1": ("torque, + is ↺",),
     "SparsePendulum-v0": ("torque, + is ↺",),
     "MountainCarContinuous-v0": ("force",),
@@ -37,7 +38,7 @@ FINAL = {
 
 
 def drive(env: str | gym.Env = "CartPole-v1", seed: int | None = None) -> Drive:
-    """Show the environment with a slider for the action, and Start, Stop and Reset.
+    """Show the environment with a slider for the action, and Start, Stop and New episode.
 
     Nothing runs before Start. Click the slider once, then the arrow keys move it too.
 
@@ -60,14 +61,15 @@ class Drive:
     Attributes:
         episodes: one dictionary for each episode that came to its end, of arrays with one row for
             each step: obs, action, reward, next_obs, terminated, truncated. An episode that is
-            left by Reset is thrown away.
+            left by New episode is thrown away.
         episode: the steps so far of the episode that is being played, as tuples.
         playing: the one game of all that runs, or None.
     """
 
     playing: Drive | None = None
-    pictures_per_second = 25
-    speed = ""  # at first; by default it depends on the environment
+    pictures_per_second = 30
+    presses = 40  # of a key, from one end of a slider to the other
+    how = "Press Start."
 
     def __init__(self, env: str | gym.Env, seed: int | None = None) -> None:
         self.env = rgb_env(env)
@@ -76,7 +78,7 @@ class Drive:
         self.box: Any = None
         self.fps = float(self.env.metadata.get("render_fps") or 30)
         self.task: asyncio.Task | None = None
-        self.lock = threading.RLock()  # Reset may come from another thread than the game's
+        self.lock = threading.RLock()  # a new episode may come from another thread than the game's
         self._run: object | None = None  # stands for one press of Start
         self._reset_env(seed)
 
@@ -107,22 +109,16 @@ class Drive:
         self.image.tooltip = f"{self.id or 'The environment'} as it is now; in words below."
         self.image.layout = w.Layout(width=f"{frame.shape[1]}px", border=f"1px solid {FRAME}")
         self.inputs = self.make_sliders(frame.shape[1])
-        names = list(SPEEDS)
-        speed = self.speed or DEFAULT_SPEED.get(self.id, names[0])
-        self.speed_choice = w.Dropdown(options=names, value=speed)
+        speed = DEFAULT_SPEED.get(self.id, "real time")
+        self.speed_choice = w.Dropdown(options=list(SPEEDS), value=speed)
         self.speed_choice.layout.width = "120px"
-        buttons = []
-        for text, icon, act in (
-            ("Start", "play", self.start),
-            ("Stop", "pause", self.stop),
-            ("Reset", "refresh", self.reset),
-        ):
-            button = w.Button(description=text, icon=icon, layout=w.Layout(width="92px"))
-            button.on_click(lambda _, act=act: act())
-            buttons.append(button)
-        self.status = w.HTML("Press Start.")
-        row = w.HBox([*buttons, self.speed_choice])
+        self.start_button = button("Start", "play", self.start)
+        self.stop_button = button("Stop", "pause", self.stop)
+        again = button("New episode", "refresh", self.reset)
+        self.status = w.HTML(self.how)
+        row = w.HBox([self.start_button, self.stop_button, again, self.speed_choice])
         self.box = w.VBox([self.image, *self.inputs, row, self.status])
+        self._enable()
 
     def make_sliders(self, width: int) -> list[Any]:
         """One for a discrete action, one for each dimension of a continuous one."""
@@ -145,7 +141,7 @@ class Drive:
             names = tuple(f"action {i + 1}" for i in range(len(low)))
         return [
             w.FloatSlider(
-                value=(a + b) / 2, min=a, max=b, step=(b - a) / 40, description=text, **common
+                (a + b) / 2, min=a, max=b, step=(b - a) / self.presses, description=text, **common
             )
             for text, a, b in zip(names, low.tolist(), high.tolist(), strict=True)
         ]
@@ -163,11 +159,12 @@ class Drive:
         # The loop that called this handler: the kernel's own, or that of the thread in which
         # JupyterLab has widget messages handled. Both go on handling sliders between two steps.
         self.task = asyncio.get_running_loop().create_task(self._play(self._run))
+        self._enable()
 
     def stop(self) -> None:
         """Pause; Start goes on from here."""
         if self.halt():
-            self._tell("Stopped. Start goes on, Reset begins a new episode.")
+            self._tell("Stopped. Start goes on.")
 
     def reset(self) -> None:
         """Stop, and go to the start of a new episode."""
@@ -175,7 +172,7 @@ class Drive:
         with self.lock:
             self._reset_env()
             self.image.value = _jpeg(render(self.env))
-            self.status.value = "Press Start."
+            self.status.value = self.how
 
     @classmethod
     def stop_all(cls) -> None:
@@ -189,7 +186,17 @@ class Drive:
         if Drive.playing is not self:
             return False
         Drive.playing = None
+        self._enable()
         return True
+
+    def _enable(self) -> None:
+        """Only the buttons that do something.
+
+        The one that was pressed keeps the keyboard otherwise, and JupyterLab takes the arrow keys
+        of a focused button as a wish to go to another cell.
+        """
+        playing = Drive.playing is self
+        self.start_button.disabled, self.stop_button.disabled = playing, not playing
 
     # The game -----------------------------------------------------------------------------
 
@@ -255,6 +262,14 @@ class Drive:
                 "It could have gone on, so its value is not 0."
             )
         self.status.value = text
+
+
+def button(text: str, icon: str, act: Callable[[], object]) -> Any:
+    import ipywidgets as w
+
+    made = w.Button(description=text, icon=icon, layout=w.Layout(width="auto"))
+    made.on_click(lambda _: act())
+    return made
 
 
 def _jpeg(frame: NDArray) -> bytes:

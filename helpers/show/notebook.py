@@ -73,24 +73,36 @@ def picture_widget() -> Any:
 
 
 @contextmanager
+def stop_button() -> Iterator[list[int]]:
+    """Ctrl-C and the stop button fill the list; the second time they interrupt as ever."""
+    pressed: list[int] = []
+    before = signal.getsignal(signal.SIGINT)
+    # The main thread alone hears them.
+    if not callable(before) or threading.current_thread() is not threading.main_thread():
+        yield pressed
+        return
+
+    def press(number: int, frame: object) -> None:
+        pressed.append(number)
+        signal.signal(signal.SIGINT, before)
+
+    signal.signal(signal.SIGINT, press)
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
 def drawing() -> Iterator[None]:
     """Draw alone, and to the end: Ctrl-C and the stop button wait for the picture.
 
     Inside matplotlib's compiled code they would come out as errors of another kind.
     """
-    with _one_at_a_time:
-        before = signal.getsignal(signal.SIGINT)
-        if not callable(before) or threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        waiting: list[tuple[Any, ...]] = []
-        signal.signal(signal.SIGINT, lambda *heard: waiting.append(heard))
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, before)
-            if waiting:
-                before(*waiting[-1])
+    with _one_at_a_time, stop_button() as pressed:
+        yield
+    if pressed:
+        signal.raise_signal(signal.SIGINT)
 
 
 def publish(data: dict[str, Any], metadata: dict[str, Any], handle: Any = None) -> Any:
@@ -106,22 +118,14 @@ def publish(data: dict[str, Any], metadata: dict[str, Any], handle: Any = None) 
 class ProgressBar:
     """How far a long computation is: percent, speed, time used and left.
 
-    On a page it is an HTML `<progress>` on its own display handle, renewed at most 5 times a
-    second. In a terminal it is a line of text at most every 5 seconds; otherwise (a pipe, a test)
-    it is quiet.
+    On a page it is an HTML `<progress>` on its own display handle (`handle`, where it goes on),
+    renewed at most 5 times a second. In a terminal it is a line of text at most every 5 seconds;
+    otherwise (a pipe, a test) it is quiet.
     """
 
-    handle: Any = None
-
-    def __init__(self, total: int, unit: str = "steps") -> None:
-        self.unit = unit
-        self.restart(total)
-
-    def restart(self, total: int, fresh: bool = True) -> None:
-        """Begin at 0 again; `fresh` on a new handle, since an old cell's output may be gone."""
-        self.total, self.began = max(1, total), time.perf_counter()
-        self.handle = None if fresh else self.handle
-        self.next_show = 0.0
+    def __init__(self, total: int, handle: Any = None, unit: str = "steps") -> None:
+        self.total, self.handle, self.unit = max(1, total), handle, unit
+        self.began, self.next_show = time.perf_counter(), 0.0
         self.update(0)
 
     def update(self, done: int, note: str = "") -> None:

@@ -75,23 +75,16 @@ def new_figure(
     """
     earlier, now = _moving.get() or ({}, {})
     asked = repr((ncols, nrows, width, height, layout, subplots))
-    made = earlier.pop(asked, None)
-    if made is not None:
-        _empty(*made)
+    if asked in earlier:
+        fig, axes = earlier.pop(asked)
+        _empty(fig, axes)
     else:
-        made = _themed_figure(ncols, nrows, (width, height), layout, subplots)
-    now[asked] = made
-    return made
-
-
-def _themed_figure(
-    ncols: int, nrows: int, size: tuple[float, float], layout: Any, subplots: dict[str, Any]
-) -> tuple[Figure, Any]:
-    fig = Figure(figsize=size, dpi=DPI, layout=layout, facecolor="white")
-    FigureCanvasAgg(fig)
-    axes = fig.subplots(nrows, ncols, **subplots)
-    for ax in np.ravel(axes):
-        style(ax)
+        fig = Figure(figsize=(width, height), dpi=DPI, layout=layout, facecolor="white")
+        FigureCanvasAgg(fig)
+        axes = fig.subplots(nrows, ncols, **subplots)
+        for ax in np.ravel(axes):
+            style(ax)
+    now[asked] = fig, axes
     return fig, axes
 
 
@@ -203,11 +196,6 @@ def margins(
 def thousands(ax: Axes) -> None:
     """Write 20000 on the x axis as 20k."""
     ax.xaxis.set_major_formatter(lambda v, _: f"{v / 1000:g}k" if abs(v) >= 1000 else f"{v:g}")
-
-
-def to_png(fig: Figure, scale: float = SCALE) -> bytes:
-    """The figure as a PNG of `width * 100 * scale` pixels, on white."""
-    return quick_png(to_image(fig, scale))
 
 
 def to_image(fig: Figure, scale: float = SCALE) -> Image.Image:
@@ -330,7 +318,7 @@ class LiveCurves:
         self.agent: Any = None
         self.advice = "call learn again to go on"  # once it was stopped
         self._handle: Any = None
-        self._progress: ProgressBar | None = None
+        self._progress: ProgressBar | None = None  # until `start`
         self._cell: Any = None
         self.due = self._picture_due = 0.0
 
@@ -342,12 +330,10 @@ class LiveCurves:
         same_cell = current_cell() is not None and current_cell() == self._cell
         self._cell = current_cell()
         self._first, self._total = agent.steps, total_steps
-        if not same_cell:
-            self._handle = None
-        if self._progress is None:
-            self._progress = ProgressBar(total_steps, unit=self.x.split()[-1])
-        else:
-            self._progress.restart(total_steps, fresh=not same_cell)
+        # In another cell on new handles: an old cell's output may be gone.
+        bar = self._progress.handle if self._progress and same_cell else None
+        self._handle = self._handle if same_cell else None
+        self._progress = ProgressBar(total_steps, bar, self.x.split()[-1])
         # The first picture waits for something to show: empty axes cost as much as full ones.
         self._picture_due = time.perf_counter() + 1
 
@@ -385,15 +371,13 @@ class LiveCurves:
         with drawing():
             self.figure.update(self.agent.history, self._first + self._total, exact=final)
             png = self.figure.png(SCALE if final else 1)
-        data, metadata = png_bundle(png, self._alt(), self.figure.width * DPI)
+        note = self._note() or "no episode has ended yet"
+        alt = f"Learning curves after {self.agent.steps:,} steps: {note}."
+        data, metadata = png_bundle(png, alt, self.figure.width * DPI)
         self._handle = publish(data, metadata, self._handle)
         now = time.perf_counter()
         pause = min((now - began) * (1 / DRAWING_SHARE - 1), LONGEST_PAUSE)
         self._picture_due = now + max(1 / UPDATES_PER_SECOND, pause)
-
-    def _alt(self) -> str:
-        note = self._note() or "no episode has ended yet"
-        return f"Learning curves after {self.agent.steps:,} steps: {note}."
 
 
 class _CurvesFigure:

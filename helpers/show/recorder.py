@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 import time
 from html import escape
 from pathlib import Path
@@ -11,19 +9,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from helpers.demos.files import ARRAYS, MAX_MAKER, Demos, describe_spaces, load_demos, save_demos
-from helpers.show.driving import Drive
-from helpers.show.notebook import in_kernel, publish
+from helpers.demos.files import ARRAYS, Demos, describe_spaces, load_demos, save_demos
+from helpers.show.driving import Drive, button
 
-LEVELS = 5  # positions of the slider: from full left to full right in four presses of a key
 PAUSE = 1.5  # seconds after an episode for which a key that is still held starts no other one
 SHOWN = 12  # episodes that are listed
-ROW = {"Start": "92px", "Stop": "92px", "New episode": "130px"}
-NO_WIDGETS = "The recorder needs ipywidgets: pip install ipywidgets, then restart the kernel."
-NO_PAGE = (
-    "The recorder is played on a notebook's page, by hand: for a policy's demonstrations use "
-    "helpers.demos.files.record_demos."
-)
 
 recorders: dict[tuple[str, Path], Recorder] = {}
 
@@ -31,7 +21,6 @@ recorders: dict[tuple[str, Path], Recorder] = {}
 def recorder(
     env_id: str = "SparsePendulum-v0",
     path: str | Path = "my_demos.npz",
-    maker: str = "a person with the recorder",
     seed: int | None = None,
 ) -> Recorder:
     """Show the environment, to be driven with the arrow keys, and record what you do.
@@ -43,7 +32,6 @@ def recorder(
     Args:
         env_id: what to drive.
         path: where Save writes. Episodes that are in the file already are kept and added to.
-        maker: the person who drives, in words, for the file.
         seed: of the first start; later ones go on from there.
 
     Returns the `Recorder`, whose `demos` are what was recorded so far.
@@ -55,10 +43,8 @@ def recorder(
     key = env_id, Path(path).absolute()
     if key not in recorders:
         recorders[key] = Recorder(*key, seed)
-    game = recorders[key]
-    game.maker = maker
-    game.show()
-    return game
+    recorders[key].show()
+    return recorders[key]
 
 
 class Recorder(Drive):
@@ -70,20 +56,21 @@ class Recorder(Drive):
         path: where `save` writes.
     """
 
-    maker = "a person"
-    pictures_per_second = 30
-    # A person takes a quarter of a second to react, and a pendulum falls in less.
-    speed = "slow motion"
+    presses = 4
+    how = (
+        "Press Start, or just move the slider. <b>Click its handle, then use the arrow keys</b> "
+        "← and →; Home and End go all the way."
+    )
 
     def __init__(self, env_id: str, path: Path, seed: int | None = None) -> None:
-        self.path, self.saved, self._makers = path, True, ""
+        self.path, self.saved, self.maker = path, True, "a person with the recorder"
         super().__init__(env_id, seed)
         describe_spaces(self.env)  # what cannot be saved is refused before it is recorded
         self._ended = -float("inf")
         if path.exists():
-            self.episodes = self._read()
+            self._read()
 
-    def _read(self) -> list[dict[str, NDArray]]:
+    def _read(self) -> None:
         try:
             old = load_demos(self.path, self.id)
         except ValueError as error:
@@ -91,8 +78,8 @@ class Recorder(Drive):
                 f"The recorder cannot add to {self.path.name} ({str(error).rstrip('.')}): choose "
                 "another path."
             ) from error
-        self._makers = old.maker
-        return [{name: getattr(old, name)[e] for name in ARRAYS} for e in old.episodes]
+        self.maker = old.maker
+        self.episodes = [{name: getattr(old, name)[e] for name in ARRAYS} for e in old.episodes]
 
     # What it gives ------------------------------------------------------------------------
 
@@ -101,18 +88,24 @@ class Recorder(Drive):
         """The recorded episodes. Raises `ValueError` if there are none."""
         if not self.episodes:
             raise ValueError("No episode is recorded yet: press Start and play one.")
-        maker = self._makers or self.maker  # the file that is added to has one as well
-        if self.maker not in maker:
-            maker = f"{maker[: MAX_MAKER - len(self.maker) - 7]}, then {self.maker}"
-        return Demos.from_episodes(self.id, maker, self.episodes)
+        return Demos.from_episodes(self.id, self.maker, self.episodes)
 
-    def save(self) -> Demos:
-        """Write the recorded episodes to `path`; one that is still going on is not among them."""
-        demos = self.demos
-        save_demos(self.path, demos)
+    def save(self) -> None:
+        """Write the recorded episodes to `path`, and tell on the page whether that went well.
+
+        One that is still going on is not among them.
+        """
+        try:
+            demos = self.demos
+            save_demos(self.path, demos)
+        except (ValueError, OSError) as error:
+            self.listed.value = f"Not saved: {escape(str(error))}"
+            return
         self.saved = True
-        self._list()
-        return demos
+        text = f"Saved to {escape(self.path.name)}: {escape(str(demos))}."
+        if self._going_on:
+            text += f" The one at step {len(self.episode)} goes on, and is not in the file yet."
+        self.listed.value = text
 
     def drop_last(self) -> None:
         """Throw the last recorded episode away."""
@@ -124,60 +117,30 @@ class Recorder(Drive):
 
     def show(self) -> None:
         """Display it here, and nowhere else any more."""
-        old, self.box = self.box, None
-        if old is not None:
-            old.close()
+        if self.box is not None:
+            self.box.close()
         super().show()
-        if self.box is None and in_kernel():
-            publish({"text/html": NO_WIDGETS, "text/plain": NO_WIDGETS}, {})
 
     def build(self, frame: NDArray) -> None:
         import ipywidgets as w
 
         super().build(frame)
-        *above, row, _ = self.box.children
-        self.start_button, self.stop_button, *_ = row.children
-        for button, (text, width) in zip(row.children, ROW.items(), strict=False):
-            button.description, button.layout.width = text, width
-        drop, keep = (
-            w.Button(description=text, icon=icon, layout=w.Layout(width="auto"))
-            for text, icon in (
-                ("Throw the last away", "trash"),
-                (f"Save to {self.path.name}", "save"),
-            )
-        )
-        drop.on_click(lambda _: self.drop_last())
-        keep.on_click(lambda _: self.press_save())
-        self.drop_button, self.save_button, self.listed = drop, keep, w.HTML()
-        self.box = w.VBox([*above, row, self.status, w.HBox([drop, keep]), self.listed])
+        self.drop_button = button("Throw the last away", "trash", self.drop_last)
+        self.save_button = button(f"Save to {self.path.name}", "save", self.save)
+        self.listed = w.HTML()
+        keeping = w.HBox([self.drop_button, self.save_button])
+        self.box.children = [*self.box.children, keeping, self.listed]
         for slider in self.inputs:
             slider.observe(self._moved, "value")
-        # Gone from the page (output cleared, cell deleted), or closed: nobody is playing.
+        # Gone from the page (output cleared, cell deleted): nobody is playing.
         self.box._view_count = 0
         self.box.observe(lambda change: self.stop() if change.new == 0 else None, "_view_count")
-        self.box.observe(lambda change: change.new is None and self.halt(), "comm")
-        self.status.value = self._how()
+        if self._going_on:
+            self._tell("Stopped. Start goes on.")
         self._list()
-        self._enable()
-
-    def make_sliders(self, width: int) -> list[Any]:
-        sliders = super().make_sliders(width)
-        for slider in sliders:
-            if hasattr(slider, "step"):
-                slider.step = (slider.max - slider.min) / (LEVELS - 1)
-        return sliders
-
-    def _how(self) -> str:
-        paused = f"Stopped at step {len(self.episode)}. " if self._going_on else ""
-        return (
-            f"{paused}Press Start, or just move the slider. <b>Click its handle, then use the "
-            "arrow keys</b> ← and →; Home and End go all the way."
-        )
 
     def _list(self) -> None:
         """What is recorded so far."""
-        if self.box is None:
-            return
         texts = []
         for number, episode in enumerate(self.episodes, start=1):
             steps = len(episode["reward"])
@@ -193,51 +156,15 @@ class Recorder(Drive):
         self.listed.value = f"Episodes recorded, with their returns: {more}{shown}.{where}"
         self.drop_button.disabled = self.save_button.disabled = not self.episodes
 
-    def _enable(self) -> None:
-        """Only the buttons that do something.
+    def _changed(self) -> None:
+        """The list of episodes is another one."""
+        self.saved = False
+        self._list()
 
-        The one that was pressed keeps the keyboard otherwise, and JupyterLab takes the arrow keys
-        of a focused button as a wish to go to another cell.
-        """
-        if self.box is not None:
-            playing = Drive.playing is self
-            self.start_button.disabled, self.stop_button.disabled = playing, not playing
-
-    # What the buttons and keys do ---------------------------------------------------------
-
-    def start(self) -> None:
-        """Play on, from a new start if the episode is over.
-
-        Raises `RuntimeError` where there is no page to play on.
-        """
-        self._need_page()
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:  # a kernel that handles widgets outside an event loop: bring our own
-            threading.Thread(
-                target=asyncio.run, args=(self._start_and_wait(),), daemon=True
-            ).start()
-        else:
-            self._start_here()
-
-    async def _start_and_wait(self) -> None:
-        self._start_here()
-        assert self.task is not None
-        await self.task
-
-    def _start_here(self) -> None:
-        super().start()
-        self._enable()
-
-    def stop(self) -> None:
-        """Pause; Start goes on from here."""
-        if self.halt():
-            self.status.value = self._how()
+    # The game -----------------------------------------------------------------------------
 
     def reset(self) -> None:
         """Stop, and go to the start of a new episode; what was played of this one is kept."""
-        self._need_page()
-        self.halt()
         with self.lock:
             if self._going_on:
                 self.keep()
@@ -245,61 +172,26 @@ class Recorder(Drive):
                 self._changed()
             super().reset()
         self._centre()
-        self.status.value = self._how()
-
-    def halt(self) -> bool:
-        halted = super().halt()
-        self._enable()
-        return halted
-
-    def _moved(self, _change: Any) -> None:
-        """A slider was moved by hand: the game is to begin."""
-        idle = Drive.playing is None and time.monotonic() - self._ended > PAUSE
-        if idle and not self._centring:
-            self.start()
-
-    _centring = False
-
-    def _centre(self) -> None:
-        """The sliders in the middle, as at the beginning."""
-        self._centring = True
-        try:
-            for slider in self.inputs:
-                if hasattr(slider, "step"):
-                    slider.value = (slider.min + slider.max) / 2
-        finally:
-            self._centring = False
-
-    def press_save(self) -> None:
-        try:
-            demos = self.save()
-        except (ValueError, OSError) as error:
-            self.listed.value = f"Not saved: {escape(str(error))}"
-            return
-        text = f"Saved to {escape(self.path.name)}: {escape(str(demos))}."
-        if self._going_on:
-            text += f" The one at step {len(self.episode)} goes on, and is not in the file yet."
-        self.listed.value = text
-
-    # The game -----------------------------------------------------------------------------
 
     def step_once(self, draw_every: int = 1) -> None:
         super().step_once(draw_every)
         if self.over:
-            self._ended = time.monotonic()
             self._centre()
             self._changed()
 
-    def _changed(self) -> None:
-        """The list of episodes is another one."""
-        self.saved = False
-        self._list()
+    def _centre(self) -> None:
+        """The sliders in the middle, as at the beginning; to `_moved` the episode has ended."""
+        self._ended = time.monotonic()
+        for slider in self.inputs:
+            if hasattr(slider, "step"):
+                slider.value = (slider.min + slider.max) / 2
+
+    def _moved(self, _change: Any) -> None:
+        """A slider was moved by hand: the game is to begin."""
+        if Drive.playing is None and time.monotonic() - self._ended > PAUSE:
+            self.start()
 
     @property
     def _going_on(self) -> bool:
         """Whether an episode has begun and is not over, played or paused."""
         return bool(self.episode) and not self.over
-
-    def _need_page(self) -> None:
-        if self.box is None:
-            raise RuntimeError(NO_PAGE)

@@ -32,7 +32,6 @@ MAX_FPS = 30  # environments that run at 50 frames a second are thinned to 25
 APNG_FRAMES, APNG_BYTES = 150, 250_000  # at most: a notebook with its outputs stays below 1.5 MB
 BORDER = f"border: 1px solid {FRAME}; max-width: 100%"  # frames are white, and so may be the page
 STRIP = 28  # pixels above a rollout for its label
-NO_FFMPEG = "(For a player with controls: pip install imageio-ffmpeg, then restart the kernel.)"
 
 # What the buttons below a video do with it, `v`. Browsers play nothing backwards: it is wound back.
 BUTTONS = {
@@ -185,14 +184,8 @@ class Video:
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict, dict]:
         png = base64.b64encode(self.apng).decode("ascii")
         data = {"image/png": png, "text/plain": repr(self)}
-        if self.mp4:
+        if self.mp4:  # otherwise the page shows the animated PNG
             data["text/html"] = self.html()
-        else:
-            image = (
-                f'<img src="data:image/png;base64,{png}" width="{self.size[0]}" '
-                f'alt="{escape(self.alt)}" style="{BORDER}">'
-            )
-            data["text/html"] = _figure(image, f"{self.caption} {NO_FFMPEG}".strip())
         return data, {"image/png": {"alt": self.alt, "width": self.size[0]}}
 
     def __repr__(self) -> str:
@@ -203,10 +196,9 @@ class Video:
     def save(self, path: str | Path) -> Path:
         """Write an .mp4 or an (animated) .png, by the path's suffix."""
         path = Path(path)
-        make = {".mp4": self.to_mp4, ".png": self.to_apng}
-        if path.suffix not in make:
+        if path.suffix not in (".mp4", ".png"):
             raise ValueError(f"A video is saved as .mp4 or .png, not {path.suffix!r}.")
-        path.write_bytes(make[path.suffix]())
+        path.write_bytes(self.apng if path.suffix == ".png" else self.to_mp4())
         return path
 
     @cached_property
@@ -217,24 +209,7 @@ class Video:
     @cached_property
     def apng(self) -> bytes:
         """The animated PNG, made small enough to be committed in a notebook."""
-        return self.to_apng()
-
-    def html(self) -> str:
-        src = base64.b64encode(self.mp4 or b"").decode("ascii")
-        # The source stands on the tag itself: JupyterLab's sanitizer drops a <source> inside.
-        return _figure(
-            f'<video src="data:video/mp4;base64,{src}" width="{self.size[0]}" style="{BORDER}" '
-            f'aria-label="{escape(self.alt)}" controls autoplay muted playsinline loop></video>'
-            f"<div>{''.join(map(_button, BUTTONS))}</div>",
-            self.caption,
-        )
-
-    def to_mp4(self) -> bytes:
-        h, w = (n // 2 * 2 for n in self.frames.shape[1:3])  # yuv420p wants even sizes
-        return _encode_h264([f[:h, :w] for f in self.frames], self.fps)
-
-    def to_apng(self) -> bytes:
-        """Thin and shrink until it fits: both a little, so that neither suffers much."""
+        # Thin and shrink until it fits: both a little, so that neither suffers much.
         width, count = self.size[0], APNG_FRAMES
         for _ in range(6):
             stride = ceil(len(self.frames) / count)
@@ -244,6 +219,21 @@ class Video:
             shrink = max(0.5, (APNG_BYTES / len(png)) ** 0.4)
             width, count = int(width * shrink), max(12, int(count * shrink))
         return png
+
+    def html(self) -> str:
+        src = base64.b64encode(self.mp4 or b"").decode("ascii")
+        line = f"<figcaption>{escape(self.caption)}</figcaption>" if self.caption else ""
+        # The source stands on the tag itself: JupyterLab's sanitizer drops a <source> inside.
+        return (
+            f'<figure style="margin: 0"><video src="data:video/mp4;base64,{src}" '
+            f'width="{self.size[0]}" style="{BORDER}" aria-label="{escape(self.alt)}" controls '
+            f"autoplay muted playsinline loop></video><div>{''.join(map(_button, BUTTONS))}</div>"
+            f"{line}</figure>"
+        )
+
+    def to_mp4(self) -> bytes:
+        h, w = (n // 2 * 2 for n in self.frames.shape[1:3])  # yuv420p wants even sizes
+        return _encode_h264([f[:h, :w] for f in self.frames], self.fps)
 
     def _animate(self, stride: int, width: int) -> bytes:
         frames = [_framed(fit(f, width, 2 * width)) for f in self.frames[::stride]]
@@ -360,8 +350,3 @@ def _button(name: str) -> str:
     begin = "const v = this.closest('figure').firstElementChild; clearInterval(v.back)"
     code = f"{begin}; v.onended = null; {BUTTONS[name]}; v.currentTime = 0; v.play()"
     return f'<button onclick="{escape(code)}">{name}</button> '
-
-
-def _figure(inner: str, caption: str) -> str:
-    line = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
-    return f'<figure style="margin: 0">{inner}{line}</figure>'

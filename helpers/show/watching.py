@@ -7,13 +7,11 @@ Stopped, the loop ends after the step that it is at, and `train` returns what ha
 """
 
 import os
-import signal
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
+from helpers.show.notebook import stop_button
 from helpers.show.plotting import WINDOW, LiveCurves
 
 
@@ -51,23 +49,3 @@ def live(
             curves.stop(run)
 
     return watch
-
-
-@contextmanager
-def stop_button() -> Iterator[list]:
-    """Ctrl-C and the stop button fill the list; the second time they interrupt as ever."""
-    pressed: list[int] = []
-    if threading.current_thread() is not threading.main_thread():  # which alone hears them
-        yield pressed
-        return
-    before = signal.getsignal(signal.SIGINT)
-
-    def press(number: int, frame: object) -> None:
-        pressed.append(number)
-        signal.signal(signal.SIGINT, before)
-
-    signal.signal(signal.SIGINT, press)
-    try:
-        yield pressed
-    finally:
-        signal.signal(signal.SIGINT, before)

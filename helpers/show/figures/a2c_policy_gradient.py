@@ -115,7 +115,7 @@ def softmax_explorer() -> None:
     explore(
         draw,
         alt="A policy of three actions: an update raises the logits of those above the mean.",
-        policy=Choice(policies, label="policy now"),
+        policy=Choice(policies, policies["undecided"], "policy now"),
         q1=Slider(-2.0, 2.0, 1.0, 0.1, "payoff 1"),
         step=Slider(0.0, 5.0, 1.0, 0.1, "size of the update"),
         q2=Slider(-2.0, 2.0, 0.0, 0.1, "payoff 2"),

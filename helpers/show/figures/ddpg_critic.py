@@ -188,9 +188,7 @@ def _draw_map(ax: Axes, values: NDArray, shows: str) -> None:
         values, cmap=colours, vmin=low, vmax=high, extent=extent, origin="lower", aspect="auto"
     )
     ax.grid(False)
-    ax.set(xlim=(-180, 180), ylim=(-SPEED, SPEED))
-    ax.set_xticks([-180, 0, 180])
-    ax.set_yticks([-8, 0, 8])
+    ax.set(xlim=(-180, 180), ylim=(-SPEED, SPEED), xticks=[-180, 0, 180], yticks=[-8, 0, 8])
     label(ax, title, "angle in degrees", "speed in rad/s", size=9.5)
 
 

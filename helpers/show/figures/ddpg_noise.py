@@ -73,8 +73,7 @@ def _draw_noise(ax: Axes, correlated: NDArray, independent: NDArray, ou: OUNoise
     note(ax, 0.03, 0.95, f"both have std {ou.std:.2f}")
     note(ax, 0.03, 0.14, f"1 / θ_OU = {_steps(memory)}")
     ax.set(xlim=(0, STEPS + 1), ylim=(-REACH, REACH))
-    ax.set_xticks([0, 100, 200])
-    ax.set_yticks([-2, -1, 0, 1, 2])
+    ax.set(xticks=[0, 100, 200], yticks=[-2, -1, 0, 1, 2])
     label(ax, x="step", y="added to actions in [−1, 1]")
     legend_above(ax, [line, dots])
 
@@ -89,9 +88,7 @@ def _draw_pushed(ax: Axes, ou: NDArray, white: NDArray, band: NDArray, narrow: N
     for place, std, colour in ((ou, band, BLUE), (white, narrow, ORANGE)):
         ax.fill_between(steps, -std / unit, std / unit, color=colour, alpha=0.2, lw=0)
         ax.plot(steps, place / unit, color=colour, lw=1.7)
-    ax.set(xlim=(0, STEPS + 1), ylim=(-10, 10))
-    ax.set_xticks([0, 100, 200])
-    ax.set_yticks([-5, 0, 5])
+    ax.set(xlim=(0, STEPS + 1), ylim=(-10, 10), xticks=[0, 100, 200], yticks=[-5, 0, 5])
     note(ax, 0.03, 0.14, "bands: ± one std", GREY)
     note(ax, 0.03, 0.06, "1: where the narrow band ends", GREY)
     label(ax, "the mass that each pushes", "step", "place", size=9.5)

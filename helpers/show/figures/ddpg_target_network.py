@@ -78,9 +78,7 @@ def _draw_target(ax: Axes, online: NDArray, target: NDArray, tau: float) -> None
         ax.plot(x, height, "o", ms=6.5, mew=0, color=colour)
         count = f"{after:,.0f}" if after >= 10 or after == round(after) else f"{after:.1f}"
         note(ax, 0.02, y, f"{name}: {count} update{'s' * (count != '1')}", colour)
-    ax.set(xlim=(0, UPDATES), ylim=(-0.5, 2.5))
-    ax.set_xticks([0, JUMP, UPDATES])
-    ax.set_yticks([0, 1, 2])
+    ax.set(xlim=(0, UPDATES), ylim=(-0.5, 2.5), xticks=[0, JUMP, UPDATES], yticks=[0, 1, 2])
     label(ax, x="updates", y="weight")
     legend_above(ax, [thin, bold])
 
@@ -89,8 +87,7 @@ def _draw_bargain(ax: Axes, tau: float) -> None:
     exponents = np.linspace(-3, 0, 60)  # a logarithmic axis by hand: matplotlib's takes long
     ax.plot(exponents, 100 * passes(10**exponents), color=BLUE, lw=2)
     ax.plot(math.log10(tau), 100 * passes(tau), "o", ms=8, mew=0, color=VERMILLION, clip_on=False)
-    ax.set(xlim=(-3, 0), ylim=(0, 104))
-    ax.set_yticks([0, 50, 100])
+    ax.set(xlim=(-3, 0), ylim=(0, 104), yticks=[0, 50, 100])
     ax.set_xticks([-3, -2, -1, 0], ["0.001\n999", "0.01\n99", "0.1\n9", "1\n0"])
     label(ax, "noise that comes through, in %", "τ, below it the updates behind", size=9.5)
 

@@ -63,8 +63,7 @@ def plot_uphill(
     headline(fig, _verdict(path, step, error))
     _draw_hill(ax, path, step, error)
     _draw_track(ax, path)
-    ax.set(xlim=(-1.02, 1.02), ylim=(_depth(FURTHEST + 2), 1.5))
-    ax.set_xticks([-1, -0.5, 0, 0.5, 1])
+    ax.set(xlim=(-1.02, 1.02), ylim=(_depth(FURTHEST + 2), 1.5), xticks=[-1, -0.5, 0, 0.5, 1])
     q, depths = [0, 0.5, 1, 1.5], [0, 10, 20]
     names = ["0", "0.5", "1", "1.5", "start", "after 10", "after 20"]
     ax.set_yticks([*q, *map(_depth, depths)], names)

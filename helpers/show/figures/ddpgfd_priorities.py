@@ -65,8 +65,7 @@ def drawn_and_weighted(alpha: float, beta: float) -> tuple[NDArray, NDArray]:
 
 def _draw_transitions(ax: Axes, title: str, values: NDArray, colour: str, top: float) -> None:
     ax.vlines(range(len(values)), 0, values, color=colour, lw=18, alpha=0.85)
-    ax.set(xlim=(-0.6, len(values) - 0.4), ylim=(0, top))
-    ax.set_xticks([])
+    ax.set(xlim=(-0.6, len(values) - 0.4), ylim=(0, top), xticks=[])
     ax.grid(axis="x", visible=False)
     label(ax, title, size=9.5)
 

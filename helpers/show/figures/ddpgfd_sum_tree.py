@@ -48,8 +48,8 @@ def plot_tree_walk(
         priority: of the place CHANGED.
     """
     tree = SumTree(len(PRIORITIES), top=1)
-    tree[np.arange(len(PRIORITIES))] = np.array(PRIORITIES)
-    tree[np.array([CHANGED])] = np.array([priority])
+    tree.set(np.arange(len(PRIORITIES)), np.array(PRIORITIES))
+    tree.set(np.array([CHANGED]), np.array([priority]))
     draw = Draw(tree, prefix_sum, *walk(tree, prefix_sum), step)
     fig, ax = sheet(WIDTH, HIGH)
     _draw_edges(ax, draw)

@@ -25,7 +25,7 @@ LINE = 30  # image pixels below a stored picture for the line that says what mov
 
 @dataclass(frozen=True)
 class Slider:
-    """A number between `lo` and `hi`; whole numbers when all four are whole.
+    """A number between `lo` and `hi`, in steps; whole numbers when all four are whole.
 
     `buttons`: "back" and "next" beside it, which move it by 1.
     """
@@ -33,30 +33,24 @@ class Slider:
     lo: float
     hi: float
     default: float
-    step: float | None = None
+    step: float
     label: str = ""
     buttons: bool = False
-
-    @property
-    def by(self) -> float:
-        """The step, where none is given too."""
-        whole = all(isinstance(v, int) for v in (self.lo, self.hi, self.default))
-        return self.step or (1 if whole else (self.hi - self.lo) / 50)
 
     def widget(self, **look: Any) -> Any:
         import ipywidgets
 
-        whole = all(isinstance(v, int) for v in (self.lo, self.hi, self.default, self.by))
+        whole = all(isinstance(v, int) for v in (self.lo, self.hi, self.default, self.step))
         if not whole:
-            decimals = max(0, math.ceil(-math.log10(self.by) - 1e-9))
+            decimals = max(0, math.ceil(-math.log10(self.step) - 1e-9))
             look["readout_format"] = f".{decimals}f"
         kind = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
-        return kind(value=self.default, min=self.lo, max=self.hi, step=self.by, **look)
+        return kind(value=self.default, min=self.lo, max=self.hi, step=self.step, **look)
 
     def values(self) -> list[Any]:
         """All that it can be set to."""
-        count = round((self.hi - self.lo) / self.by)
-        return [round(self.lo + i * self.by, 10) for i in range(count + 1)]
+        count = round((self.hi - self.lo) / self.step)
+        return [round(self.lo + i * self.step, 10) for i in range(count + 1)]
 
     def said(self, value: float) -> str:
         """The value as a page names it."""
@@ -68,12 +62,8 @@ class Choice:
     """One of several: a sequence of values, or a mapping from what is shown to the value."""
 
     options: Sequence[Any] | Mapping[str, Any]
-    default: Any = None
+    default: Any
     label: str = ""
-
-    def __post_init__(self) -> None:
-        if self.default is None:
-            object.__setattr__(self, "default", self.values()[0])
 
     def widget(self, **look: Any) -> Any:
         import ipywidgets

@@ -87,5 +87,5 @@ def ratio_explorer(runs: Mapping[str, NDArray], advantages: NDArray) -> None:
         partial(plot_ratios, runs, advantages),
         alt=f"Ratios after {last} epochs, {next(iter(runs))}, and the range around 1, shaded.",
         epoch=Slider(0, last, last, 1, "epoch"),
-        run=Choice(list(runs), label="run"),
+        run=Choice(list(runs), next(iter(runs)), "run"),
     )

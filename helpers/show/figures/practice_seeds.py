@@ -24,7 +24,6 @@ from helpers.show.figures.practice_imaginary_studies import (
 )
 from helpers.show.plotting import label, legend_above, margins, new_figure
 
-FIRST = "ddpg_SparsePendulum-v0"
 REPORT_COLOURS = dict(zip(REPORTS, (VERMILLION, BLUE, GREEN, ORANGE), strict=True))
 BINS = 40
 STRIP = (1.2, 1.72)  # where the dots of the seeds are, above bars whose tallest is 1 high
@@ -149,7 +148,7 @@ def seeds_explorer() -> None:
         plot_seeds,
         alt="Twenty seeds of DDPG on the sparse pendulum, most at 0 and two above the threshold. "
         "The middle 95 % of imagined studies with three of them report means from 0 to 89.",
-        study=Choice(STUDIES, label="study"),
+        study=Choice(STUDIES, "ddpg_SparsePendulum-v0", "study"),
         seeds=Slider(1, MOST, 3, 1, "seeds, n"),
         report=Choice(list(REPORTS), "mean", "reported"),
     )

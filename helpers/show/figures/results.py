@@ -90,7 +90,7 @@ def results_explorer(results: Mapping[str, Mapping[str, Any]], bar: float | None
     explore(
         partial(plot_results, results, bar=bar),
         alt=f"Learning curves of {baseline} and {others[0]}, several seeds each.",
-        variant=Choice(others, label=f"variant beside {baseline}"),
+        variant=Choice(others, others[0], f"variant beside {baseline}"),
     )
 
 

@@ -99,8 +99,7 @@ def _draw_estimates(ax: Axes, found: dict, truth: float, spread: dict) -> None:
         ax.stairs(heights, edges, fill=True, color=colour, alpha=0.45, lw=0)
         top = max(top, heights.max())
     ax.axvline(truth, color=INK, lw=1.2)
-    ax.set(xlim=(edges[0], edges[-1]), ylim=(0, 1.12 * top))
-    ax.set_yticks([])
+    ax.set(xlim=(edges[0], edges[-1]), ylim=(0, 1.12 * top), yticks=[])
     label(ax, f"{REPEATS:,} estimates with each", "dE[Q] / d mean of u", size=9.5)
     for y, name in zip((0.93, 0.83), COLOURS, strict=True):
         note(ax, 0.03, y, f"{name}: ± {spread[name]:.2g}", COLOURS[name])

@@ -65,8 +65,7 @@ def _draw_before(ax: Axes, mean: float, std: float) -> None:
     u = np.linspace(-5, 5, 401)
     ax.fill_between(u, 0, gaussian(u, mean, std), color=BLUE, alpha=0.25, lw=0)
     ax.plot(u, gaussian(u, mean, std), color=BLUE, lw=1.8)
-    ax.set(xlim=(-5, 5), ylim=(0, 1.5))
-    ax.set_xticks([-4, -2, 0, 2, 4])
+    ax.set(xlim=(-5, 5), ylim=(0, 1.5), xticks=[-4, -2, 0, 2, 4])
     label(ax, "before: u", "u", size=9.5)
 
 
@@ -77,8 +76,7 @@ def _draw_after(ax: Axes, mean: float, std: float) -> None:
     ax.fill_between(np.tanh(u), 0, right, color=BLUE, alpha=0.25, lw=0)
     ax.plot(np.tanh(u), right, color=BLUE, lw=1.8)
     ax.plot(np.tanh(u), wrong, color=PURPLE, lw=1.6)
-    ax.set(xlim=(-1.02, 1.02), ylim=(0, 4))
-    ax.set_xticks([-1, 0, 1])
+    ax.set(xlim=(-1.02, 1.02), ylim=(0, 4), xticks=[-1, 0, 1])
     label(ax, "after: a = tanh(u)", "a", size=9.5)
     note(ax, 0.03, 0.93, "its density", BLUE)
     everywhere = _around(mean, std)

@@ -113,10 +113,9 @@ def _draw_q(ax: Axes, second: float) -> None:
     ax.plot(ACTIONS[top], q[top], "o", ms=7, mew=0, color=ORANGE)
     text = f"a deterministic actor: a = {signed(ACTIONS[top])}"
     note(ax, 0.988, 0.9, text, ORANGE, ha="right")
-    ax.set(xlim=(-1.02, 1.02), ylim=(-0.08, 1.45))
-    ax.set_yticks([0, 0.5, 1])
+    ax.set(xlim=(-1.02, 1.02), ylim=(-0.08, 1.45), yticks=[0, 0.5, 1])
     ax.tick_params(axis="x", labelbottom=False, length=0)
-    ax.set_ylabel("Q(s, a)", fontsize=9.5, color=GREY)
+    label(ax, y="Q(s, a)")
 
 
 def _draw_policies(ax: Axes, best: NDArray, gaussian: NDArray) -> None:
@@ -124,8 +123,7 @@ def _draw_policies(ax: Axes, best: NDArray, gaussian: NDArray) -> None:
     (all_of,) = ax.plot(ACTIONS, best, color=BLUE, lw=1.6, label="best of all policies")
     (one,) = ax.plot(ACTIONS, gaussian, color=PURPLE, lw=2.2, label="best squashed Gaussian")
     ax.set(ylim=(0, 4.5))
-    label(ax, x="action a")
-    ax.set_ylabel("density of π(a|s)", fontsize=9.5, color=GREY)
+    label(ax, x="action a", y="density of π(a|s)")
     legend_above(ax, [all_of, one])
 
 

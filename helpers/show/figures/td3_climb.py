@@ -83,8 +83,7 @@ def plot_climb(
     _draw_two(right, weights, size, path, said)
     for ax in (left, right):
         ax.set(xlim=(-1.02, 1.02), ylim=(-0.5, 2.3))
-        ax.set_xticks([-1, -0.5, 0, 0.5, 1])
-        ax.set_yticks([0, 0.5, 1, 1.5, 2])
+        ax.set(xticks=[-1, -0.5, 0, 0.5, 1], yticks=[0, 0.5, 1, 1.5, 2])
         label(ax, x="action a")
     right.tick_params(axis="y", labelleft=False, length=0)
     headline(fig, _climb_sentence(true_q(path)[0], said[0], size))

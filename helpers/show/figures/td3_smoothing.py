@@ -108,11 +108,8 @@ def _draw_curves(ax: Axes, a: NDArray, truth: NDArray, q: NDArray, smooth: NDArr
 
 
 def _draw_kernel(ax: Axes, target_noise: float, noise_clip: float) -> None:
-    ax.set(ylim=(0, 1.6))
-    ax.set_yticks([])
-    ax.set_xticks([-1, -0.5, 0, 0.5, 1])
-    label(ax, x="action a, and noise ε on the same scale")
-    ax.set_ylabel("noise ε", fontsize=9.5, color=GREY)
+    ax.set(ylim=(0, 1.6), yticks=[], xticks=[-1, -0.5, 0, 0.5, 1])
+    label(ax, x="action a, and noise ε on the same scale", y="noise ε")
     if target_noise == 0 or noise_clip == 0:
         ax.plot([0, 0], [0, 1], color=ORANGE, lw=2.5, solid_capstyle="butt")
         note(ax, 0.012, 0.86, "none", ORANGE)
