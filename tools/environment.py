@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -250,19 +251,20 @@ class Environment:
             encoding="utf-8",
             errors="replace",
         )
-        output = []
-        print(f"  {stage} ...", flush=True)
+        output, stages = [], [stage]
+        teller = threading.Thread(target=tell, args=(child, stages), daemon=True)
+        teller.start()
         try:
             for line in child.stdout:
                 output.append(line)
-                if stage := pip_stage(line):
-                    print(f"  {stage} ...", flush=True)
+                stages += filter(None, [pip_stage(line)])
             return child.wait(), "".join(output)
         finally:
             try:
                 child.wait(timeout=10)  # after Ctrl-C pip, which got it as well, cleans up
             except (subprocess.TimeoutExpired, KeyboardInterrupt):
                 child.kill()
+            teller.join()
 
 
 class NewestEnvironment(Environment):
@@ -301,12 +303,23 @@ def pip_stage(line: str) -> str | None:
         return f"downloading {download[1]} ({download[2]})"
     if line.startswith("Installing collected packages:"):
         count = line.count(",") + 1
-        return (
-            f"unpacking {count} packages, which takes longest"
-            if count > 1
-            else "unpacking " + line.split()[-1]
-        )
+        return f"unpacking {count} packages" if count > 1 else "unpacking " + line.split()[-1]
     return None
+
+
+def tell(child: subprocess.Popen, stages: Sequence[str]) -> None:
+    """A line for each stage of a child that runs; on a terminal the last one's seconds run."""
+    told, ended, terminal = 0, False, sys.stdout.isatty()
+    while not ended:
+        ended = child.poll() is not None
+        for stage in stages[told:]:
+            if terminal and told:
+                print()
+            print(f"         {stage} ...", end="" if terminal else "\n", flush=True)
+            told, since = told + 1, time.monotonic()
+        if terminal:
+            print(f"\r  {time.monotonic() - since:3.0f} s", end="\n" * ended, flush=True)
+        time.sleep(0 if ended else 0.25)
 
 
 # What pip and the system say, and what that means. First match counts.
