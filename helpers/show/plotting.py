@@ -174,10 +174,11 @@ def label(
     return ax
 
 
-def legend_above(ax: Axes, handles: Sequence[Any] | None = None) -> None:
-    """A legend in one row above the panel's right end, where it hides nothing."""
+def legend_above(ax: Axes, handles: Sequence[Any] | None = None, left: bool = False) -> None:
+    """A legend in one row above the panel's right or left end, where it hides nothing."""
     ax.legend(
-        handles=handles, loc="lower right", bbox_to_anchor=(1.01, 1.005), ncols=4, frameon=False,
+        handles=handles, loc="lower left" if left else "lower right", ncols=4, frameon=False,
+        bbox_to_anchor=(-0.01 if left else 1.01, 1.005),
         fontsize=8.5, labelcolor=GREY, handlelength=1.4, columnspacing=1.2, borderaxespad=0,
     )  # fmt: skip
 
