@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from helpers.show.colours import BLUE, INK, VERMILLION
-from helpers.show.figures.drawing import bar_line, with_commas
+from helpers.show.figures.drawing import bar_line
 from helpers.show.figures.explore import Choice, explore
 from helpers.show.plotting import band, label, legend_above, margins, new_figure
 from helpers.show.table import Table
@@ -129,8 +129,7 @@ def effects_table(
         cells, effects = [f"{np.sum(scores >= each['bar'])} of {len(scores)}"], []
         for column, (what, measure) in enumerate(measures.items(), start=2):
             mine, base = np.asarray(measure(each)), np.asarray(measure(runs[first]))
-            mean = mine.mean()
-            cells.append(with_commas(mean) if abs(mean) >= 100 else f"{mean:.3g}")
+            cells.append(mine.mean())
             if name != first and permutation_test(mine, base) * tests < LEVEL:
                 marked.add((row, column))
                 effects.append(words[what][int(mine.mean() < base.mean())].format(what))
