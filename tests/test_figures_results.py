@@ -107,16 +107,9 @@ def test_learners_side_by_side_over_steps_and_over_seconds():
         np.testing.assert_allclose(other.get_xdata(), steps / 6000 * median)
         np.testing.assert_allclose(other.get_ydata(), one.get_ydata())
         assert one.get_color() == other.get_color()
-        [spread] = [
-            list(line.get_xdata()) for line in right.lines
-            if len(line.get_xdata()) == 2 and line.get_color() == one.get_color()
-        ]  # fmt: skip
-        times = [row["seconds"] for row in record["clock"] if row["learner"] == name]
-        assert spread == [min(times), max(times)]
-        assert median in [line.get_xdata()[0] for line in right.lines if line.get_marker() == "o"]
     assert over_time[0].get_color() != over_time[1].get_color()
-    assert [text.get_text() for text in right.texts] == ["2 s", "11 s"]
-    assert [text.get_text() for text in fig.legends[0].get_texts()] == names
+    named = [text.get_text() for text in fig.legends[0].get_texts()]
+    assert named == ["ours: 2 s", "theirs: 11 s"]
     for ax in (left, right):
         assert [-200, -200] in [list(line.get_ydata()) for line in ax.lines]
     assert (
