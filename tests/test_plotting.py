@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from helpers.show import plotting
+from helpers.show.colours import BLUE, GREEN, ORANGE, VERMILLION
 from helpers.show.figures import discount_explorer
 from helpers.show.notebook import ProgressBar
 from helpers.show.plotting import (
@@ -29,6 +30,7 @@ from helpers.show.plotting import (
     margins,
     new_figure,
     show,
+    small_png,
     to_image,
     to_png,
 )
@@ -89,6 +91,18 @@ def test_png_is_sharp_white_and_of_the_size_asked_for():
     pixels, drawn = (np.asarray(each.convert("RGB")) for each in (picture, to_image(fig, scale=2)))
     np.testing.assert_array_equal(pixels[2:-2, 20:-20], drawn[2:-2, 20:-20])  # within the frame
     assert fig.dpi == 100, "rendering must not change the figure"
+
+
+def test_a_picture_that_stays_keeps_the_colours_of_small_marks():
+    fig, ax = new_figure()
+    for i, alpha in enumerate(np.linspace(0.1, 1, 9)):  # many blues
+        ax.fill_between([0, 9 - i], i, 9, color=BLUE, alpha=alpha)
+    for x, colour in enumerate((ORANGE, VERMILLION, GREEN)):
+        ax.plot(x, 1, "o", ms=3, color=colour)
+    drawn = to_image(fig)
+    kept = image(small_png(drawn)).convert("RGB")
+    pixels, drawn = (np.asarray(each, dtype=int)[2:-2, 20:-20] for each in (kept, drawn))
+    assert abs(pixels - drawn).max() < 24
 
 
 def test_the_theme_changes_no_global_setting():
