@@ -222,6 +222,7 @@ def test_what_a_recording_shows_is_said_in_words():
 def test_side_by_side_waits_for_the_longest():
     short, long = (Recording(moving_square(n), 10.0, [1.0] * n) for n in (4, 9))
     clip = side_by_side([short, long])
+    assert clip.size == clip.frames.shape[2:0:-1], "as large as drawn, so that labels can be read"
     assert len(clip.frames) == 9
     left_half, right_half = np.split(clip.frames, 2, axis=2)
     assert (left_half[4] == left_half[8]).all(), "the shorter one rests at its last frame"

@@ -280,7 +280,8 @@ def side_by_side(
         part[len(tile) :, STRIP:] = 255 - (255 - tile[-1, STRIP:]) // 3  # over: pale
     names = sorted({r.env_id for r in recordings if r.env_id})
     alt = f"{', '.join(names) or 'Episodes'}, side by side: {', '.join(labels)}."
-    return Video(page, recordings[0].fps, page.shape[2], alt)
+    width = max(page.shape[2], page.shape[1] * 4 // 3 + 1)  # nothing is shrunk, labels least of all
+    return Video(page, recordings[0].fps, width, alt)
 
 
 def _tile(frames: NDArray[np.uint8], text: str, box: tuple[int, int]) -> NDArray[np.uint8]:
