@@ -340,6 +340,11 @@ def load_demos(path: str | os.PathLike, env: EnvLike | None = None) -> Demos:
             f"{path} was written by a newer version of this course (format {about['version']:.3g}, "
             f"this one reads up to {VERSION}): update the course."
         )
+    return _checked(path, about, arrays, env)
+
+
+def _checked(path: Path, about: dict, arrays: dict, env: EnvLike | None) -> Demos:
+    """The demonstrations of a file, which can have been taken in the environment that it names."""
     arena = _arena(path, about, env)
     try:
         demos = Demos(about["env_id"], about["maker"], **arrays)
