@@ -65,28 +65,9 @@ def lab_arguments(arguments):
     return chosen + arguments[named:]
 
 
-def folder_from_here(arguments):
-    """FOLDER as whoever types it sees it: the command itself runs in the course's folder."""
-    values = [place + 1 for place, each in enumerate(arguments) if each == "--repository"]
-    return [
-        each if each.startswith("-") or place in values else os.path.abspath(each)
-        for place, each in enumerate(arguments)
-    ]
-
-
-def out_from_here(arguments):
-    """The same for what follows --out; typed in the course's folder it stays as it is."""
-    if os.path.samefile(os.curdir, HERE):
-        return arguments
-    values = [place + 1 for place, each in enumerate(arguments) if each == "--out"]
-    return [
-        os.path.abspath(each) if place in values else each for place, each in enumerate(arguments)
-    ]
-
-
-# A command is one entry: how it is called, what it does, the Python module that does it, whether it
-# needs requirements-dev.txt, and what makes the module's arguments out of the user's.
-Command = collections.namedtuple("Command", "usage text module dev arguments")
+# A command is one entry: how it is called, what it does, the Python module that does it, whether
+# that needs requirements-dev.txt.
+Command = collections.namedtuple("Command", "usage text module dev")
 COMMANDS = {
     "lab": Command(
         "lab [lesson] [options]",
@@ -95,7 +76,6 @@ COMMANDS = {
         "command, this is meant.",
         "tools.lab",
         False,
-        lab_arguments,
     ),
     "test": Command(
         "test [--all] [options]",
@@ -103,7 +83,6 @@ COMMANDS = {
         "agents only, and what needs another Python or npm. Options go to pytest: -k gae, -x.",
         "pytest",
         True,
-        list,
     ),
     "build": Command(
         "build [--check | --no-execute | --force] [lesson...]",
@@ -111,7 +90,6 @@ COMMANDS = {
         "compares, --no-execute runs none, --force runs even what has not changed.",
         "tools.build",
         True,
-        list,
     ),
     "site": Command(
         "site [FOLDER] [--still]",
@@ -119,14 +97,12 @@ COMMANDS = {
         "--still leaves the explorers pictures, which saves some minutes.",
         "tools.site",
         False,
-        folder_from_here,
     ),
     "pack": Command(
         "pack FOLDER",
         "Write every notebook, in both editions, and course.zip: these two run anywhere, offline.",
         "tools.pack",
         True,
-        folder_from_here,
     ),
     "assignment": Command(
         "assignment FOLDER [--otter]",
@@ -134,7 +110,6 @@ COMMANDS = {
         "INSTRUCTORS.md says how to go on.",
         "tools.assignment",
         True,
-        folder_from_here,
     ),
     "study": Command(
         "study ALGORITHM ENVIRONMENT --seeds 100-119 [--jobs 2] [--out FILE.json]",
@@ -142,7 +117,6 @@ COMMANDS = {
         "--scheduler tcp://HOST:8786 takes a Dask cluster; a study that was stopped goes on.",
         "helpers.training.study",
         False,
-        out_from_here,
     ),
     "train": Command(
         "train ALGORITHM ENVIRONMENT --steps 1000000 --seed 0 --out FOLDER [--set NAME=VALUE...]",
@@ -150,7 +124,6 @@ COMMANDS = {
         "with --seeds 0-2 --jobs 3. Whatever stops it, kill -9 included, the same command goes on.",
         "helpers.training.train",
         False,
-        out_from_here,
     ),
     "bench": Command(
         "bench [name...] [--rounds 9] [--report]",
@@ -158,14 +131,12 @@ COMMANDS = {
         "ppo.",
         "benchmarks.bench",
         False,
-        list,
     ),
     "break-it": Command(
         "break-it LESSON [--seeds 0-9] [--jobs 2]",
         'Rerun a lesson\'s "break it" lab: its training with one idea at a time switched off.',
         "helpers.labs.break_it",
         False,
-        list,
     ),
 }
 
@@ -206,7 +177,10 @@ def main(argv):
     if wants_help and (name == "lab" or not environment.is_ready(command.dev)):
         print(usage([name]))  # asking for help installs nothing
         return 0
-    arguments = command.arguments(arguments)
+    if name == "lab":
+        arguments = lab_arguments(arguments)
+    elif not os.path.samefile(os.curdir, HERE):  # where the command runs, and its paths begin
+        raise Problem("Type this in the course's folder, '{}'.".format(HERE), 2)
     environment.set_up(command.dev)
     if name == "lab":
         print("Starting JupyterLab; to stop it, press Ctrl-C twice here.")

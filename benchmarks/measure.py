@@ -13,33 +13,28 @@ class Contender:
     """One who takes part: `prepare`, which can be pickled, builds and returns what is timed.
 
     With `against`, the name of another one before it, a ratio is shown: how many times as long this
-    one takes as that one, and both take turns. `bar` is what the ratio should be at least.
+    one takes as that one, and both take turns.
     """
 
     name: str
     prepare: Callable[[], Run]
     against: str | None = None
-    bar: float | None = None
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """Contenders that do the same work, `steps` pieces of it in each of `rounds` rounds.
-
-    There is one round more, at the start, that does not count.
-    """
+    """Contenders that do the same work, `steps` pieces of it in each round."""
 
     title: str
     contenders: Sequence[Contender]
     steps: int
-    rounds: int = 9
 
 
-def measure(benchmark: Benchmark, rounds: int, steps: int) -> list[dict]:
-    """A row for each contender, in their order."""
+def measure(benchmark: Benchmark, rounds: int) -> list[dict]:
+    """A row for each contender, in their order. One round more, the first, does not count."""
     rows = []
     for group in groups(benchmark.contenders):
-        turns, missing = take_turns(group, rounds, steps)
+        turns, missing = take_turns(group, rounds, benchmark.steps)
         for each in group:
             if each.name in missing:
                 rows.append(not_measured(each, missing[each.name]))
@@ -91,7 +86,6 @@ def summary(contender: Contender, turns: dict[str, list[float]]) -> dict:
     return not_measured(contender) | {
         "figure": round(statistics.median(figures), 3),
         "ratio": ratio and round(ratio, 4),
-        "reached": ratio >= contender.bar if ratio and contender.bar else None,
         "figures": [round(each, 3) for each in figures],
         "ratios": ratios and [round(each, 4) for each in ratios],
     }
@@ -99,32 +93,28 @@ def summary(contender: Contender, turns: dict[str, list[float]]) -> dict:
 
 def not_measured(contender: Contender, why: str | None = None) -> dict:
     """The row of a contender without figures."""
-    empty = dict.fromkeys(["figure", "ratio", "reached", "figures", "ratios"])
+    empty = dict.fromkeys(["figure", "ratio", "figures", "ratios"])
     return {
         "name": contender.name,
         "against": contender.against,
-        "bar": f">= {contender.bar:g}" if contender.bar else None,
         "missing": why,
         **empty,
     }
 
 
-HEAD = ("steps/s", "as long", "lowest to highest", "bar", "")
+HEAD = ("steps/s", "as long", "lowest to highest")
 
 
 def cells(row: dict) -> tuple[str, ...]:
     """A row as a table shows it: the name, and what `HEAD` says."""
     if row["missing"]:
-        return row["name"], "", "not measured", "", "", ""
+        return row["name"], "", "not measured", ""
     ratios = row["ratios"]
-    verdict = {True: "reached", False: "not reached", None: ""}[row["reached"]]
     return (
         row["name"],
         short(row["figure"]),
         f"{short(row['ratio'])} x" if ratios else "",
         _range(ratios or row["figures"]),
-        row["bar"] or "",
-        verdict,
     )
 
 

@@ -3,8 +3,8 @@
     .venv/bin/python -m benchmarks.newcomer [--lesson 01_a2c]
 
 The last commit is laid out in an empty folder. `course.py` sets it up there and opens lesson 00 in
-a browser; it is stopped and started again, and all cells of a lesson are run until one of its
-trainings is at 100 %.
+a browser with an empty cache; it is stopped and started again, at the same address in the same
+browser, and all cells of a lesson are run until one of its trainings is at 100 %.
 """
 
 import argparse
@@ -35,9 +35,9 @@ TRAINED = """() => [...window.jupyterapp.shell.currentWidget.content.model.cells
 
 
 @contextlib.contextmanager
-def started(folder: Path, lesson: str) -> Iterator[str]:
+def started(folder: Path, lesson: str, port: int) -> Iterator[str]:
     """`python course.py lab` in the folder; gives the address once it is printed."""
-    command = [sys.executable, "course.py", "lab", lesson, "--no-browser", f"--port={free_port()}"]
+    command = [sys.executable, "course.py", "lab", lesson, "--no-browser", f"--port={port}"]
     log = folder.parent / "log"
     with log.open("w") as file:
         command.append("--expose-app-in-browser")
@@ -60,10 +60,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place, open_browser() as browser:
         folder = Path(place, "course")
         subprocess.run(["git", "clone", "-q", "--depth=1", ROOT.as_uri(), folder], check=True)
+        newcomer, port = browser.new_context(viewport={"width": 1400, "height": 900}), free_port()
         for name, opened in {"first start": "00", "later start": "00", lesson: lesson}.items():
-            page = browser.new_page(viewport={"width": 1400, "height": 900})
+            page = newcomer.new_page()
             began = time.perf_counter()
-            with started(folder, opened) as url:
+            with started(folder, opened, port) as url:
                 say(name, "address printed", began)
                 page.goto(url)
                 page.wait_for_function(OPEN, timeout=120_000)

@@ -1,7 +1,6 @@
 """The libraries that the course is compared with; requirements-bench.txt names them."""
 
 import importlib
-from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
 
 from benchmarks.workers import Missing
@@ -21,15 +20,3 @@ def load(module: str) -> ModuleType:
     except ImportError as error:
         text = " ".join(str(error).split())
         raise Missing(f"{package} is not installed here ({text})") from error
-
-
-def installed() -> list[str]:
-    """Those of the packages that this Python has."""
-    found = []
-    for package in PACKAGES.values():
-        try:
-            version(package)
-        except PackageNotFoundError:
-            continue
-        found.append(package)
-    return found

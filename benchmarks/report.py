@@ -3,17 +3,18 @@
 import json
 import platform
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
 from matplotlib.figure import Figure
 
 from benchmarks.measure import HEAD, cells
+from benchmarks.peers import PACKAGES
 from benchmarks.workers import choose_core
 from helpers.show.colours import BLUE, FAINT, GREY, ORANGE, SKY, VERMILLION
-from helpers.training.results import RESULTS
-from helpers.training.study import save
+from helpers.training.results import RESULTS, write_json
+from helpers.training.study import circumstances
 
 RESULT = RESULTS / "bench.json"
 README = Path(__file__).with_name("README.md")
@@ -48,19 +49,19 @@ def cpu() -> dict:
     }
 
 
-def rows_before(but: Collection[str]) -> list[dict]:
-    """The stored rows of all benchmarks except these."""
-    if not RESULT.exists():
-        return []
-    rows = json.loads(RESULT.read_text(encoding="utf-8"))["results"]
-    return [row for row in rows if row["benchmark"] not in but]
+def write_report(rows: list[dict], order: Sequence[str]) -> None:
+    """Store a benchmark's rows in place of its older ones, and bring pages and figure up to date.
 
-
-def write_report(record: dict, order: Sequence[str]) -> None:
-    """Store the rows, in this order of benchmarks, and bring page and figure up to date."""
-    record["command"] = "python course.py bench --report"
-    record["results"].sort(key=lambda row: order.index(row["benchmark"]))
-    save(RESULT, record)
+    `order` is that of the benchmarks.
+    """
+    stored = json.loads(RESULT.read_text(encoding="utf-8"))["results"]
+    rows = rows + [row for row in stored if row["benchmark"] != rows[0]["benchmark"]]
+    record = {
+        "command": "python course.py bench --report",
+        **circumstances(*PACKAGES.values()),
+        "results": sorted(rows, key=lambda row: order.index(row["benchmark"])),
+    }
+    write_json(RESULT, record, rows="results")
     text = README.read_text(encoding="utf-8")
     README.write_text(between(text, BEGIN, END, tables(record)), encoding="utf-8")
     course = COURSE.read_text(encoding="utf-8")
@@ -88,7 +89,7 @@ def tables(record: dict) -> str:
             f"**{name}**: {first['title']} ({rounds}, {first['date']}, core {processor['core']} of "
             f"{processor['model']} with {', '.join(processor['flags'])})"
         )
-        lines = [("", *HEAD), ("---", *["--:"] * 5), *map(_told, rows)]
+        lines = [("", *HEAD), ("---", *["--:"] * len(HEAD)), *map(_told, rows)]
         parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
     return "\n\n".join(parts)
 

@@ -3,23 +3,16 @@
 `python -m benchmarks.thresholds td3 Pendulum-v1 --seeds 400-419` goes on where it was stopped.
 """
 
-import argparse
-import dataclasses
-import json
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import torch
-
 from helpers.algorithms import a2c, ddpg, ddpgfd, ppo, reinforce, rlpd, sac, td3, td3_bc
-from helpers.evaluation import evaluate
 from helpers.training.results import RESULTS
-from helpers.training.settings import get_setting
-from helpers.training.study import circumstances, describe, line_of, parse_seeds, save
+from helpers.training.settings import Setting, get_setting
+from helpers.training.study import Parser, parse_seeds, spell_seeds, study
 
 # (algorithm, environment), as in helpers/training/settings.py -> the file and its settings.
 FILES: dict[tuple[str, str], tuple[ModuleType, Any]] = {
@@ -40,72 +33,40 @@ FILES: dict[tuple[str, str], tuple[ModuleType, Any]] = {
     ("td3bc", "SparsePendulum-v0"): (td3_bc, td3_bc.SPARSE_PENDULUM),
     ("rlpd", "SparsePendulum-v0"): (rlpd, rlpd.SPARSE_PENDULUM),
 }
-EVALUATION = {"episodes": 20, "seed": 10_000}  # the same starts for all; no training begins there
 
 
-def run_seed(algorithm: str, env_id: str, seed: int) -> dict[str, Any]:
-    """Train one seed, on one thread, and evaluate it. Seconds are those of the training alone."""
-    file, settings = FILES[algorithm, env_id]
-    torch.set_num_threads(1)
-    started, cpu_started = time.perf_counter(), time.process_time()
-    agent = file.train(settings, seed)
-    seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu_started
-    result = evaluate(agent, settings.env_id, **EVALUATION)
-    return {
-        "seed": seed,
-        "steps": settings.steps,
-        "seconds": round(seconds, 3),
-        "cpu_seconds": round(cpu_seconds, 3),
-        "mean": round(result.mean, 3),
-        "passed": result.mean >= get_setting(algorithm, env_id).bar,
-        "returns": [round(float(value), 3) for value in result.returns],
-    }
+class Filed:
+    """What `study` asks of an agent, by a file: it makes and trains its own in one go."""
+
+    def __init__(self, file: ModuleType, settings: Any, seed: int) -> None:
+        self.file, self.settings, self.seed = file, settings, seed
+        self.env_source, self.steps = settings.env_id, settings.steps
+
+    def learn(self, steps: int) -> None:
+        self.predict = self.file.train(self.settings, self.seed).predict
 
 
-def study(algorithm: str, env_id: str, seeds: Sequence[int], path: Path) -> dict[str, Any]:
-    """Run the seeds that `path` has not, and write it after each. Raises `ValueError` if it holds
-    a study with other settings or versions."""
-    setting = get_setting(algorithm, env_id)
-    settings = dataclasses.asdict(FILES[algorithm, env_id][1])
-    if "demos" in settings:
-        settings["demos"] = settings["demos"].stem  # not where they lie on this machine
-    record = {
-        "command": f"python -m benchmarks.thresholds {algorithm} {env_id} --seeds SEEDS",
-        "settings": settings | {"bar": setting.bar},
-        "evaluation": EVALUATION,
-        **circumstances(),
-        "summary": "",
-        "results": [],
-    }
-    if path.exists():
-        old = json.loads(path.read_text(encoding="utf-8"))
-        if any(old[part] != record[part] for part in ("settings", "evaluation", "versions")):
-            raise ValueError(f"{path} was made with other settings or versions: move it away.")
-        record["results"] = old["results"]
-    rows = record["results"]
-    for seed in sorted(set(seeds) - {row["seed"] for row in rows}):
-        rows.append(run_seed(algorithm, env_id, seed))
-        rows.sort(key=lambda row: row["seed"])
-        record["summary"] = describe(setting, rows)
-        save(path, record)
-        print(line_of(next(row for row in rows if row["seed"] == seed)), flush=True)
-    print(describe(setting, rows), flush=True)
-    return record
+class FiledSetting(Setting):
+    """A lesson's setting, which the file has as well."""
+
+    def make(self, seed: int) -> Filed:
+        return Filed(*FILES[self.algorithm, self.env_id], seed)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="benchmarks.thresholds", description=__doc__)
+    parser = Parser(prog="python -m benchmarks.thresholds", description=__doc__.splitlines()[0])
     parser.add_argument("algorithm", choices=sorted({algorithm for algorithm, _ in FILES}))
     parser.add_argument("env_id")
     parser.add_argument("--seeds", type=parse_seeds, default="0-4", help="0-9, 3 or 0-4,7")
     parser.add_argument("--out", type=Path, help="a .json file; without it in data/results")
     asked = parser.parse_args(arguments)
-    name = f"algorithms/{asked.algorithm}_{asked.env_id}.json"
-    try:
-        study(asked.algorithm, asked.env_id, asked.seeds, asked.out or RESULTS / name)
-    except (ValueError, KeyError) as error:
-        parser.error(str(error))
-    return 0
+    if (asked.algorithm, asked.env_id) not in FILES:
+        parser.error(f"no file trains {asked.algorithm} on {asked.env_id}")
+    path = RESULTS / "algorithms" / f"{asked.algorithm}_{asked.env_id}.json"
+    setting = FiledSetting(**vars(get_setting(asked.algorithm, asked.env_id)))
+    command = f"{parser.prog} {asked.algorithm} {asked.env_id} --seeds {spell_seeds(asked.seeds)}"
+    record = study(setting, asked.seeds, out=asked.out or path, command=command)
+    return 130 if record["stopped"] else 0
 
 
 if __name__ == "__main__":

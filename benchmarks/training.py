@@ -18,35 +18,25 @@ PENDULUM, CARTPOLE = "Pendulum-v1", "CartPole-v1"
 SIZES = ((64, 128), (128, 128), (256, 256))  # width of both hidden layers, batch
 SB3, SBX = "stable_baselines3", "sbx"
 AUTOGRAD = "ours by autograd"
-WIDE = 256
 
 
 def ddpg() -> Benchmark:
     """Our DDPG beside Stable-Baselines3's and SBX's of the same size, and SB3's as it comes."""
-    return off_policy("ddpg", "DDPG", SIZES, as_it_comes=8)
+    return off_policy("ddpg", "DDPG", SIZES)
 
 
 def td3() -> Benchmark:
     """The same for TD3, and beside a plain file."""
-    return off_policy("td3", "TD3", SIZES, as_it_comes=12, like_for_like=3)
+    return off_policy("td3", "TD3", SIZES)
 
 
 def sac() -> Benchmark:
     """The same for SAC, at its lesson's size: as it comes SB3's batch is twice as large."""
-    return off_policy("sac", "SAC", SIZES[:1], as_it_comes=4, like_for_like=1.5)
+    return off_policy("sac", "SAC", SIZES[:1])
 
 
-def off_policy(
-    algorithm: str,
-    peer: str,
-    sizes: Sequence[tuple[int, int]],
-    as_it_comes: float,
-    like_for_like: float = 2,
-) -> Benchmark:
-    """Our agent with its lesson's settings beside peers of its size. The bars: "at least as long".
-
-    SB3's are for the smallest size: wider, all do the same products most of the time.
-    """
+def off_policy(algorithm: str, peer: str, sizes: Sequence[tuple[int, int]]) -> Benchmark:
+    """Our agent with its lesson's settings beside peers of its size."""
     setting, contenders = get_setting(algorithm, PENDULUM), []
     starts = setting.make(seed=0).learning_starts
     for i, (hidden, batch) in enumerate(sizes):
@@ -61,30 +51,22 @@ def off_policy(
         contenders += [
             Contender(ours, mine),
             against(f"{AUTOGRAD}, {size}", partial(mine, fast=False)),
-            against(f"SB3, {size}", partial(library, SB3), bar=None if i else like_for_like),
-            against(f"SBX, {size}", partial(library, SBX), bar=1),
+            against(f"SB3, {size}", partial(library, SB3)),
+            against(f"SBX, {size}", partial(library, SBX)),
         ]
         if i == 0:
             widths = "256x256" if peer == "SAC" else "400x300"
             name, its = f"SB3, its defaults ({widths}, batch 256)", (SB3, peer, PENDULUM)
-            contenders.append(against(name, partial(prepare_library, *its), bar=as_it_comes))
+            contenders.append(against(name, partial(prepare_library, *its)))
         if peer == "TD3":
             single_file = partial(prepare_single_file, setting, hidden, batch)
             contenders.append(against(f"a plain file, {size}", single_file))
         if peer in ("TD3", "DDPG"):
-            contenders += products_alone(ours, peer, hidden, batch)
+            for products in ("torch", "numpy"):
+                prepare = partial(prepare_products, products, peer, hidden, batch)
+                contenders.append(against(f"the products alone, {products}", prepare))
     title = f"environment steps a second on {PENDULUM}, an update in each"
     return Benchmark(title, contenders, steps=200)  # an episode: one reset
-
-
-def products_alone(ours: str, kind: str, hidden: int, batch: int) -> list[Contender]:
-    """By each library; for wide networks there is a bar: our step within 1.2 of them."""
-    bar = round(1 / 1.2, 3) if hidden == WIDE else None
-    return [
-        Contender(f"the products alone, {library}", prepare, ours, bar)
-        for library in ("torch", "numpy")
-        for prepare in [partial(prepare_products, library, kind, hidden, batch)]
-    ]
 
 
 def a2c() -> Benchmark:
@@ -116,7 +98,7 @@ def on_policy(
     for library in libraries:
         its = partial(prepare_library, library, peer, CARTPOLE, n_envs=16, **arguments)
         name = f"{names[library]}, the same rollouts"
-        contenders.append(against(name, its, bar=1 if library == SBX else None))
+        contenders.append(against(name, its))
     title = f"environment steps a second on {CARTPOLE}, 16 environments, updates included"
     return Benchmark(title, contenders, steps=10_240)
 

@@ -49,7 +49,7 @@ class Agent:
     "curves": "Agent().learn(500, LiveCurves(bar=40))",
     "video": """
 falls = record(lambda obs: int(obs[2] > 0), "CartPole-v1")
-Video(falls, caption="The pole falls to a side.")
+Video(falls)
 """,
     "slider": "discount_explorer()",
     "drive": 'game = drive("CartPole-v1", seed=0)',
@@ -141,7 +141,6 @@ def test_video_plays(notebook: Lab) -> None:
     video = output(notebook, "video").locator("video")
     plays(notebook.page, video)
     assert video.evaluate("e => e.loop && e.muted && e.controls")
-    assert "falls to a side" in output(notebook, "video").inner_text()
 
 
 @in_jupyterlab

@@ -315,19 +315,12 @@ def test_tensorboard_forgets_what_a_training_did_after_its_checkpoint(tmp_path, 
     assert shown() == curves(other, evaluations)
 
 
-def test_each_training_has_logs_of_its_own(tmp_path):
-    pytest.importorskip("tensorboard")
-    logs = tmp_path / "logs"
-    both = TensorBoard(logs)
-
-    def files():
-        return [len(list(folder.glob("events*"))) for folder in (logs, logs / "_1", logs / "_2")]
-
-    agents = [DDPG("Short-v0", seed=seed, **tiny).learn(15, both) for seed in (0, 1)]
-    assert files() == [1, 1, 0]
-    agents[0].learn(15, both)
-    assert files() == [2, 1, 0]
-    agents[1].learn(15, TensorBoard(logs))  # goes on in the last one
-    assert files() == [2, 2, 0]
-    DDPG("Short-v0", seed=2, **tiny).learn(15, TensorBoard(logs))
-    assert files() == [2, 2, 1]
+def test_a_folder_shows_the_training_that_wrote_there_last(tmp_path, shown, monkeypatch):
+    files = pytest.importorskip("tensorboard.summary.writer.event_file_writer")
+    monkeypatch.setattr(files, "_global_uid", files.AtomicCounter(10))  # as above
+    log, evaluations = TensorBoard(tmp_path / "logs"), Evaluate(1000)
+    agents = [DDPG("Short-v0", seed=seed, **tiny) for seed in (0, 1)]
+    for agent in (*agents, agents[0]):
+        agent.learn(15, log)
+        expected = curves(agent, evaluations)
+        assert shown() == {name: curve for name, curve in expected.items() if curve}

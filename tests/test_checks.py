@@ -42,7 +42,12 @@ CARD = Card("Title", "what `f` is", "why", difficulty=1, minutes=1)
 
 
 def exercise_of(reference, cases, **settings):
-    return Exercise("99.1", "99_test", reference, CARD, ("a", "b"), cases, **settings)
+    """`cases(rng)` gives cases, or their arguments alone."""
+
+    def whole(rng):
+        return [each if isinstance(each, Case) else Case(each) for each in cases(rng)]
+
+    return Exercise("99.1", "99_test", reference, CARD, ("a", "b"), whole, **settings)
 
 
 def double(x):
@@ -51,8 +56,8 @@ def double(x):
 
 def double_cases(rng):
     yield Case((np.array([1.0]),), note="one number")
-    yield (np.array([1.0, -2.0, 3.0]),)
-    yield (rng.normal(size=(4, 2)),)
+    yield Case((np.array([1.0, -2.0, 3.0]),))
+    yield Case((rng.normal(size=(4, 2)),))
 
 
 DOUBLE = exercise_of(double, double_cases)

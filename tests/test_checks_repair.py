@@ -15,7 +15,7 @@ from helpers.checks import repair
 from helpers.checks.advice import told_of_pairs
 from helpers.checks.core import judge
 from helpers.checks.edits import Edit
-from helpers.checks.exercise import Exercise, Mistake, Property
+from helpers.checks.exercise import Case, Exercise, Mistake, Property
 from helpers.checks.mutants import mutants, words_of
 from helpers.checks.source import source_of
 from helpers.exercises.properties import no_mutation
@@ -31,8 +31,8 @@ def advantage(reward, value, next_value, over, gamma):
 def cases(rng):
     for size in (1, 4, 9):
         over = np.arange(size) % 3 == 2
-        yield *rng.normal(size=(3, size)), over, 0.9
-        yield *rng.normal(size=(3, size)), ~over, 0.7
+        yield Case((*rng.normal(size=(3, size)), over, 0.9))
+        yield Case((*rng.normal(size=(3, size)), ~over, 0.7))
 
 
 def a_mistake(name, *edits):

@@ -5,6 +5,7 @@ import errno
 import importlib.util
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -288,7 +289,8 @@ def test_what_pip_says_is_told_in_a_sentence(output, told):
 
 @pytest.fixture
 def shelf(tmp_path, monkeypatch):
-    """A course folder with three notebooks in it."""
+    """A course folder with three notebooks in it, in which commands are typed."""
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "notebooks" / "exercises").mkdir(parents=True)
     for name in ("00_start_here", "01_a2c", "exercises/01_a2c"):
         (tmp_path / "notebooks" / f"{name}.ipynb").touch()
@@ -327,8 +329,8 @@ def test_what_is_unknown_lists_the_known(shelf, arguments, known):
         (["lab", "exercises/1", "--no-browser"], "tools.lab", False, "exercises/01_a2c --no-b"),
         (["test", "-k", "gae"], "pytest", True, "-k gae"),
         (["build", "--check"], "tools.build", True, "--check"),
-        (["pack", "folder"], "tools.pack", True, os.path.abspath("folder")),
-        (["assignment", "x", "--otter"], "tools.assignment", True, os.path.abspath("x")),
+        (["pack", "folder"], "tools.pack", True, "folder"),
+        (["assignment", "x", "--otter"], "tools.assignment", True, "x --otter"),
         (["study", "a2c", "CartPole-v1"], "helpers.training.study", False, "a2c CartPole-v1"),
         (["train", "td3", "Walker2d-v5"], "helpers.training.train", False, "td3 Walker2d-v5"),
         (["bench", "ddpg", "--rounds", "3"], "benchmarks.bench", False, "ddpg --rounds 3"),
@@ -344,6 +346,15 @@ def test_each_command_runs_its_module(shelf, monkeypatch, arguments, module, dev
     assert seen[0] == dev
     assert seen[1][0] == module
     assert passed in " ".join(seen[1][1])
+
+
+def test_paths_begin_in_the_courses_folder(shelf, tmp_path, monkeypatch):
+    """From elsewhere a result would be looked for in vain, or written where nobody looks."""
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    with one_sentence(Problem, match=f"'{re.escape(str(tmp_path))}'") as it:
+        course.main(["study", "td3", "Pendulum-v1", "--out", "td3.json"])
+    assert it.value.status == 2
 
 
 @pytest.mark.parametrize("name", [None, *course.COMMANDS])
@@ -394,7 +405,7 @@ def test_ctrl_c_while_installing(program):
     let_pip_say(program, "Installing collected packages: a, b", seconds=60)
     # Tests that were started in the background ignore the signal, and so would their children.
     listen = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
-    child = start(program, "study", start_new_session=True, preexec_fn=listen)
+    child = start(program, "study", start_new_session=True, preexec_fn=listen, cwd=program.root)
     for line in child.stdout:
         if "unpacking" in line:
             break

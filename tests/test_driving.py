@@ -32,7 +32,7 @@ def test_drive_shows_a_picture_and_controls_and_does_not_start(page, still):
     game = drive("CartPole-v1", seed=0)
     [[bundle]] = page.outputs
     assert set(bundle) == {VIEW, "image/png", "text/plain"}
-    assert Image.open(io.BytesIO(base64.b64decode(bundle["image/png"]))).size == (480, 320)
+    assert Image.open(io.BytesIO(base64.b64decode(bundle["image/png"]))).size == (720, 510)
     assert game.task is None
     assert game.status.value == "Press Start."
     assert game._ipython_display_() is None

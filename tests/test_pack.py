@@ -9,7 +9,6 @@ import pytest
 from colab import colab_python, kernel, run  # noqa: F401
 from few_steps import FEW_STEPS, shorten
 
-from course import folder_from_here, out_from_here
 from tools import assignment, site
 from tools.build import load_exercises
 from tools.editions import editions
@@ -62,15 +61,6 @@ def test_nothing_is_written_over(course, capsys):
         main([str(course / "notebooks")], course)
     assert "notebooks' is not empty: name another folder" in capsys.readouterr().err
     assert (course / "notebooks" / "01_one.ipynb").read_bytes() == before
-
-
-def test_a_folder_is_where_the_command_is_typed(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    given = ["my é", "--repository", "owner/name", "--otter"]
-    assert folder_from_here(given) == [str(tmp_path / "my é"), *given[1:]]
-    assert out_from_here(["td3", "--out", "é"]) == ["td3", "--out", str(tmp_path / "é")]
-    monkeypatch.chdir(ROOT)
-    assert out_from_here(["td3", "--out", "é"]) == ["td3", "--out", "é"]
 
 
 def test_a_folder_that_cannot_be_written_is_said(course, capsys):

@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from helpers.show import plotting
+from helpers.show.colours import BLUE, GREEN, ORANGE, VERMILLION
 from helpers.show.figures import discount_explorer
 from helpers.show.notebook import ProgressBar
 from helpers.show.plotting import (
@@ -30,6 +31,7 @@ from helpers.show.plotting import (
     new_figure,
     quick_png,
     show,
+    small_png,
     to_image,
 )
 from helpers.show.trying import plot_tries
@@ -89,6 +91,18 @@ def test_png_is_sharp_white_and_of_the_size_asked_for():
     pixels, drawn = (np.asarray(each.convert("RGB")) for each in (picture, to_image(fig, scale=2)))
     np.testing.assert_array_equal(pixels[2:-2, 20:-20], drawn[2:-2, 20:-20])  # within the frame
     assert fig.dpi == 100, "rendering must not change the figure"
+
+
+def test_a_picture_that_stays_keeps_the_colours_of_small_marks():
+    fig, ax = new_figure()
+    for i, alpha in enumerate(np.linspace(0.1, 1, 9)):  # many blues
+        ax.fill_between([0, 9 - i], i, 9, color=BLUE, alpha=alpha)
+    for x, colour in enumerate((ORANGE, VERMILLION, GREEN)):
+        ax.plot(x, 1, "o", ms=3, color=colour)
+    drawn = to_image(fig)
+    kept = image(small_png(drawn)).convert("RGB")
+    pixels, drawn = (np.asarray(each, dtype=int)[2:-2, 20:-20] for each in (kept, drawn))
+    assert abs(pixels - drawn).max() < 24
 
 
 def test_the_theme_changes_no_global_setting():
@@ -323,8 +337,8 @@ def test_tries_are_drawn_over_the_band_of_the_lessons_seeds():
     fig = plot_tries("tau 0.05", [[(5, 0.0), (9, 2.0)], [(7, 8.0)]], taught, bar=5.0)
     ax = fig.axes[0]
     curves = {tuple(line.get_ydata()) for line in ax.lines}
-    assert {(0.0, 1.0), (8.0,)} <= curves  # means of the episodes so far
+    assert {(1.0,), (8.0,)} <= curves  # means of the episodes up to step 10
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [
-        "as taught, 2 seeds",
-        "tau 0.05",
+        "as taught: 2 seeds, 95 % interval",
+        "tau 0.05: 2 seeds",
     ]

@@ -92,7 +92,7 @@ def test_it_is_a_bundle_of_widget_and_picture_and_does_not_start(page):
     [[bundle]] = page.outputs
     assert set(bundle) == {VIEW, "image/png", "text/plain"}
     assert bundle[VIEW]["model_id"] == game.box.model_id
-    assert Image.open(io.BytesIO(base64.b64decode(bundle["image/png"]))).size == (360, 360)
+    assert Image.open(io.BytesIO(base64.b64decode(bundle["image/png"]))).size == (540, 570)
     assert (game.task, game.episodes, game.speed_choice.value) == (None, [], "slow motion")
     assert "arrow keys" in game.status.value
     assert "none yet" in game.listed.value

@@ -41,8 +41,7 @@ def test_what_is_reported_is_not_what_was_chosen_by():
 def test_it_was_trained_with_the_course_s_settings():
     setting = LONG["td3", "Walker2d-v5"]
     for name, value in setting.params.items():
-        stored = RECORD["settings"][name]
-        assert stored == (value.to_plain() if hasattr(value, "to_plain") else value)
+        assert RECORD["settings"][name] == checkpoint.as_plain(value)
     assert RECORD["steps"] >= setting.steps
 
 

@@ -10,7 +10,8 @@ from sentences import assert_one_sentence, one_sentence
 from wholes import AGENTS as WHOLES
 
 from helpers.agents import A2C
-from helpers.agents.schedules import LinearSchedule, as_rate
+from helpers.agents.checkpoint import as_plain, from_plain
+from helpers.agents.schedules import LinearSchedule
 
 nan = float("nan")
 falling = LinearSchedule(0.01, 0.001, 20)
@@ -32,9 +33,9 @@ def test_it_falls_on_a_straight_line_and_then_stays():
 def test_it_comes_back_from_plain_values_and_from_what_is_printed():
     schedule = LinearSchedule(np.float32(0.5), np.int64(0), 1e5)
     assert repr(schedule) == str(schedule) == "LinearSchedule(start=0.5, end=0.0, steps=100000)"
-    plain = json.loads(json.dumps(schedule.to_plain()))
+    plain = json.loads(json.dumps(as_plain(schedule)))
     assert plain == {"kind": "LinearSchedule", "start": 0.5, "end": 0.0, "steps": 100_000}
-    assert as_rate("rate", plain) == schedule == eval(repr(schedule))
+    assert from_plain(plain) == schedule == eval(repr(schedule))
     assert "kind" in plain  # the dictionary that was given is left as it was
     assert schedule != LinearSchedule(0.5, 0.0, 100_001)
 

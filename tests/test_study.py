@@ -39,7 +39,7 @@ class FakeSetting(Setting):
 
 
 PARAMS = {"gamma": 0.99, "noise": OUNoise(sigma=0.3)}
-FAKE = FakeSetting("a2c", "CartPole-v1", "01_a2c", 1000, 475.0, 8.0, PARAMS)
+FAKE = FakeSetting("a2c", "CartPole-v1", "01_a2c", 1000, 475.0, PARAMS)
 
 
 def fake_evaluate(agent, episodes, seed):

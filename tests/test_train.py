@@ -88,7 +88,7 @@ def test_a_training_leaves_its_results(whole):
     agent = TD3.load(whole / "checkpoint.pt")
     assert (agent.steps, len(agent.buffer), agent.noise) == (450, 300, OUNoise(0.3))
     assert record["steps"] == 450
-    assert record["settings"]["noise"] == OUNoise(0.3).to_plain()
+    assert record["settings"]["noise"] == checkpoint.as_plain(OUNoise(0.3))
     assert record["versions"].keys() >= {"python", "torch", "gymnasium"}
 
 

@@ -109,7 +109,7 @@ def test_record_says_what_to_install(monkeypatch, error, told):
 
 
 def test_bundle_has_a_video_an_animation_and_a_text():
-    data, metadata = Video(moving_square(), fps=10, caption="a < b")._repr_mimebundle_()
+    data, metadata = Video(moving_square(), fps=10, alt="a < b")._repr_mimebundle_()
     html = data["text/html"]
     tag = re.search(r"<video ([^>]*)>", html)[1]
     assert tag.startswith('src="data:video/mp4;base64,'), "Lab's sanitizer drops <source>"
@@ -164,7 +164,7 @@ def test_an_animation_of_noise_is_shrunk_until_it_fits():
 
 def test_without_ffmpeg_the_animation_remains(monkeypatch, tmp_path):
     monkeypatch.setattr(video, "find_ffmpeg", lambda: None)
-    clip = Video(moving_square(), fps=10, caption="A square.")
+    clip = Video(moving_square(), fps=10, alt="A square.")
     data, meta = clip._repr_mimebundle_()
     assert meta["image/png"]["alt"] == "A square."
     assert set(data) == {"image/png", "text/plain"}
@@ -206,15 +206,14 @@ def test_what_a_recording_shows_is_said_in_words():
     recording = record(left, "CartPole-v1", max_steps=3)
     assert recording.alt == "CartPole-v1: an episode of 3 steps, return 3."
     assert Video(recording).alt == recording.alt
-    assert Video(recording, caption="It falls.").alt == "It falls."
     assert Video(recording, alt='The "pole" falls.').alt == 'The "pole" falls.'
     assert (
         'aria-label="The &quot;pole&quot; falls."'
         in Video(recording, alt='The "pole" falls.').html()
     )
     assert "steps, return" in repr(Video(recording))
-    both = side_by_side([recording, recording], ["before", "after"], caption="Three steps.")
-    assert both.alt == "CartPole-v1, side by side: before, after. Three steps."
+    both = side_by_side([recording, recording], ["before", "after"])
+    assert both.alt == "CartPole-v1, side by side: before, after."
 
 
 # --- Several rollouts -------------------------------------------------------------------------
@@ -223,6 +222,7 @@ def test_what_a_recording_shows_is_said_in_words():
 def test_side_by_side_waits_for_the_longest():
     short, long = (Recording(moving_square(n), 10.0, [1.0] * n) for n in (4, 9))
     clip = side_by_side([short, long])
+    assert clip.size == clip.frames.shape[2:0:-1], "as large as drawn, so that labels can be read"
     assert len(clip.frames) == 9
     left_half, right_half = np.split(clip.frames, 2, axis=2)
     assert (left_half[4] == left_half[8]).all(), "the shorter one rests at its last frame"

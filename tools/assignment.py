@@ -18,11 +18,11 @@ from typing import Any
 from nbformat import NotebookNode
 
 from tools.build import ROOT, load_exercises
-from tools.editions import editions, in_prose, read_lesson, with_pictures
+from tools.editions import editions, read_lesson, with_pictures
 from tools.folder import writable
 from tools.otter import master
 from tools.outputs import text_of
-from tools.sources import definition
+from tools.sources import definition, in_prose
 
 GRADING = Path(__file__).with_name("grading")  # what stands in an nbgrader course of ours
 GRADED = """\

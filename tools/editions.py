@@ -4,9 +4,8 @@ import base64
 import copy
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from tools.sources import (
     blank,
     definition,
     giveaways,
+    in_prose,
     leak,
     shuffled,
     without_steps,
@@ -30,9 +30,8 @@ METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"file_extension": ".py", "name": "python", "pygments_lexer": "ipython3"},
 }
-OURS = {"include", "exercise", "setup", "slug"}  # cell options that the builder uses up
-STANDARD = {"tags", "jupyter", "name", "collapsed", "scrolled", "editable", "deletable"}
-EDITIONS = {"lesson-only", "exercise-only"}
+OPTIONS = {"include", "exercise", "setup", "slug", "tags"}  # of a cell; the builder uses them up
+TAGS = {"lesson-only", "exercise-only"}
 
 # The first code cell. The course comes last on the path: a folder above may hold anything.
 SETUP = """\
@@ -71,9 +70,7 @@ def editions(
     placed: dict[str, dict[str, str]] = {}  # exercise id -> what would give it away
     for cell in read_lesson(root, name):
         options, tags = cell.metadata, cell.metadata.get("tags", [])
-        cell.metadata = {key: value for key, value in options.items() if key not in OURS | {"tags"}}
-        if rest := [tag for tag in tags if tag not in EDITIONS]:
-            cell.metadata["tags"] = rest
+        cell.metadata = {}
         if "exercise-only" not in tags:
             full.append(copy.deepcopy(cell))
         if "lesson-only" in tags:
@@ -177,13 +174,12 @@ def _headings(cell: NotebookNode) -> list[str]:
 def _check_options(cell: NotebookNode) -> None:
     """Refuse what an author cannot have meant."""
     options, include = cell.metadata, cell.metadata.get("include", "")
-    if unknown := sorted(set(options) - OURS - STANDARD):
-        known = ", ".join(sorted(OURS | STANDARD))
-        raise BuildError(f"unknown option '{unknown[0]}'; there are: {known}.")
-    for tag in set(options.get("tags", [])) - EDITIONS:
-        if meant := get_close_matches(tag, EDITIONS):
-            raise BuildError(f"a tag is '{tag}'; did you mean '{meant[0]}'?")
-    if set(options.get("tags", [])) >= EDITIONS:
+    tags = set(options.get("tags", []))
+    for what, used, known in (("option", set(options), OPTIONS), ("tag", tags, TAGS)):
+        if unknown := sorted(used - known):
+            there = ", ".join(sorted(known))
+            raise BuildError(f"unknown {what} '{unknown[0]}'; there are: {there}.")
+    if tags == TAGS:
         raise BuildError("tagged lesson-only and exercise-only, it would stand nowhere.")
     if ("include" in options or "setup" in options) and cell.source.strip():
         raise BuildError("the builder writes this cell; leave its body empty.")
@@ -298,9 +294,3 @@ def with_pictures(root: Path, text: str) -> str:
         return f"{link[1]}(data:image/png;base64,{content})"
 
     return re.sub(r"(!\[[^]]*\])\((?:\.\./)+(data/pictures/[^)]+)\)", picture, text)
-
-
-def in_prose(text: str, change: Callable[[str], str]) -> str:
-    """Markdown with its prose changed, and neither its code nor its formulas."""
-    parts = re.split(r"(?s)(```.*?```|`[^`]*`|\$[^$]*\$)", text)  # odd parts: code and formulas
-    return "".join(part if i % 2 else change(part) for i, part in enumerate(parts))

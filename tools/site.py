@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from tools.environment import Environment
 from tools.folder import writable
 from tools.project import project
 from tools.site_pages import OUTPUTS, TITLE, lay_out, notebooks
@@ -60,11 +61,11 @@ def _parser(root: Path) -> argparse.ArgumentParser:
 
 def draw_frames(root: Path, folder: Path) -> None:
     """The explorers' pictures, by the course's own environment, if there is one."""
-    python = next((p for p in root.glob(".venv/*/python*") if p.stem == "python"), None)
-    if python is None:
-        print("The explorers stay pictures: `python course.py` makes what draws them.")
-    else:
+    python = Environment(root).python
+    if python.exists():
         subprocess.run([python, "-m", "tools.frames", folder], cwd=root, check=True)
+    else:
+        print("The explorers stay pictures: `python course.py` makes what draws them.")
 
 
 # --- Sphinx -----------------------------------------------------------------------------------

@@ -16,11 +16,11 @@ from nbformat.v4 import new_output
 
 from tools.site_landing import landing
 from tools.site_try_it import try_it
+from tools.sources import in_prose
 
 TITLE = "Actor-critic reinforcement learning"
 EDITIONS = {"Lessons": "notebooks", "Exercises": "notebooks/exercises"}
 OUTPUTS = "_static/outputs"  # where the pictures of all notebooks go
-CODE = re.compile(r"(?s)(```.*?```|`[^`\n]*`)")  # in which no link is one
 # A link or a picture in Markdown: text, target (neither an address nor an anchor), anchor.
 LINK = re.compile(r"(!?)\[([^\[\]]*)\]\((?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?\)")
 BADGE = re.compile(r"\[!\[Open in Colab\]\([^)]*\)\]\([^)]*\)\n\n")
@@ -94,7 +94,6 @@ def contents(root: Path, documents: list[str]) -> str:
 
 def relink(text: str, path: Path, root: Path, repository: str) -> str:
     """The links of a document at `path`: to pages as they are, to other files on GitHub."""
-    parts = CODE.split(text)
 
     def lead(link: re.Match[str]) -> str:
         picture, words, target, _ = link.groups()
@@ -106,8 +105,7 @@ def relink(text: str, path: Path, root: Path, repository: str) -> str:
             return words
         return f"[{words}](https://github.com/{repository}/blob/main/{place.as_posix()})"
 
-    parts[::2] = [LINK.sub(lead, part) for part in parts[::2]]
-    return "".join(parts)
+    return in_prose(text, lambda prose: LINK.sub(lead, prose))
 
 
 def as_html(output: NotebookNode, static: Path, up: str) -> NotebookNode:

@@ -9,14 +9,14 @@ import io
 import random
 import re
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 # In a lesson's text: what bears a sentence out (tools/claims.py), and the white space before it.
 CLAIM = re.compile(r"\s*<!-- (claim|source): (.*?) -->", re.DOTALL)
-SHORTEST_LEAK = 18  # characters without whitespace; shorter statements are in everybody's code
+SHORTEST_LEAK = 18  # characters without whitespace; shorter lines are in everybody's code
 _STEP = re.compile(r"#\s*\d+[a-z]?[.)]")  # "# 1. ...", "# 2b) ..."
-_PLAIN = (ast.Name, ast.Attribute, ast.Constant, ast.Tuple, ast.List, ast.Starred, ast.expr_context)
+_IDIOM = re.compile(r".*:|[\w.]+\(\)|super\(\).*")
 
 
 class BuildError(Exception):
@@ -24,30 +24,21 @@ class BuildError(Exception):
 
 
 def definition(root: Path, spec: str) -> str:
-    """The exact source of `package.module:name` or `package.module:Class.method` under `root`.
+    """The exact source of `package.module:name` under `root`: a function, a class or a constant.
 
-    Decorators belong to it; a method is dedented. `name` may be a function, a class or a constant.
+    Decorators belong to it.
     """
-    module, _, qualname = spec.partition(":")
-    base = root.joinpath(*module.split("."))
-    path = next((p for p in (base.with_suffix(".py"), base / "__init__.py") if p.is_file()), None)
-    if path is None or not qualname:
+    module, _, name = spec.partition(":")
+    path = root.joinpath(*module.split(".")).with_suffix(".py")
+    if not path.is_file() or not name:
         raise BuildError(
             f"include '{spec}' names no module of the course; write helpers.module:name."
         )
     text = path.read_text(encoding="utf-8")
-    try:
-        node: ast.AST = ast.parse(text)
-    except SyntaxError as error:
-        raise BuildError(f"include '{spec}': {module} is not valid Python: {error}") from error
-    for name in qualname.split("."):
-        inside = node.body if isinstance(node, ast.Module | ast.ClassDef) else []
-        found = next((child for child in inside if name in _names(child)), None)
-        if found is None:
-            raise BuildError(f"include '{spec}': {module} defines no '{qualname}' of its own.")
-        node = found
-    lines = text.split("\n")[_first_row(node) - 1 : node.end_lineno]
-    return "\n".join(line.removeprefix(" " * node.col_offset) for line in lines)
+    node = next((each for each in ast.parse(text, path).body if name in _names(each)), None)
+    if node is None:
+        raise BuildError(f"include '{spec}': {module} defines no '{name}' of its own.")
+    return "\n".join(text.split("\n")[_first_row(node) - 1 : node.end_lineno])
 
 
 def blank(source: str, exercise: str, steps: bool = True) -> str:
@@ -102,27 +93,31 @@ def shuffled(source: str, exercise: str) -> str:
 
 
 def giveaways(source: str) -> dict[str, str]:
-    """What would give the cut bodies of `source` away: statement, squeezed -> as it stands there.
+    """What would give the cut bodies of `source` away: line, squeezed -> as it stands there.
 
-    A statement counts when it computes something (an assignment, return or call that is more than
-    names put together or a call without arguments) and has SHORTEST_LEAK characters or more without
-    its whitespace. Block headers (`for ...:`, `with ...:`) do not count: they are idioms, and what
-    they hold counts. A body without any such statement counts as a whole.
+    Lines with SHORTEST_LEAK characters or more count, without whitespace and comments, unless they
+    are an idiom: the header of a block (what it holds counts), a call without arguments, `super()`.
     """
     found = {}
-    for function, first, last in _blanks(source):
-        own = [node for node in ast.walk(function) if isinstance(node, ast.stmt)]
-        parts = [ast.get_source_segment(source, node) or "" for node in own if _computes(node)]
-        if not any(len(_squeeze(part)) >= SHORTEST_LEAK for part in parts):
-            parts = ["\n".join(source.split("\n")[first - 1 : last])]
-        found |= {_squeeze(part): " ".join(part.split()) for part in parts}
-    return {key: shown for key, shown in found.items() if len(key) >= SHORTEST_LEAK}
+    for _, first, last in _blanks(source):
+        for line in source.split("\n")[first - 1 : last]:
+            shown = re.sub(r"(^|\s)#.*", "", line).strip()
+            key = _squeeze(shown).rstrip(",")
+            if len(key) >= SHORTEST_LEAK and not _IDIOM.fullmatch(key):
+                found[key] = shown
+    return found
 
 
 def leak(secrets: dict[str, str], text: str) -> str | None:
     """The first of `giveaways` in a code cell or visible Markdown, however it is laid out."""
-    seen = (_squeeze(text), _squeeze(text, comments=True))
-    return next((shown for key, shown in secrets.items() if any(key in s for s in seen)), None)
+    seen = _squeeze(text)
+    return next((shown for key, shown in secrets.items() if key in seen), None)
+
+
+def in_prose(text: str, change: Callable[[str], str]) -> str:
+    """Markdown with its prose changed, and neither its code nor its formulas."""
+    parts = re.split(r"(?s)(```.*?```|`[^`]*`|\$[^$]*\$)", text)  # odd parts: code and formulas
+    return "".join(part if i % 2 else change(part) for i, part in enumerate(parts))
 
 
 def _names(node: ast.AST) -> set[str]:
@@ -175,10 +170,9 @@ def _step_rows(source: str) -> set[int]:
 
 def _comment_rows(source: str) -> set[int]:
     """Rows (from 1) that hold a comment and nothing else; a `#` inside a string is no comment."""
-    lines = source.split("\n")
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)
-    starts = [token.start for token in tokens if token.type == tokenize.COMMENT]
-    return {row for row, column in starts if not lines[row - 1][:column].strip()}
+    comments = [token for token in tokens if token.type == tokenize.COMMENT]
+    return {token.start[0] for token in comments if token.line.lstrip().startswith("#")}
 
 
 def _body_rows(node: ast.FunctionDef, lines: list[str], comments: set[int]) -> tuple[int, int]:
@@ -191,29 +185,9 @@ def _body_rows(node: ast.FunctionDef, lines: list[str], comments: set[int]) -> t
         )
     while first - 1 in comments or not lines[first - 2].strip():
         first -= 1
-    for row in range(last + 1, len(lines) + 1):
-        text = lines[row - 1]
-        if row in comments and len(text) - len(text.lstrip()) > node.col_offset:
-            last = row
-        elif text.strip():
-            break
     return first, last
 
 
-def _computes(node: ast.stmt) -> bool:
-    """Whether a statement is more than names put together; see `leaks`."""
-    if isinstance(node, ast.Expr):
-        return any(isinstance(part, ast.Call) and part.args for part in ast.walk(node))
-    if not isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return):
-        return False
-    if isinstance(node, ast.AugAssign):
-        return not isinstance(node.value, ast.Constant)
-    parts = ast.walk(node.value) if node.value else []
-    return not all(isinstance(part, _PLAIN) for part in parts)
-
-
-def _squeeze(text: str, comments: bool = False) -> str:
-    """Text without whitespace, trailing commas and, unless asked for, comments."""
-    if not comments:
-        text = re.sub(r"(?m)(^|\s)#.*$", "", text)
+def _squeeze(text: str) -> str:
+    """Text without whitespace and trailing commas."""
     return re.sub(r",(?=[)\]}])", "", re.sub(r"\s+", "", text))

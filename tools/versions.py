@@ -1,7 +1,7 @@
 """What the course was last verified with, and what Colab has today. Run by newest.yml, weekly.
 
 python -m tools.versions colab            # reads Colab's list into tests/colab.txt
-python -m tools.versions page FOLDER      # VERIFIED.md from FOLDER/NAME.txt, each of `pip freeze`
+python -m tools.versions page FOLDER      # VERIFIED.md from FOLDER/NAME.txt, lists of `pip freeze`
 """
 
 import datetime
@@ -23,10 +23,6 @@ PAGE = """\
 Colab's.** `.github/workflows/newest.yml` tries both every Monday, and writes this page when both
 went well: an old date means that they have not since. `python course.py --newest` installs today's
 newest versions for you.
-
-| package | {names} |
-| :--- | {marks} |
-{rows}
 """
 
 
@@ -38,8 +34,7 @@ def main(argv: list[str]) -> None:
         path.write_text(colab(path.read_text("utf-8"), freeze, system, day), encoding="utf-8")
     elif argv[:1] == ["page"] and len(argv) == 2:
         lists = {path.stem: path.read_text("utf-8") for path in sorted(Path(argv[1]).glob("*.txt"))}
-        wanted = (ROOT / "requirements.txt").read_text("utf-8")
-        (ROOT / "VERIFIED.md").write_text(page(wanted, lists, day), encoding="utf-8")
+        (ROOT / "VERIFIED.md").write_text(page(lists, day), encoding="utf-8")
     else:
         sys.exit(__doc__)
 
@@ -64,18 +59,10 @@ def colab(old: str, freeze: str, system: str, day: str) -> str:
     return head + "".join(f"{name}=={theirs[name]}\n" for name in versions(old))
 
 
-def page(wanted: str, lists: dict[str, str], day: str) -> str:
-    """VERIFIED.md: a row for each package of `wanted`, a column for each of the lists."""
-    found = [versions(text) for text in lists.values()]
-    rows = [
-        " | ".join([name, *(each.get(name, "") for each in found)]) for name in versions(wanted)
-    ]
-    return PAGE.format(
-        day=day,
-        names=" | ".join(lists),
-        marks=" | ".join([":---"] * len(lists)),
-        rows="\n".join(f"| {row} |" for row in rows),
-    )
+def page(lists: dict[str, str], day: str) -> str:
+    """VERIFIED.md, with each of the lists below its name."""
+    shown = [f"\n## {name}\n\n```text\n{text.rstrip()}\n```\n" for name, text in lists.items()]
+    return PAGE.format(day=day) + "".join(shown)
 
 
 if __name__ == "__main__":

@@ -12,14 +12,6 @@ from helpers.agents.td3 import TD3
 from helpers.agents.td3_bc import TD3BC
 
 __all__ = [
-    "A2C",
-    "DDPG",
-    "PPO",
-    "RLPD",
-    "SAC",
-    "TD3",
-    "TD3BC",
-    "BehaviourCloning",
-    "DDPGfD",
+    "A2C", "DDPG", "PPO", "RLPD", "SAC", "TD3", "TD3BC", "BehaviourCloning", "DDPGfD",
     "ReinforceWithBaseline",
 ]  # fmt: skip

@@ -9,6 +9,7 @@ import textwrap
 import warnings
 import zipfile
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,11 +19,8 @@ import torch
 from gymnasium import spaces
 
 from helpers import __version__
-from helpers.agents.noise import KINDS as NOISES
-from helpers.agents.noise import as_noise
+from helpers.agents.noise import KINDS, Noise
 from helpers.agents.normalize import Normalizer
-from helpers.agents.schedules import KINDS as SCHEDULES
-from helpers.agents.schedules import as_rate
 from helpers.agents.settings import EVERY
 from helpers.demos.files import ENV_ID
 from helpers.envs.make import (
@@ -79,7 +77,7 @@ def contents(agent: Any, replay: bool) -> dict:
         "hyperparameters": plain_hyperparameters(agent),
         "steps": agent.steps,
         "counts": {name: getattr(agent, name) for name in agent.counted},
-        "history": _plain_history(agent.history),
+        "history": on_cpu(agent.history),
         "rng": agent.rng.bit_generator.state,
         "predict_rng": agent.predict_rng.bit_generator.state,
         "state": on_cpu(state),
@@ -99,13 +97,15 @@ def plain_hyperparameters(agent: Any) -> dict:
 
 
 def as_plain(value: Any) -> Any:
-    """A setting as a file can hold it: the course's noises and schedules say themselves how.
+    """A setting as a file can hold it; a noise or schedule of the course's by kind and parameters.
 
     Whatever is not a plain value is an object, class or function of one's own. `load` asks for it
     again: the file notes its name, {"own": "Mine(...)"}, as it is typed.
     """
-    if type(value).__name__ in NOISES.keys() | SCHEDULES.keys():
-        return value.to_plain()
+    if type(value) in KINDS.values():
+        parameters = value.parameters() if isinstance(value, Noise) else asdict(value)
+        plain = {name: as_plain(each) for name, each in parameters.items()}
+        return {"kind": type(value).__name__, **plain}
     try:
         return _plain(value)
     except TypeError:
@@ -114,10 +114,10 @@ def as_plain(value: Any) -> Any:
 
 def from_plain(value: Any) -> Any:
     """The setting that `as_plain` wrote, of the course's noises and schedules as well."""
-    kind = value.get("kind") if isinstance(value, dict) else None
-    if not isinstance(kind, str):
+    if not (isinstance(value, dict) and "kind" in value):
         return value
-    return as_rate("a learning rate", value) if kind in SCHEDULES else as_noise("a noise", value)
+    parameters = {name: from_plain(each) for name, each in value.items() if name != "kind"}
+    return KINDS[value["kind"]](**parameters)
 
 
 def _plain(value: Any) -> Any:
@@ -130,17 +130,6 @@ def _plain(value: Any) -> Any:
     if type(value) not in (bool, int, float, str, type(None)):
         raise TypeError(f"{type(value).__name__} is no plain value")
     return value
-
-
-def _plain_history(history: Mapping[str, Any]) -> dict:
-    """Raises `ValueError` for a history of one's own that no file can hold."""
-    try:
-        return _plain({name: list(values) for name, values in history.items()})
-    except TypeError as error:
-        raise ValueError(
-            f"Nothing was saved, since {error}: history holds pairs of numbers, as "
-            "agent.log(name=value) writes them."
-        ) from error
 
 
 def in_words(observation_space: spaces.Space, action_space: spaces.Space) -> str:
@@ -356,8 +345,8 @@ def write(path: str | os.PathLike, content: dict) -> None:
     except pickle.UnpicklingError as error:
         raise ValueError(
             "Nothing was saved, since load would refuse it: a file holds tensors and plain values, "
-            "and a noise, a memory or the history holds something else "
-            f"({shortly(' '.join(str(error).split()))})."
+            "and a noise, a memory or the history (of pairs, as agent.log(name=value) writes them) "
+            f"holds something else ({shortly(' '.join(str(error).split()))})."
         ) from error
     except RuntimeError as error:  # torch's writer, for which every trouble is one of these
         raise OSError(f"{path} cannot be written, perhaps because the disk is full.") from error

@@ -13,8 +13,7 @@ from typing import Any, Self
 import numpy as np
 import torch
 
-from helpers.agents.schedules import KINDS as SCHEDULES
-from helpers.agents.schedules import LinearSchedule, as_rate, rate_at
+from helpers.agents.schedules import LinearSchedule, rate_at
 
 Size = Any  # one number, or an array with one for each action dimension
 
@@ -33,7 +32,7 @@ class Noise(ABC):
     steps = 0
 
     def __post_init__(self) -> None:
-        lists = {name: v for name, v in self.parameters().items() if isinstance(v, (list, tuple))}
+        lists = {name: v for name, v in self.parameters().items() if isinstance(v, list)}
         self.__dict__.update({name: np.array(value) for name, value in lists.items()})
 
     def at(self, steps: int) -> Self:
@@ -58,28 +57,20 @@ class Noise(ABC):
     def reset(self) -> None:  # noqa: B027  (most noises have nothing to forget)
         """Forget the past: an episode begins."""
 
-    def to_plain(self) -> dict[str, Any]:
-        """Kind and parameters as plain values, as a file can hold them; `as_noise` reads them."""
-        plain = {name: _plain(value) for name, value in self.parameters().items()}
-        return {"kind": type(self).__name__, **plain}
-
     def parameters(self) -> dict[str, Any]:
-        """What it was made with, by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.init}
+        """What it was made with, by name: numbers, lists of them, schedules."""
+        given = {f.name: getattr(self, f.name) for f in fields(self) if f.init}
+        return {name: np.asarray(value).tolist() for name, value in given.items()}
 
     def __eq__(self, other: object) -> bool:
         """Whether both have one kind and one set of parameters: arrays have no `==` that says."""
         if not isinstance(other, Noise):
             return False
-        return type(self) is type(other) and self.to_plain() == other.to_plain()
+        return type(self) is type(other) and self.parameters() == other.parameters()
 
     def __repr__(self) -> str:
         """As it can be typed, at `course.py train` too."""
-        values = {
-            name: value.tolist() if isinstance(value, np.ndarray) else value
-            for name, value in self.parameters().items()
-        }
-        words = ", ".join(f"{name}={value!r}" for name, value in values.items())
+        words = ", ".join(f"{name}={value!r}" for name, value in self.parameters().items())
         return f"{type(self).__name__}({words})"
 
     def memory(self) -> dict[str, Any]:
@@ -181,21 +172,19 @@ class OUNoiseAround(OUNoise):
         return self.mu
 
 
-KINDS = {kind.__name__: kind for kind in (UniformNoise, GaussianNoise, OUNoise, OUNoiseAround)}
+# What a setting can be beside plain values.
+KINDS: dict[str, Any] = {
+    kind.__name__: kind
+    for kind in (UniformNoise, GaussianNoise, OUNoise, OUNoiseAround, LinearSchedule)
+}
 
 
 def as_noise(name: str, noise: Any, action_size: int | None = None) -> Any:
-    """A copy of `noise`, so that two agents never share one memory; or the noise `to_plain` wrote.
+    """A copy of `noise`, so that two agents never share one memory.
 
     Raises `ValueError`, which calls it `name`, for anything else, and for one that cannot be added
     to actions of `action_size` dimensions.
     """
-    if isinstance(noise, dict):
-        parameters = dict(noise)
-        kind = parameters.pop("kind", None)
-        if kind not in KINDS:
-            raise ValueError(f"No noise is called {kind!r}; there are: {', '.join(KINDS)}.")
-        return KINDS[kind](**{key: _unplain(kind, each) for key, each in parameters.items()})
     if noise is not None and not isinstance(noise, Noise):
         raise ValueError(
             f"{name} must be a noise such as GaussianNoise(0.1), or None, got {noise!r}."
@@ -205,23 +194,6 @@ def as_noise(name: str, noise: Any, action_size: int | None = None) -> Any:
         if action_size is not None:
             _check_sizes(name, noise, action_size)
     return copy.deepcopy(noise)
-
-
-def _plain(value: Any) -> Any:
-    """A parameter as a file can hold it."""
-    if isinstance(value, LinearSchedule):
-        return value.to_plain()
-    return list(map(float, value)) if isinstance(value, np.ndarray) else float(value)
-
-
-def _unplain(kind: str, value: Any) -> Any:
-    """What `_plain` was given. Raises `ValueError` for what it cannot have given."""
-    if isinstance(value, dict) and value.get("kind") in SCHEDULES and kind == "GaussianNoise":
-        return as_rate("sigma", value)
-    numbers = value if isinstance(value, list) else [value]
-    if not all(type(number) is float and math.isfinite(number) for number in numbers):
-        raise ValueError(f"A noise has numbers for parameters, {kind} got {value!r:.80}.")
-    return value
 
 
 def _check_std(name: str, noise: Noise) -> None:

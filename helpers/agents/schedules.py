@@ -3,7 +3,7 @@
 import math
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -37,27 +37,13 @@ class LinearSchedule:
         """The number after so many environment steps, counted over all calls of `learn`."""
         return linear_schedule(steps, self.steps, self.start, self.end)
 
-    def to_plain(self) -> dict[str, Any]:
-        """Kind and parameters as plain values, as a file can hold them; `as_rate` reads them."""
-        return {"kind": type(self).__name__, **asdict(self)}
-
 
 # What an agent takes for a learning rate. A function gets the steps so far, as a schedule does.
 Rate = float | Callable[[int], float]
-KINDS = {kind.__name__: kind for kind in (LinearSchedule,)}
 
 
-def as_rate(name: str, rate: Rate | dict[str, Any]) -> Rate:
-    """The learning rate `rate`, or the schedule that `to_plain` wrote.
-
-    Raises `ValueError`, which calls it `name`, for anything else.
-    """
-    if isinstance(rate, dict):
-        parameters = dict(rate)
-        kind = parameters.pop("kind", None)
-        if kind not in KINDS:
-            raise ValueError(f"No schedule is called {kind!r}; there are: {', '.join(KINDS)}.")
-        return KINDS[kind](**parameters)
+def as_rate(name: str, rate: Rate) -> Rate:
+    """The learning rate `rate`. Raises `ValueError`, which calls it `name`, for anything else."""
     at_first: Any = rate
     if callable(rate) and not isinstance(rate, type):
         at_first = rate(0)

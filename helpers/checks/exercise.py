@@ -2,7 +2,7 @@
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
@@ -14,9 +14,9 @@ from helpers.checks.compare import ATOL, RTOL
 from helpers.checks.edits import Code, Diff, Edit, apply, edited, source_of_reference
 
 
-def call(function: Callable, *args: Any, **kwargs: Any) -> Any:
+def call(function: Callable, *args: Any) -> Any:
     """The plainest observation: what the function returns."""
-    return function(*args, **kwargs)
+    return function(*args)
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,7 @@ class Case:
     """One input of an exercise. `note` names what is special about it ("batch of one")."""
 
     args: tuple
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
-
-
-def as_case(case: tuple | Case) -> Case:
-    """A plain tuple of arguments is a case as well."""
-    return case if isinstance(case, Case) else Case(tuple(case))
 
 
 Test = Callable[[Callable, np.random.Generator], bool]
@@ -91,11 +85,11 @@ class Exercise:
         lesson: the lesson's file name without its ending, "01_a2c".
         reference: the course's version: a function or a class.
         hints: two of them; the first points at the idea, the second almost gives the line.
-        cases: `cases(rng)` lists the inputs, smallest first: tuples of arguments, or `Case`s.
-        observe: `observe(function, *args, **kwargs)` turns a function and a case into what is
-            compared: a number, string, array or tensor, or dicts, tuples and lists of them. The
-            keys of a dict are printed ("gradient to the logits"). It gets its own copy of the
-            inputs. The default calls the function.
+        cases: `cases(rng)` lists the inputs, smallest first.
+        observe: `observe(function, *args)` turns a function and a case into what is compared: a
+            number, string, array or tensor, or dicts, tuples and lists of them. The keys of a dict
+            are printed ("gradient to the logits"). It gets its own copy of the inputs. The default
+            calls the function.
         output: where `observe` gives a dict, its keys that together are what the function returns,
             in that order: right values in another type (lists) are then made those of the
             reference (arrays) for later cells.
@@ -108,7 +102,7 @@ class Exercise:
     reference: Callable
     card: Card
     hints: tuple[str, str]
-    cases: Callable[[np.random.Generator], Sequence[tuple | Case]]
+    cases: Callable[[np.random.Generator], Iterable[Case]]
     mistakes: Sequence[Mistake] = ()
     right: Sequence[Mistake] = ()  # other right answers
     observe: Callable[..., Any] = call
@@ -137,7 +131,7 @@ class Exercise:
     @cached_property
     def inputs(self) -> list[Case]:
         """The cases, the same ones every time. Take a copy before a function is tried on one."""
-        return [as_case(case) for case in self.cases(np.random.default_rng(self.seed))]
+        return list(self.cases(np.random.default_rng(self.seed)))
 
 
 # --- The catalogue: whatever exercises the modules in `helpers/exercises` define ------------------

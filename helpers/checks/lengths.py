@@ -66,7 +66,7 @@ def _ratio(want: Snapshot, got: Snapshot) -> float | None:
 def _counted(reference: Any, case: Case) -> Iterator[tuple[str, int]]:
     """The lengths of the inputs' axes, by what one counts there: "rows of `obs`"."""
     try:
-        bound = inspect.signature(reference).bind(*case.args, **case.kwargs)
+        bound = inspect.signature(reference).bind(*case.args)
     except (TypeError, ValueError):
         return
     for name, value in bound.arguments.items():

@@ -12,13 +12,12 @@ else the machine does. Where several explanations fit, nothing is said.
 import ast
 import builtins
 import itertools
-import os
 import sys
-import tempfile
 import types
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import chdir, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -85,7 +84,10 @@ def wrong_method(c: Context) -> str | None:
 @contextmanager
 def _apart() -> Iterator[Alarm]:
     """Where changed code can run, and an alarm for what does not end."""
-    with quiet(), _bare_folder(), _little_memory(), isolated(), Alarm() as alarm:
+    with (
+        TemporaryDirectory(ignore_cleanup_errors=True) as folder, chdir(folder),
+        quiet(), _little_memory(), isolated(), Alarm() as alarm,
+    ):  # fmt: skip
         yield alarm
 
 
@@ -348,18 +350,6 @@ def _numbers(seen: Snapshot | Raised) -> np.ndarray:
     """All of them, in one row."""
     parts = [leaf.value.ravel().astype(float) for leaf in leaves(seen) if leaf.numeric]
     return np.concatenate([np.zeros(0), *parts])
-
-
-@contextmanager
-def _bare_folder() -> Iterator[None]:
-    """An empty folder as the working directory, gone afterwards."""
-    before = os.getcwd()
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        os.chdir(folder)
-        try:
-            yield
-        finally:
-            os.chdir(before)
 
 
 @contextmanager

@@ -28,6 +28,7 @@ from helpers.agents.threads import one_thread
 from helpers.checks.compare import Difference, Snapshot, differences, snapshot
 from helpers.checks.exercise import Exercise, Mistake
 
+NEVER = math.inf, math.inf  # in seconds, and in seconds of the processor
 PRINTED = 400  # characters of a function's own printing that are kept for one case
 _HELPERS = str(Path(__file__).resolve().parents[1])
 _LIBRARIES = (_HELPERS, sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))
@@ -76,12 +77,11 @@ def on_case(
 
     `apart`: `isolated`, which may be left out where all that is tried is isolated already.
     """
-    case = exercise.inputs[number]
-    args, kwargs = deepcopy((case.args, dict(case.kwargs)))
+    args = deepcopy(exercise.inputs[number].args)
     with isolated() if apart else nullcontext(), redirect_stdout(_FirstCharacters()) as out:
         seed_all(exercise.seed + number)
         try:
-            seen = snapshot(exercise.observe(function, *args, **kwargs))
+            seen = snapshot(exercise.observe(function, *args))
         except (Exception, SystemExit) as error:
             seen = _raised(error, function, exercise.observe)
     return seen, out.getvalue()
@@ -151,7 +151,7 @@ class Alarm:
 
     def __init__(self) -> None:
         self.rang = False
-        self._deadline: tuple[float, float] | None = None
+        self._deadline = NEVER
         self._lock, self._over = threading.Lock(), threading.Event()
 
     def __enter__(self) -> Self:
@@ -181,19 +181,14 @@ class Alarm:
             yield
         finally:
             with self._lock:  # from here on it rings no more
-                self._deadline = None
-
-    def _late(self) -> bool:
-        if self._deadline is None:
-            return False
-        end, of_processor = self._deadline
-        return time.monotonic() > end or time.process_time() > of_processor
+                self._deadline = NEVER
 
     def _watch(self) -> None:
         while not self._over.wait(0.05):
             with self._lock:
-                if self._late():
-                    self.rang, self._deadline = True, None
+                end, of_processor = self._deadline
+                if time.monotonic() > end or time.process_time() > of_processor:
+                    self.rang, self._deadline = True, NEVER
                     _thread.interrupt_main()
 
 

@@ -32,6 +32,7 @@ def moved_or_added_up(body: list[ast.stmt]) -> Bodies:
         if isinstance(statement, ast.For | ast.While | ast.If | ast.With) and inner:
             yield from _moved(body, i, statement, inner)
         others: list[ast.stmt] = []
+        what = ANOTHER_SIGN
         if isinstance(statement, ast.AugAssign):
             others = [ast.Assign([statement.target], statement.value)]
             kinds = (
@@ -41,7 +42,7 @@ def moved_or_added_up(body: list[ast.stmt]) -> Bodies:
             )
             others += [ast.AugAssign(statement.target, kind(), statement.value) for kind in kinds]
         elif isinstance(statement, ast.Break):
-            yield [*body[:i], _continue(statement), *body[i + 1 :]], statement.lineno, GO_ON
+            others, what = [ast.Continue()], GO_ON
         elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
             target, value = statement.targets[0], statement.value
             if not any(getattr(each, "id", "") == target.id for each in ast.walk(value)):
@@ -49,11 +50,7 @@ def moved_or_added_up(body: list[ast.stmt]) -> Bodies:
         for other in others:
             ast.fix_missing_locations(ast.copy_location(other, statement))
             changed = [*body[:i], other, *body[i + 1 :]]
-            yield changed, statement.lineno, ANOTHER_SIGN
-
-
-def _continue(statement: ast.stmt) -> ast.stmt:
-    return ast.copy_location(ast.Continue(), statement)
+            yield changed, statement.lineno, what
 
 
 def _moved(body: list[ast.stmt], i: int, block: ast.stmt, inner: list[ast.stmt]) -> Bodies:

@@ -325,6 +325,21 @@ def load_demos(path: str | os.PathLike, env: EnvLike | None = None) -> Demos:
 
         return from_minari(path.removeprefix("minari:"), env)
     path = Path(path)
+    arrays, about = _read(path)
+    arena = _arena(path, about, env)
+    try:
+        demos = Demos(about["env_id"], about["maker"], **arrays)
+        check_spaces(demos, arena)
+    except ValueError as error:
+        raise _damaged(path, error) from error
+    finally:
+        if arena is not env:
+            arena.close()
+    return demos
+
+
+def _read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """A file's arrays by name, and what it says about itself."""
     if not path.exists():
         raise FileNotFoundError(
             f"There is no file {path}: check its name, or make it with record_demos and save_demos."
@@ -340,21 +355,7 @@ def load_demos(path: str | os.PathLike, env: EnvLike | None = None) -> Demos:
             f"{path} was written by a newer version of this course (format {about['version']:.3g}, "
             f"this one reads up to {VERSION}): update the course."
         )
-    return _checked(path, about, arrays, env)
-
-
-def _checked(path: Path, about: dict, arrays: dict, env: EnvLike | None) -> Demos:
-    """The demonstrations of a file, which can have been taken in the environment that it names."""
-    arena = _arena(path, about, env)
-    try:
-        demos = Demos(about["env_id"], about["maker"], **arrays)
-        check_spaces(demos, arena)
-    except ValueError as error:
-        raise _damaged(path, error) from error
-    finally:
-        if arena is not env:
-            arena.close()
-    return demos
+    return arrays, about
 
 
 def _damaged(path: Path, error: Exception) -> ValueError:

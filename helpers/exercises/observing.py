@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
+from torch.nn.modules.module import register_module_forward_pre_hook
 
 from helpers.checks.compare import ANOTHER
 
@@ -28,9 +29,33 @@ def asked(function: Callable, *args: Any) -> Any:
     return function(*(x.clone() if isinstance(x, torch.Tensor) else x for x in args))
 
 
+def values(given: Any) -> np.ndarray:
+    """A copy of somebody's numbers, whatever they were given as."""
+    if isinstance(given, torch.Tensor):
+        given = given.detach().numpy()
+    return np.array(given, dtype=float)
+
+
 def with_gradients(name: str, output: Any, into: Mapping[str, torch.Tensor]) -> dict[str, Any]:
     """An output under its name, and its gradients to what is named in `into`."""
     return {name: output} | {f"gradient to {n}": gradient(output, x) for n, x in into.items()}
+
+
+def what_runs(
+    network: nn.Module, *inputs: torch.Tensor, ask: Callable | None = None
+) -> list[tuple[nn.Module, tuple]]:
+    """The modules that run, in order, and what each is given; also those in no list of `network`.
+
+    They run for `network(*inputs)`, or for `ask(*inputs)`: one of its other methods.
+    """
+    ran: list[tuple[nn.Module, tuple]] = []
+    hook = register_module_forward_pre_hook(lambda *both: ran.append(both))
+    try:
+        with torch.no_grad():
+            (ask or network)(*inputs)
+    finally:
+        hook.remove()
+    return ran
 
 
 def fill_parameters(
@@ -39,52 +64,42 @@ def fill_parameters(
     """Give a network known weights, the same for every right way to build it.
 
     Two right networks draw different initial weights and may declare their layers in another
-    order. So `network(*inputs)` runs once, and the layers are filled in the order in which they
-    ran, those in `first` before all others. Returns the network.
+    order. So the layers are filled in the order in which they run for `network(*inputs)`, those in
+    `first` before all others. Returns the network.
     """
-    order: list[nn.Module] = []
-    hooks = [
-        module.register_forward_pre_hook(lambda module, _: order.append(module))
-        for module in network.modules()
-    ]
-    with torch.no_grad():
-        network(*inputs)
-    for hook in hooks:
-        hook.remove()
-    rng = np.random.default_rng(seed)
-    for module in dict.fromkeys([*first, *order, *network.modules()]):
+    known = list(network.modules())
+    order = [module for module, _ in what_runs(network, *inputs) if module in known]
+    draw_weights([*first, *order, *known], np.random.default_rng(seed))
+    return network
+
+
+def draw_weights(modules: Sequence[nn.Module], rng: np.random.Generator) -> None:
+    """Give the parameters of each module, not those of its parts, numbers of a usual size."""
+    for module in dict.fromkeys(modules):
         for parameter in module.parameters(recurse=False):
             bound = 1 / sqrt(parameter.shape[-1]) if parameter.ndim > 1 else 1.0
             values = rng.uniform(-bound, bound, size=tuple(parameter.shape))
             parameter.data.copy_(torch.as_tensor(values))
-    return network
 
 
 def linear_layers(
     network: nn.Module, *inputs: torch.Tensor, ask: Callable | None = None
 ) -> list[nn.Linear]:
-    """The linear layers in the order in which they run, however the network keeps them.
+    """The network's linear layers in the order in which they run, however it keeps them."""
+    known = {*network.modules()}
+    ran = [module for module, _ in what_runs(network, *inputs, ask=ask)]
+    return [each for each in ran if isinstance(each, nn.Linear) and each in known]
 
-    They run for `network(*inputs)`, or for `ask(*inputs)`: one of its other methods.
-    """
-    ran: list[nn.Linear] = []
-    hooks = [
-        module.register_forward_pre_hook(lambda module, _: ran.append(module))
-        for module in network.modules()
-        if isinstance(module, nn.Linear)
-    ]
-    try:
-        with torch.no_grad():
-            (ask or network)(*inputs)
-    finally:
-        for hook in hooks:
-            hook.remove()
-    return ran
+
+def size_of(layer: nn.Linear) -> str:
+    """As "4 -> 64"."""
+    outputs, inputs = layer.weight.shape
+    return f"{inputs} -> {outputs}" + " without a bias" * (layer.bias is None)
 
 
 def sizes_of(layers: list[nn.Linear]) -> str:
     """As "3 -> 64, 64 -> 1"."""
-    return ", ".join(f"{x.weight.shape[1]} -> {x.weight.shape[0]}" for x in layers) or "none"
+    return ", ".join(map(size_of, layers)) or "none"
 
 
 def call_twice(function: Callable, *args: Any) -> Any:

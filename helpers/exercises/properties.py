@@ -4,7 +4,7 @@ Each function gives tests by their names, for an exercise's `properties`. `ask(f
 calls somebody's function with a case's arguments; the default hands them over as they are.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from typing import Any
 
@@ -14,18 +14,16 @@ from torch import nn
 from torch.nn import functional as F
 
 from helpers.checks.compare import differences, snapshot
-from helpers.checks.exercise import Case, Test, as_case, call
+from helpers.checks.exercise import Case, Test, call
 from helpers.exercises.observing import gradient
 
-Cases = Callable[[np.random.Generator], Sequence[tuple | Case]]
+Cases = Callable[[np.random.Generator], Iterable[Case]]
 Tests = dict[str, Test]
 
 
 def on_every_case(cases: Cases, holds: Callable[[Callable, Case], bool]) -> Test:
     """The test of a property that `holds(function, case)`, on copies of the cases."""
-    return lambda function, rng: all(
-        holds(function, deepcopy(as_case(case))) for case in cases(rng)
-    )
+    return lambda function, rng: all(holds(function, deepcopy(case)) for case in cases(rng))
 
 
 def no_mutation(cases: Cases, ask: Callable[..., Any] = call) -> Tests:
@@ -33,10 +31,9 @@ def no_mutation(cases: Cases, ask: Callable[..., Any] = call) -> Tests:
 
     def leaves_inputs_alone(function: Callable, case: Case) -> bool:
         args = tuple(x.clone() if isinstance(x, torch.Tensor) else x for x in case.args)
-        before = snapshot((args, dict(case.kwargs)))
-        ask(function, *args, **case.kwargs)
-        after = snapshot((args, dict(case.kwargs)))
-        return not differences(before, after, rtol=0, atol=0)
+        before = snapshot(args)
+        ask(function, *args)
+        return not differences(before, snapshot(args), rtol=0, atol=0)
 
     return {"changes its inputs": on_every_case(cases, leaves_inputs_alone)}
 
@@ -107,6 +104,11 @@ def spares(name: str, cases: Cases, ask: Callable[..., Any] = call, place: int =
         return flowed is None or not flowed.any()
 
     return {f"gradient into the {name}": on_every_case(cases, holds)}
+
+
+def is_a_loss(cases: Cases) -> Tests:
+    """It is a tensor, and networks and inputs are as they were before."""
+    return freezes_nothing(cases) | gives_tensors(cases) | no_mutation(cases)
 
 
 def gives_tensors(cases: Cases, ask: Callable[..., Any] = call) -> Tests:

@@ -17,7 +17,7 @@ Messages and properties that several exercises share stand in `messages.md`, in 
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -41,7 +41,7 @@ def exercise(
     file: str,
     exercise_id: str,
     reference: Callable,
-    cases: Callable[[np.random.Generator], Sequence[tuple | Case]],
+    cases: Callable[[np.random.Generator], Iterable[Case]],
     observe: Callable[..., Any] = call,
     properties: Mapping[str, Test] | None = None,
     **how: Any,

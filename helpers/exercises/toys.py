@@ -3,7 +3,6 @@
 from copy import deepcopy
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import torch
 from torch import nn
@@ -26,16 +25,6 @@ def drawn(rng: np.random.Generator, *shape: int) -> torch.Tensor:
     return floats(rng.normal(size=shape))
 
 
-class Spaces(gym.Env):
-    """Observations of this size, and these actions (or so many of them, in [-1, 1]); no steps."""
-
-    def __init__(self, obs_size: int, actions: gym.Space | int) -> None:
-        self.observation_space = gym.spaces.Box(-np.inf, np.inf, (obs_size,))
-        if isinstance(actions, int):
-            actions = gym.spaces.Box(-1, 1, (actions,))
-        self.action_space = actions
-
-
 class Descent(torch.optim.Optimizer):
     """Plain gradient descent: with Adam a loss ten times too large moves the weights as far.
 
@@ -45,19 +34,15 @@ class Descent(torch.optim.Optimizer):
     add_param_group: Any = plain("add_param_group")
     zero_grad: Any = plain("zero_grad")
 
-    def __init__(self, parameters: Any, rate: float, weight_decay: float = 0.0) -> None:
-        super().__init__(parameters, {"lr": rate, "weight_decay": weight_decay})
+    def __init__(self, parameters: Any, rate: float) -> None:
+        super().__init__(parameters, {"lr": rate})
 
     @torch.no_grad()
-    def step(self, closure: Any = None) -> Any:
-        with torch.enable_grad():
-            loss = closure() if closure else None
+    def step(self) -> None:  # type: ignore[override]  # no closure: nobody here has one
         for group in self.param_groups:
             for parameter in group["params"]:
                 if parameter.grad is not None:
-                    slope = parameter.grad + group["weight_decay"] * parameter
-                    parameter -= group["lr"] * slope
-        return loss
+                    parameter -= group["lr"] * parameter.grad
 
     step.hooked = True  # type: ignore[attr-defined]  # torch's profiler need not look at it
 
@@ -149,6 +134,18 @@ def random_twin(
 ) -> SmallTwin:
     one, other = scale * rng.normal(size=(2, obs_size + action_dim))
     return SmallTwin(one, other, rng.normal(size=2).round(2).tolist())
+
+
+def pair_by_hand(*next_obs: float, flag: str) -> tuple[Batch, torch.Tensor, SmallTwin]:
+    """Transitions, next actions and two critics, who say 6.5 and 4.75 where `next_obs` is 2, and
+    -2.5 and 1.75 where it is -1.
+    """
+    size = len(next_obs)
+    now = torch.ones(size, 1), -torch.ones(size, 1), torch.ones(size)
+    flags = (torch.full((size,), float(flag == name)) for name in ("terminated", "truncated"))
+    later, next_action = floats(next_obs).unsqueeze(-1), torch.full((size, 1), 0.5)
+    twin = SmallTwin([3.0, 1.0], [1.0, 4.0], (0.25, 1.0))
+    return Batch(*now, later, *flags), next_action, twin
 
 
 def batch_of(rng: np.random.Generator, obs_size: int, action_dim: int, *flags: str) -> Batch:

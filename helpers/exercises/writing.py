@@ -4,7 +4,7 @@ The agent has small networks with known weights, and optimisers that take plain 
 every right way to write the update ends at the same numbers.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from helpers.exercises.toys import Descent
+from helpers.exercises.toys import Descent, random_actor, random_critic
 
 LOSSES = (  # of all updates; those of an exercise are what its reference returns
     "actor_loss", "critic_loss", "demonstrations", "entropy", "temperature", "approx_kl",
@@ -31,6 +31,18 @@ class ToyAgent(SimpleNamespace):
     def networks(self) -> dict[str, nn.Module]:
         """The networks by their names: what a verdict shows of the agent."""
         return {name: part for name, part in vars(self).items() if isinstance(part, nn.Module)}
+
+
+def actor_critic(
+    rng: np.random.Generator, obs_size: int, action_dim: int, make_critic: Callable = random_critic
+) -> dict[str, nn.Module]:
+    """A small actor and critic and their targets.
+
+    In the order in which an update moves them: the first difference is the earliest mistake.
+    """
+    makes = {"critic": make_critic, "actor": random_actor}
+    makes |= {f"target_{name}": make for name, make in makes.items()}
+    return {name: make(rng, obs_size, action_dim) for name, make in makes.items()}
 
 
 class Steady(np.random.Generator):

@@ -7,7 +7,7 @@ data/results/01_break_it.json, which the lesson shows. Stopped halfway, the same
 import argparse
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,6 @@ from helpers.evaluation import evaluate
 from helpers.labs.variants import LABS, Variant, variants
 from helpers.training.overestimation import values_and_returns
 from helpers.training.results import RESULTS, load_results, write_json
-from helpers.training.runs import extra_packages
 from helpers.training.study import circumstances, parse_seeds
 
 POINTS = 25
@@ -55,38 +54,27 @@ def value_at_start(agent: Agent, starts: int = 20) -> float:
     return value / agent.reward_factor * (1 - agent.gamma)
 
 
-class Watch:
-    """A callback that measures something of the agent, POINTS times."""
-
-    def __init__(self, total_steps: int, measure: Callable[[Any], Any]) -> None:
-        self.every, self.measure = total_steps // POINTS, measure
-        self.found: list[Any] = []
-
-    def __call__(self, agent: Agent) -> None:
-        if agent.steps % self.every == 0 and len(self.found) < POINTS:
-            self.found.append(self.measure(agent))
-
-
-def two_episodes(agent: Agent) -> float:
-    """The mean return of two greedy ones, for an agent that has no episodes of its own."""
-    return evaluate(agent, episodes=2).mean
-
-
 def run(variant: Variant, seed: int) -> tuple[str, int, dict[str, Any]]:
     """Train one variant with one seed: its name, the seed, and what is worth keeping."""
     offline, steps = issubclass(variant.setting.kind, OfflineAgent), variant.setting.steps
-    watch = Watch(steps, two_episodes if offline else values_and_returns)
+    found: list[Any] = []
+
+    def watch(agent: Agent) -> None:
+        """POINTS times. Who learns offline has no episodes: two are played here."""
+        if agent.steps % (steps // POINTS) == 0 and len(found) < POINTS:
+            found.append(evaluate(agent, episodes=2).mean if offline else values_and_returns(agent))
+
     agent = variant.train(seed, watch if offline or variant.watched else None)
     with variant.applied():
         score = evaluate(agent).mean
-    returns = watch.found if offline else curve(agent, steps)
+    returns = found if offline else curve(agent, steps)
     kept = {
         "returns": [round(point, 1) for point in returns],
         "evaluations": round(score, 1),
         "values": round(value_at_start(agent), 3),
     }
     if variant.watched:
-        estimated, obtained = np.round(watch.found, 2).T.tolist()
+        estimated, obtained = np.round(found, 2).T.tolist()
         kept |= {"estimated": estimated, "obtained": obtained}
     return variant.name, seed, kept
 
@@ -158,8 +146,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kept = load_results(path.stem) if options.only else {}
     command = f"python course.py break-it {options.lesson} --seeds {options.seeds}"
     runs = {name: new[name] if name in new else kept[name] for name in names}
-    packages = {p for each in variants(options.lesson) for p in extra_packages(each.setting.env_id)}
-    write_json(path, {"command": command, **circumstances(*packages), **runs})
+    write_json(path, {"command": command, **circumstances("mujoco"), **runs})
     for variant in variants(options.lesson):
         for seed in seeds if variant.name in trained else ():
             unfinished(options.lesson, variant.name, seed).unlink(missing_ok=True)

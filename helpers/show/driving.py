@@ -13,10 +13,13 @@ import gymnasium as gym
 import imageio.v3 as iio
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from helpers.demos.files import ARRAYS
 from helpers.show.colours import FRAME
+from helpers.show.figures.explore import with_line
 from helpers.show.notebook import in_kernel, picture_widget, png_bundle, publish, view
+from helpers.show.plotting import SCALE
 from helpers.show.video import render, rgb_env
 
 SPEEDS = {"real time": 1.0, "half speed": 0.5, "slow motion": 0.2}
@@ -89,8 +92,10 @@ class Drive:
         if not in_kernel():
             return
         frame = render(self.env)
-        png = iio.imwrite("<bytes>", frame, extension=".png")
-        data, metadata = png_bundle(png, f"{self.id}: the first state.")
+        height, width = frame.shape[:2]
+        first = Image.fromarray(frame).resize((round(width * SCALE), round(height * SCALE)))
+        still = with_line(first, "▶ Run this cell to drive")
+        data, metadata = png_bundle(still, f"{self.id}: the first state.", width)
         try:
             self.build(frame)
         except ImportError:

@@ -123,8 +123,8 @@ class ProgressBar:
     otherwise (a pipe, a test) it is quiet.
     """
 
-    def __init__(self, total: int, handle: Any = None) -> None:
-        self.total, self.handle = max(1, total), handle
+    def __init__(self, total: int, handle: Any = None, unit: str = "steps") -> None:
+        self.total, self.handle, self.unit = max(1, total), handle, unit
         self.began, self.next_show = time.perf_counter(), 0.0
         self.update(0)
 
@@ -147,12 +147,12 @@ class ProgressBar:
         self, done: int, seconds: float, note: str, advice: str = "", final: bool = False
     ) -> str:
         share = min(1.0, done / self.total)
-        parts = [f"{int(100 * share)} %", f"{done:,} / {self.total:,} steps"]
+        parts = [f"{int(100 * share)} %", f"{done:,} / {self.total:,} {self.unit}"]
         if final and done < self.total:
             parts[0] = f"stopped at {parts[0]}" + (f"; {advice}" if advice else "")
         if done and seconds > 0.5:
             rate = done / seconds
-            parts.append(f"{rate:{',.0f' if rate >= 10 else '.2g'}} steps/s")
+            parts.append(f"{rate:{',.0f' if rate >= 10 else '.2g'}} {self.unit}/s")
         clock = _clock(seconds)
         if done and not final:
             clock += f", {_clock(seconds * (1 - share) / share)} left"

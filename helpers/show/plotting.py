@@ -18,6 +18,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 from PIL import Image, ImageDraw
@@ -50,6 +51,7 @@ DPI = 100  # one inch of figure is this many CSS pixels wide on the page
 CORNER = 10  # image pixels: the radius of a picture's frame
 SCALE = 1.5  # image pixels for each CSS pixel: sharp on a high-density screen, small in the file
 WIDTH, HEIGHT = 7.6, 3.1  # inches: what a notebook cell holds beside its margins
+EDGE = 0.09  # inches between a figure's texts and its frame
 WINDOW = 50  # episodes in the moving average of the return
 DRAWING_SHARE, LONGEST_PAUSE = 0.02, 3.0  # of the time; seconds without a new picture
 
@@ -79,7 +81,8 @@ def new_figure(
         fig, axes = earlier.pop(asked)
         _empty(fig, axes)
     else:
-        fig = Figure(figsize=(width, height), dpi=DPI, layout=layout, facecolor="white")
+        engine = ConstrainedLayoutEngine(w_pad=EDGE, h_pad=EDGE) if layout else None
+        fig = Figure(figsize=(width, height), dpi=DPI, layout=engine, facecolor="white")
         FigureCanvasAgg(fig)
         axes = fig.subplots(nrows, ncols, **subplots)
         for ax in np.ravel(axes):
@@ -167,10 +170,11 @@ def label(
     return ax
 
 
-def legend_above(ax: Axes, handles: Sequence[Any] | None = None) -> None:
-    """A legend in one row above the panel's right end, where it hides nothing."""
+def legend_above(ax: Axes, handles: Sequence[Any] | None = None, left: bool = False) -> None:
+    """A legend in one row above the panel's right or left end, where it hides nothing."""
     ax.legend(
-        handles=handles, loc="lower right", bbox_to_anchor=(1.01, 1.005), ncols=4, frameon=False,
+        handles=handles, loc="lower left" if left else "lower right", ncols=4, frameon=False,
+        bbox_to_anchor=(-0.01 if left else 1.01, 1.005),
         fontsize=8.5, labelcolor=GREY, handlelength=1.4, columnspacing=1.2, borderaxespad=0,
     )  # fmt: skip
 
@@ -232,8 +236,11 @@ def quick_webp(image: Image.Image) -> bytes:
 
 
 def small_png(image: Image.Image) -> bytes:
-    """A PNG of 128 colours, a third of the size, for pictures that stay: no difference is seen."""
-    few = _framed(image).quantize(127, dither=Image.Dither.NONE)
+    """A PNG of 128 colours, a third of the size, for pictures that stay: no difference is seen,
+    as the colours of small marks count (MAXCOVERAGE) and those of large areas stay (kmeans)."""
+    few = _framed(image).quantize(
+        127, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE
+    )
     colours, file = few.getpalette() or [], BytesIO()
     few.putpalette([*colours, 255, 255, 255])
     clear = len(colours) // 3
@@ -333,7 +340,7 @@ class LiveCurves:
         # In another cell on new handles: an old cell's output may be gone.
         bar = self._progress.handle if self._progress and same_cell else None
         self._handle = self._handle if same_cell else None
-        self._progress = ProgressBar(total_steps, bar)
+        self._progress = ProgressBar(total_steps, bar, self.x.split()[-1])
         # The first picture waits for something to show: empty axes cost as much as full ones.
         self._picture_due = time.perf_counter() + 1
 
@@ -409,7 +416,7 @@ class _CurvesFigure:
     def _rects(self, n: int) -> list[tuple[float, float, float, float]]:
         """The first panel large, on the left; the others small, in columns of two beside it."""
         columns = n // 2
-        left, right, bottom, top, gap = 0.62, 0.15, 0.5, 0.36, 0.56
+        left, right, bottom, top, gap = 0.62, 0.28, 0.5, 0.36, 0.56
         small = 1.6 if columns < 2 else 1.3
         large = self.width - left - right - columns * (small + gap)
         rects = [(left, bottom, large, self.height - bottom - top)]

@@ -45,13 +45,18 @@ def plot_tries(
     taught: Mapping[str, Any],
     bar: float | None = None,
 ) -> Figure:
-    """The returns of `runs`, each the mean of three episodes, over the band of `taught`."""
+    """The returns of `runs`, means over the stretches of steps of `taught`, over its band."""
     fig, ax = new_figure()
-    band(ax, taught["steps"], taught["returns"], f"as taught, {len(taught['returns'])} seeds")
-    for number, run in enumerate(runs):
-        steps, returns = zip(*run, strict=True)
-        means = [np.mean(returns[max(i - 2, 0) : i + 1]) for i in range(len(returns))]
-        ax.plot(steps, means, color=VERMILLION, alpha=0.7, label="" if number else name)
+    seeds, total, points = len(taught["returns"]), taught["steps"][-1], len(taught["steps"])
+    band(ax, taught["steps"], taught["returns"], f"as taught: {seeds} seeds, 95 % interval")
+    for run in runs:
+        steps, returns = np.array(run).T
+        places = (steps - (steps == total)) * points // total  # the last stretch has its end
+        stretches = np.unique(places)
+        means = [returns[places == stretch].mean() for stretch in stretches]
+        ends = (stretches + 1) * total / points
+        (line,) = ax.plot(ends, means, color=VERMILLION, alpha=0.7)
+    line.set_label(f"{name}: {len(runs)} seed{'s' * (len(runs) > 1)}")
     bar_line(ax, bar)
     label(ax, "Training return", "environment steps", legend="lower right")
     return fig

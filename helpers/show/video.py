@@ -155,8 +155,7 @@ class Video:
         frames: `(T, H, W, 3)` uint8, or a `Recording`.
         fps: frames a second; needed for plain frames, a recording knows its own.
         width: at most so many pixels on the page; the height is at most three quarters of it.
-        caption: a line below.
-        alt: what is to be seen, in words; by default the caption, or what a recording says.
+        alt: what is to be seen, in words; by default what a recording says.
     """
 
     def __init__(
@@ -164,15 +163,14 @@ class Video:
         frames: Recording | ArrayLike,
         fps: float | None = None,
         width: int = BOX[0],
-        caption: str = "",
         alt: str = "",
     ) -> None:
-        self.alt = alt or caption
+        self.alt = alt
         if isinstance(frames, Recording):
             self.alt = self.alt or frames.alt
             fps, frames = fps or frames.fps, frames.frames
         self.frames = np.asarray(frames)
-        self.fps, self.caption = float(fps or MAX_FPS), caption
+        self.fps = float(fps or MAX_FPS)
         if self.frames.ndim != 4 or self.frames.shape[3] != 3 or self.frames.dtype != np.uint8:
             raise ValueError(
                 "Video needs frames of shape (T, height, width, 3) and type uint8, "
@@ -222,13 +220,12 @@ class Video:
 
     def html(self) -> str:
         src = base64.b64encode(self.mp4 or b"").decode("ascii")
-        line = f"<figcaption>{escape(self.caption)}</figcaption>" if self.caption else ""
         # The source stands on the tag itself: JupyterLab's sanitizer drops a <source> inside.
         return (
             f'<figure style="margin: 0"><video src="data:video/mp4;base64,{src}" '
             f'width="{self.size[0]}" style="{BORDER}" aria-label="{escape(self.alt)}" controls '
             f"autoplay muted playsinline loop></video><div>{''.join(map(_button, BUTTONS))}</div>"
-            f"{line}</figure>"
+            "</figure>"
         )
 
     def to_mp4(self) -> bytes:
@@ -253,7 +250,6 @@ def side_by_side(
     recordings: Sequence[Recording],
     labels: Sequence[str] | None = None,
     columns: int = 3,
-    caption: str = "",
 ) -> Video:
     """Several rollouts in one video, each under its label (by default: its return).
 
@@ -283,8 +279,9 @@ def side_by_side(
         part[len(tile) :] = tile[-1]
         part[len(tile) :, STRIP:] = 255 - (255 - tile[-1, STRIP:]) // 3  # over: pale
     names = sorted({r.env_id for r in recordings if r.env_id})
-    alt = f"{', '.join(names) or 'Episodes'}, side by side: {', '.join(labels)}. {caption}".strip()
-    return Video(page, recordings[0].fps, page.shape[2], caption, alt)
+    alt = f"{', '.join(names) or 'Episodes'}, side by side: {', '.join(labels)}."
+    width = max(page.shape[2], page.shape[1] * 4 // 3 + 1)  # nothing is shrunk, labels least of all
+    return Video(page, recordings[0].fps, width, alt)
 
 
 def _tile(frames: NDArray[np.uint8], text: str, box: tuple[int, int]) -> NDArray[np.uint8]:

@@ -9,13 +9,11 @@ from typing import Any
 
 import gymnasium as gym
 
-from helpers.agents.noise import KINDS as NOISES
-from helpers.agents.schedules import KINDS as SCHEDULES
+from helpers.agents.noise import KINDS
 from helpers.envs.make import one_line
 from helpers.training.settings import ALGORITHMS, LONG, ROBOTS, SETTINGS, Setting, get_setting
 
 TAUGHT = ("ddpgfd", "bc", "td3bc", "rlpd")  # by demonstrations
-OBJECTS = NOISES | SCHEDULES  # what a setting can be beside plain values
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,7 +45,7 @@ def ask(options: argparse.Namespace) -> Setting:
     elif options.steps is None:
         raise ValueError(f"No lesson says how long to train on {env_id}: add --steps 100000.")
     else:
-        setting = Setting(algorithm, env_id, lesson="", steps=0, bar=-inf, seconds=0)
+        setting = Setting(algorithm, env_id, lesson="", steps=0, bar=-inf)
     params = usual_params(algorithm, env_id) | parse_settings(options.set)
     setting = replace(setting, params=params, steps=options.steps or setting.steps)
     if options.demos:
@@ -114,14 +112,14 @@ def parse_value(text: str) -> Any:
     except Exception as error:  # whatever was written there
         raise ValueError(
             f"'{text}' is not a value that a setting can have: write a number, None, True, or an "
-            f"object such as GaussianNoise(0.1); there are: {', '.join(OBJECTS)}."
+            f"object such as GaussianNoise(0.1); there are: {', '.join(KINDS)}."
         ) from error
 
 
 def _value_of(node: ast.expr) -> Any:
-    """What a literal says, or one of `OBJECTS`, whose arguments may be objects too."""
+    """What a literal says, or one of `KINDS`, whose arguments may be objects too."""
     if not isinstance(node, ast.Call):
         return ast.literal_eval(node)
     arguments = [_value_of(each) for each in node.args]
     named = {str(each.arg): _value_of(each.value) for each in node.keywords}
-    return OBJECTS[ast.unparse(node.func)](*arguments, **named)
+    return KINDS[ast.unparse(node.func)](*arguments, **named)

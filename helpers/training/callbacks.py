@@ -17,9 +17,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from helpers.agents import checkpoint
 from helpers.agents.base import Agent, Callback
@@ -187,17 +185,19 @@ class Checkpoint:
             )
         if minutes is not None and not minutes > 0:
             raise ValueError(f"minutes must be above 0, got {minutes}.")
-        self.path, self.replay, self.minutes = checkpoint.file_path(path), replay, minutes
+        self.path, self.replay = checkpoint.file_path(path), replay
         self.milestones = None if steps is None else Milestones(steps, "steps")
-        self._due = 0.0
+        self.seconds = 60 * (minutes or 0)
 
     def start(self, agent: Agent, total_steps: int) -> None:
-        self._plan(agent)
+        self._saved = time.monotonic()
+        if self.milestones:
+            self.milestones.start(agent.steps)
 
     def __call__(self, agent: Agent) -> None:
         if self._is_due(agent):
             self.save(agent)
-            self._plan(agent)
+            self._saved = time.monotonic()
 
     def stop(self, agent: Agent) -> None:
         self.save(agent)
@@ -206,16 +206,10 @@ class Checkpoint:
         """Save now."""
         agent.save(self.path, self.replay)
 
-    def _plan(self, agent: Agent) -> None:
-        if self.milestones:
-            self.milestones.start(agent.steps)
-        elif self.minutes is not None:
-            self._due = time.monotonic() + 60 * self.minutes
-
     def _is_due(self, agent: Agent) -> bool:
         if self.milestones:
             return self.milestones.reached(agent.steps)
-        return time.monotonic() >= self._due
+        return time.monotonic() >= self._saved + self.seconds
 
 
 class StopAtReturn:
@@ -263,21 +257,26 @@ class StopAtReturn:
 class TensorBoard:
     """Writes the agent's history, and the given `evaluations`, for TensorBoard to show.
 
-    `tensorboard --logdir runs` shows what is in `logdir`, say runs/td3, while training goes on. If
-    there are logs already, a training that begins gets a folder of its own in there, runs/td3/_1.
-    One that goes on takes the last of these for its own, from before it was broken off: the whole
-    history is written once more, and TensorBoard forgets the old one, no gap and nothing twice.
+    `tensorboard --logdir runs` shows what is in `logdir`, say runs/td3, while training goes on.
+    Give each training a folder of its own. In one that has logs already TensorBoard shows the new
+    ones alone; a training that goes on writes its whole history once more.
 
     Raises `ImportError` with one sentence if tensorboard is not installed.
     """
 
     @explained
     def __init__(self, logdir: str | os.PathLike, evaluations: Evaluate | None = None) -> None:
-        self.logdir, self.evaluations = Path(logdir), evaluations
-        self._new_writer = _summary_writer()
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError as error:
+            raise ImportError(
+                f"TensorBoard is not installed: run `{sys.executable} -m pip install tensorboard`, "
+                "or do without this callback."
+            ) from error
+        self.logdir, self.evaluations = logdir, evaluations
+        self._new_writer: Callable = SummaryWriter
         self._writer: Any = None
         self._agent: Agent | None = None
-        self._folders: WeakKeyDictionary[Agent, Path] = WeakKeyDictionary()
         self._written: dict[str, int] = {}
         self._due = 0.0
 
@@ -287,10 +286,7 @@ class TensorBoard:
         if self._writer:
             self._writer.close()
         self._agent, self._written = agent, {}
-        if agent not in self._folders:
-            self._folders[agent] = _run_folder(self.logdir, goes_on=agent.steps > 0)
-        folder = self._folders[agent]
-        self._writer = self._new_writer(folder, purge_step=0 if _has_logs(folder) else None)
+        self._writer = self._new_writer(self.logdir, purge_step=0)  # older logs are not shown
 
     def __call__(self, agent: Agent) -> None:
         if time.monotonic() >= self._due:
@@ -322,26 +318,3 @@ def warn_if_idle(callback: Callback, evaluations: Evaluate | None, agent: Agent)
             f"both into the list, CallbackList(evaluations, {type(callback).__name__}(...)).",
             stacklevel=2,
         )
-
-
-def _run_folder(logdir: Path, goes_on: bool) -> Path:
-    """The last folder of logs there, if this training `goes_on`; otherwise the next one."""
-    folders = [logdir]
-    while _has_logs(folders[-1]):
-        folders.append(logdir / f"_{len(folders)}")
-    return folders[-2:][0] if goes_on else folders[-1]
-
-
-def _has_logs(folder: Path) -> bool:
-    return any(folder.glob("events.out.tfevents.*"))
-
-
-def _summary_writer() -> Callable:
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError as error:
-        raise ImportError(
-            f"TensorBoard is not installed: run `{sys.executable} -m pip install tensorboard`, or "
-            "do without this callback."
-        ) from error
-    return SummaryWriter

@@ -23,7 +23,7 @@ from helpers.agents import A2C, DDPG, PPO, SAC, TD3, TD3BC, DDPGfD
 from helpers.agents.base import Agent
 from helpers.agents.noise import GaussianNoise
 from helpers.agents.schedules import LinearSchedule
-from helpers.demos.files import Demos, record_demos
+from helpers.demos.files import record_demos
 from helpers.envs.make import make_env
 
 MakeAgent = Callable[[str, int], Agent]
@@ -201,8 +201,11 @@ class Quick:
 
     def __call__(self, env_id: str, seed: int) -> Agent:
         agent = self.kind(env_id, **{"seed": seed} | self.settings)
-        remember = getattr(agent, "remember", None)
-        return remember(random_demos(env_id, seed)) if remember else agent
+        if hasattr(agent, "remember"):
+            rng = np.random.default_rng(seed)  # of somebody who acts at random
+            demos = record_demos(lambda obs: rng.uniform(0, 4, 1), env_id, 50, maker="chance")
+            agent.remember(demos)
+        return agent
 
 
 OFF_POLICY: dict[str, Any] = {
@@ -242,12 +245,6 @@ def quick(kind: type[Agent], **settings: Any) -> Quick:
     )
 
 
-def random_demos(env_id: str, seed: int, episodes: int = 50) -> Demos:
-    """Demonstrations of somebody who acts at random."""
-    rng = np.random.default_rng(seed)
-    return record_demos(lambda obs: rng.uniform(0, 4, 1), env_id, episodes, maker="chance")
-
-
 # ---- the verdict ---------------------------------------------------------------------------------
 
 
@@ -278,8 +275,12 @@ class ProbeResults(list[ProbeResult]):
     COLUMNS: ClassVar = ("probe", "asked for", "expected", "got", "", "suspect")
 
     @property
-    def passed(self) -> bool:
-        return diagnose(self) is None
+    def suspect(self) -> str | None:
+        """The part to look at first, or None if all probes passed.
+
+        Probes stand in an order in which each needs what the ones before it have tested.
+        """
+        return next((result.probe.suspect for result in self if not result.passed), None)
 
     def table(self) -> str:
         """The answers in columns, without a verdict."""
@@ -300,16 +301,7 @@ class ProbeResults(list[ProbeResult]):
 
     def verdict(self) -> str:
         """In a sentence."""
-        suspect = diagnose(self)
-        return f"Look first at {suspect}." if suspect else "All probes passed."
-
-
-def diagnose(results: Sequence[ProbeResult]) -> str | None:
-    """The part to look at first, or None if all probes passed.
-
-    Probes stand in an order in which each needs what the ones before it have tested.
-    """
-    return next((result.probe.suspect for result in results if not result.passed), None)
+        return f"Look first at {self.suspect}." if self.suspect else "All probes passed."
 
 
 def probe(make_agent: MakeAgent, seed: int = 0, steps: int | None = None) -> ProbeResults:

@@ -19,16 +19,14 @@ def load_results(name: str) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def write_json(
-    path: Path, content: Any, indent: int | None = None, rows: str | None = None
-) -> None:
+def write_json(path: Path, content: Any, rows: str | None = None) -> None:
     """Write a JSON file that appears whole or not at all; makes its folder.
 
     With `rows`, the list of that name in `content` has a line for each of its entries, and what
     JSON does not know is written as its text. Raises `OSError`; the old file is then still there.
     """
     if rows is None:
-        text = json.dumps(content, indent=indent)
+        text = json.dumps(content)
     else:
         text = json.dumps(content | {rows: []}, indent=1, default=str)
         lines = ",\n".join("  " + json.dumps(row) for row in content[rows])

@@ -11,11 +11,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 from filelock import FileLock, Timeout
 
@@ -216,7 +214,7 @@ class Run:
             "seconds": round(self.seconds, 1),
             "best": {"step": best[0], "mean": best[1].mean} if best else None,
             "evaluation": {"episodes": plan.episodes, "seed": self.evaluations.seed},
-            **circumstances(*extra_packages(plan.setting.env_id)),
+            **circumstances("mujoco"),
         }
 
 
@@ -246,15 +244,6 @@ def curve_rows(evaluations: Evaluate) -> list[dict[str, Any]]:
         {"step": step, "mean": each.mean, "std": each.std, "returns": each.returns.tolist()}
         for step, each in evaluations.curve
     ]
-
-
-def extra_packages(env_id: str) -> list[str]:
-    """What the environment needs beside gymnasium."""
-    try:
-        version("mujoco")
-    except PackageNotFoundError:
-        return []
-    return ["mujoco"] if "mujoco" in str(gym.spec(env_id).entry_point) else []
 
 
 # ---- whose folder it is --------------------------------------------------------------------------

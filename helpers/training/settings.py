@@ -35,7 +35,6 @@ class Setting:
     lesson: str
     steps: int
     bar: float
-    seconds: float
     params: dict[str, Any] = field(default_factory=dict)
     demos: str | None = None  # a file in data/demos, without its ending, or a path to another .npz
     episodes: int | None = None  # so many of the demonstrations, from the first on; None for all
@@ -70,39 +69,39 @@ FROM_DEMOS = {
 
 LESSONS = (
     Setting(
-        "reinforce", "CartPole-v1", "01_a2c", steps=300_000, bar=475, seconds=60,
+        "reinforce", "CartPole-v1", "01_a2c", steps=300_000, bar=475,
         params={
             "gamma": 0.995, "reward_scale": 0.005,
             "learning_rate": LinearSchedule(1e-3, 1e-4, 180_000),
         },
     ),
     Setting(
-        "a2c", "CartPole-v1", "01_a2c", steps=180_000, bar=475, seconds=20,
+        "a2c", "CartPole-v1", "01_a2c", steps=180_000, bar=475,
         params={"reward_scale": 0.01, "learning_rate": LinearSchedule(3e-3, 3e-4, 108_000)},
     ),
     Setting(
-        "a2c", "Pendulum-v1", "01_a2c", steps=500_000, bar=-200, seconds=60,
+        "a2c", "Pendulum-v1", "01_a2c", steps=500_000, bar=-200,
         params={
             "gamma": 0.95, "reward_scale": 0.01, "entropy_coef": 0.0,
             "learning_rate": LinearSchedule(2e-3, 2e-4, 340_000), "critic_steps": 10,
         },
     ),
     Setting(
-        "ppo", "CartPole-v1", "07_ppo", steps=80_000, bar=475, seconds=12,
+        "ppo", "CartPole-v1", "07_ppo", steps=80_000, bar=475,
         params={
             "n_steps": 64, "n_epochs": 8, "batch_size": 256, "reward_scale": 0.01,
             "learning_rate": LinearSchedule(2e-3, 2e-4, 80_000),
         },
     ),
     Setting(
-        "ppo", "Acrobot-v1", "07_ppo", steps=200_000, bar=-100, seconds=30, seeds=range(300, 320),
+        "ppo", "Acrobot-v1", "07_ppo", steps=200_000, bar=-100, seeds=range(300, 320),
         params={
             "n_steps": 64, "n_epochs": 4, "batch_size": 256, "entropy_coef": 0.01,
             "reward_scale": 0.01, "learning_rate": LinearSchedule(2e-3, 0, 200_000),
         },
     ),
     Setting(
-        "ppo", "Pendulum-v1", "07_ppo", steps=80_000, bar=-200, seconds=60, seeds=range(300, 320),
+        "ppo", "Pendulum-v1", "07_ppo", steps=80_000, bar=-200, seeds=range(300, 320),
         params={
             "gamma": 0.95, "n_envs": 8,
             "n_steps": 201,  # a whole episode and its filler row
@@ -111,53 +110,53 @@ LESSONS = (
         },
     ),
     Setting(
-        "ddpg", "Pendulum-v1", "02_ddpg", steps=12_000, bar=-200, seconds=20,
+        "ddpg", "Pendulum-v1", "02_ddpg", steps=12_000, bar=-200,
         params={"reward_scale": 0.1, "actor_learning_rate": 3e-4, "noise": GaussianNoise(0.1)},
     ),
     Setting(
-        "ddpg", "MountainCarContinuous-v0", "02_ddpg", steps=20_000, bar=90, seconds=40,
+        "ddpg", "MountainCarContinuous-v0", "02_ddpg", steps=20_000, bar=90,
         params={"reward_scale": 0.1, "actor_learning_rate": 3e-4} | SLOW_WARM_UP | SLOW_NOISE,
     ),
     Setting(
-        "td3", "Pendulum-v1", "03_td3", steps=12_000, bar=-200, seconds=20,
+        "td3", "Pendulum-v1", "03_td3", steps=12_000, bar=-200,
         params={"reward_scale": 0.1, "tau": 0.02, "noise": GaussianNoise(0.1)},
     ),
     Setting(
-        "td3", "MountainCarContinuous-v0", "03_td3", steps=20_000, bar=90, seconds=40,
+        "td3", "MountainCarContinuous-v0", "03_td3", steps=20_000, bar=90,
         params={"reward_scale": 0.1, "tau": 0.01} | SLOW_WARM_UP | SLOW_NOISE,
     ),
     Setting(
-        "sac", "Pendulum-v1", "06_sac", steps=8_000, bar=-200, seconds=15,
+        "sac", "Pendulum-v1", "06_sac", steps=8_000, bar=-200,
         params={"reward_scale": 0.1, "tau": 0.02},
     ),
     Setting(
-        "sac", "MountainCarContinuous-v0", "06_sac", steps=10_000, bar=90, seconds=40,
+        "sac", "MountainCarContinuous-v0", "06_sac", steps=10_000, bar=90,
         params={
             "reward_scale": 0.1, "tau": 0.01, "actor_learning_rate": 3e-4, "temperature": 0.1,
         } | SLOW_WARM_UP,
     ),
     Setting(
-        "ddpgfd", "SparsePendulum-v0", "04_ddpgfd", steps=8_000, bar=120, seconds=60,
+        "ddpgfd", "SparsePendulum-v0", "04_ddpgfd", steps=8_000, bar=120,
         params=FROM_DEMOS, demos="clumsy_pendulum",
     ),
     Setting(
-        "ddpg", "SparsePendulum-v0", "04_ddpgfd", steps=8_000, bar=120, seconds=60,
+        "ddpg", "SparsePendulum-v0", "04_ddpgfd", steps=8_000, bar=120,
         params={"gradient_steps": 2, "tau": 0.01, "noise": GaussianNoise(0.2)},
     ),
     Setting(
         "bc", "SparsePendulum-v0", "04_ddpgfd", steps=2_000,  # updates: it takes no step
-        bar=120, seconds=60, demos="clumsy_pendulum",
+        bar=120, demos="clumsy_pendulum",
     ),
     Setting(
-        "ddpgfd", "Pendulum-v1", "04_ddpgfd", steps=6_000, bar=-200, seconds=60,
+        "ddpgfd", "Pendulum-v1", "04_ddpgfd", steps=6_000, bar=-200,
         params=FROM_DEMOS | {"reward_scale": 0.1}, demos="pendulum",
     ),
     Setting(
         "td3bc", "SparsePendulum-v0", "08_old_data", steps=3_000,  # updates, as above
-        bar=120, seconds=15, params={"tau": 0.02}, demos="clumsy_pendulum",
+        bar=120, params={"tau": 0.02}, demos="clumsy_pendulum",
     ),
     Setting(
-        "rlpd", "SparsePendulum-v0", "08_old_data", steps=6_000, bar=120, seconds=60,
+        "rlpd", "SparsePendulum-v0", "08_old_data", steps=6_000, bar=120,
         params={"learning_starts": 100, "gradient_steps": 2, "tau": 0.02, "temperature": 0.1},
         demos="clumsy_pendulum",
     ),
@@ -184,19 +183,16 @@ TWO_POLES: dict[str, Any] = {
 }  # fmt: skip
 LONGER = (
     Setting(
-        "td3", "Walker2d-v5", "05_td3_in_practice", steps=1_000_000, bar=4000, seconds=5500,
-        params=MUJOCO,
+        "td3", "Walker2d-v5", "05_td3_in_practice", steps=1_000_000, bar=4000, params=MUJOCO,
     ),
     Setting(
-        "td3", "DoublePole-v0", "03_td3", steps=30_000, bar=250, seconds=60,
-        params={"tau": 0.02} | TWO_POLES,
+        "td3", "DoublePole-v0", "03_td3", steps=30_000, bar=250, params={"tau": 0.02} | TWO_POLES,
     ),
     Setting(
-        "ddpg", "DoublePole-v0", "03_td3", steps=30_000, bar=250, seconds=60,
-        params={"tau": 0.01} | TWO_POLES,
+        "ddpg", "DoublePole-v0", "03_td3", steps=30_000, bar=250, params={"tau": 0.01} | TWO_POLES,
     ),
     Setting(
-        "td3", "PixelPendulum-v0", "05_td3_in_practice", steps=7_000, bar=-300, seconds=60,
+        "td3", "PixelPendulum-v0", "05_td3_in_practice", steps=7_000, bar=-300,
         params={
             "reward_scale": 0.1, "gamma": 0.97, "tau": 0.02, "batch_size": 64,
             "buffer_size": 20_000, "noise": GaussianNoise(0.3),

@@ -16,8 +16,9 @@ import sys
 import threading
 import time
 from collections.abc import Generator, Sequence
+from contextlib import suppress
 from functools import partial
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import parent_process
 from pathlib import Path
 
@@ -89,20 +90,22 @@ def run_seeds(
         yield from pool(delayed(run_seed)(setting, seed) for seed in seeds)
 
 
-def header(setting: Setting, seeds: Sequence[int], jobs: int) -> dict:
-    """What one needs to know to run it again: settings, versions, kind of machine."""
+def header(setting: Setting, seeds: Sequence[int], jobs: int, command: str | None = None) -> dict:
+    """What one needs to know to run it again: settings, versions, kind of machine.
+
+    The command is that of `course.py study`, if no other trains it.
+    """
     words = ["python", "course.py", "study", setting.algorithm, setting.env_id]
     words += ["--seeds", spell_seeds(seeds), "--jobs", str(jobs), "--out", "FILE.json"]
     own = lessons_own(setting.algorithm, setting.env_id)
     words += [] if own and own.steps == setting.steps else ["--steps", str(setting.steps)]
     return {
-        "command": shlex.join([*words, *changes(setting)]),
+        "command": command or shlex.join([*words, *changes(setting)]),
         "settings": {
             "algorithm": setting.algorithm,
             "env_id": setting.env_id,
             "steps": setting.steps,
             "bar": setting.bar if math.isfinite(setting.bar) else None,
-            "seconds": setting.seconds,
             "params": setting.params,
             "demos": setting.demos,
         },
@@ -112,14 +115,14 @@ def header(setting: Setting, seeds: Sequence[int], jobs: int) -> dict:
 
 
 def circumstances(*packages: str) -> dict:
-    """When, with which versions (of `packages` as well) and on what kind of machine."""
-    packages = ("torch", "numpy", "gymnasium", *packages)
+    """When, with which versions (also of `packages`, if they are here), on what kind of machine."""
+    versions = {"python": platform.python_version()}
+    for package in ("torch", "numpy", "gymnasium", *packages):
+        with suppress(PackageNotFoundError):
+            versions[package] = version(package)
     return {
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "versions": {
-            "python": platform.python_version(),
-            **{package: version(package) for package in packages},
-        },
+        "versions": versions,
         "machine": {
             "cpus": os.cpu_count(),
             "system": platform.system(),
@@ -137,11 +140,6 @@ def spell_seeds(seeds: Sequence[int]) -> str:
         else:
             runs.append([seed])
     return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
-
-
-def save(path: Path, record: dict) -> None:
-    """A line for each seed. The file is whole at any moment."""
-    write_json(path, record, rows="results")
 
 
 def finished_before(path: Path | None, record: dict, seeds: Sequence[int]) -> list[dict]:
@@ -200,14 +198,11 @@ def describe(setting: Setting, rows: Sequence[dict]) -> str:
 
 
 def study(
-    setting: Setting,
-    seeds: Sequence[int],
-    jobs: int = 1,
-    out: Path | None = None,
-    scheduler: str | None = None,
-) -> dict:
+    setting: Setting, seeds: Sequence[int], jobs: int = 1, out: Path | None = None,
+    scheduler: str | None = None, command: str | None = None,
+) -> dict:  # fmt: skip
     """Run all seeds that `out` does not have yet; it is brought up to date after each of them."""
-    record = header(setting, seeds, jobs) | {"stopped": False, "summary": ""}
+    record = header(setting, seeds, jobs, command) | {"stopped": False, "summary": ""}
     rows = record["results"] = finished_before(out, record, seeds)
     left = sorted(set(seeds) - {row["seed"] for row in rows})
     show = partial(print, flush=True)  # a line a seed at once, into a pipe too
@@ -228,11 +223,11 @@ def study(
             show(line_of(row))
             record["summary"] = describe(setting, rows)
             if out:
-                save(out, record)
+                write_json(out, record, rows="results")
     except KeyboardInterrupt:
         record |= {"stopped": True, "summary": describe(setting, rows)}
         if out and rows:
-            save(out, record)
+            write_json(out, record, rows="results")
         show(f"Stopped after {len(rows)} of {len(seeds)} seeds.")
     finally:
         signal.signal(signal.SIGINT, before)

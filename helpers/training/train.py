@@ -34,15 +34,14 @@ from helpers.training.study import Parser
 class ProgressLine:
     """On a terminal one line that is written over; elsewhere (a log) a line every minute."""
 
-    WINDOW = 60.0  # seconds over which speed is measured: it falls when learning begins
-
     def __init__(self, total: int, evaluations: Evaluate) -> None:
         self.total, self.evaluations = total, evaluations
         self.live = sys.stdout.isatty()
         self.shown = ""
 
     def start(self, agent: Agent, total_steps: int) -> None:
-        self.marks = deque([(time.monotonic(), agent.steps)])
+        # Speed is that of the last minute: it falls when learning begins.
+        self.marks = deque([(time.monotonic(), agent.steps)], maxlen=120 if self.live else 2)
         self.due = time.monotonic() + (0.5 if self.live else 10)
 
     def __call__(self, agent: Agent) -> None:
@@ -51,8 +50,6 @@ class ProgressLine:
             return
         self.due = now + (0.5 if self.live else 60)
         self.marks.append((now, agent.steps))
-        while len(self.marks) > 2 and now - self.marks[0][0] > self.WINDOW:
-            self.marks.popleft()
         self.show(self.text(agent))
 
     def stop(self, agent: Agent) -> None:

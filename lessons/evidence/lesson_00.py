@@ -48,4 +48,4 @@ def longer(weights: list[float]) -> float:
 
 
 def seconds() -> Evidence:
-    return near(np.median(seconds_of(CARTPOLE)), 3, 1)
+    return near(seconds_of(CARTPOLE), 3, 1)

@@ -9,16 +9,14 @@ from numpy.typing import NDArray
 from helpers.labs.variants import load_lab
 from helpers.show.figures.results import effects_table
 from helpers.show.figures.td3_climb import CENTRES, climb, error
-from helpers.show.figures.td3_smoothing import smoothed
 from helpers.show.table import Table
 from helpers.training.results import load_results
-from helpers.training.statistics import interquartile_mean
 from lessons.evidence.shared import Evidence, Lab, alike, near, seconds_of
 
 OURS, AS_SMALL = "the course's TD3", "Stable-Baselines3, as small"
 
 TAUGHT = "TD3 as taught"
-poles, lab = Lab("03b_break_it", "TD3"), Lab("03_break_it", TAUGHT)
+poles, lab = Lab("03b_break_it"), Lab("03_break_it")
 
 
 def second_half(runs: Any) -> NDArray[np.float64]:
@@ -41,11 +39,6 @@ def pendulum_table() -> Table:
     return effects_table(load_lab("03"), bias=bias)
 
 
-def middle(lab: Lab, name: str, what: str) -> float:
-    """The interquartile mean over seeds of the last measurement."""
-    return float(interquartile_mean(np.array(lab.runs(name)[what])[:, -1]))
-
-
 def over_the_ceiling(name: str) -> int:
     """How many of ten critics said on average, at some time, more than any state is worth."""
     return int((np.array(poles.runs(name)["estimated"]).max(axis=1) > 100).sum())
@@ -56,17 +49,8 @@ def seconds_in_all() -> float:
 
     Busy cores took so long; the quiet ones of a reader take less.
     """
-    pace = np.median(seconds_of("algorithms/td3_Pendulum-v1")) / 12_000
-    return float(pace * (12_000 + 30_000 + 20_000 + 3 * 6_000))
-
-
-def left_of(peak: float) -> float:
-    """The height left by smoothing, of a false peak of that height, or of the hill alone at 0."""
-    a = np.linspace(-1, 1, 2001)
-    hill = smoothed(a, 0.2, 0.5, 0.0, 0.05)
-    if not peak:
-        return float(hill.max() / 0.8)
-    return float((smoothed(a, 0.2, 0.5, peak, 0.05) - hill).max() / peak)
+    pace = seconds_of("algorithms/td3_Pendulum-v1") / 12_000
+    return pace * (12_000 + 30_000 + 20_000 + 3 * 6_000)
 
 
 @lru_cache(maxsize=2)

@@ -12,21 +12,12 @@ from helpers.memory.buffers import n_step_return
 from helpers.show.figures.results import effects_table
 from helpers.training.results import load_results
 from helpers.training.settings import DEMOS, Setting, get_setting
-from lessons.evidence.shared import (
-    Evidence,
-    Lab,
-    alike,
-    at_the_bar,
-    both,
-    higher,
-    means,
-    seconds_of,
-)
+from lessons.evidence.shared import Evidence, Lab, alike, at_the_bar, both, higher, means
 
-TAUGHT, SPARSE = "DDPGfD as taught", "SparsePendulum-v0"
+SPARSE = "SparsePendulum-v0"
 LOW = 34  # the clumsy teacher's mean return
 
-lab, lab_02 = Lab("04_break_it", TAUGHT), Lab("02_break_it")
+lab, lab_02 = Lab("04_break_it"), Lab("02_break_it")
 
 
 def says(value: Any, holds: Any) -> Evidence:
@@ -102,7 +93,7 @@ def in_corridor(name: str, part: str) -> NDArray:
 
 def effect(variant: str, *effects: str) -> Evidence:
     """What the lesson's table of the corridor says of a variant."""
-    table = effects_table(corridor_runs(), **{"thousand samples": lambda run: run["found"]})
+    table = effects_table(corridor_runs(), **{"search time": lambda run: run["found"]})
     found = next(str(row[-1]) for row in table.rows if row[0] == variant)
     return f"{variant}: {found}", set(found.split(", ")) == set(effects)
 

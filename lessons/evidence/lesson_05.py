@@ -16,7 +16,7 @@ from helpers.training.statistics import bootstrap_interval, permutation_test, po
 from lessons.evidence.shared import Evidence, Lab, alike, both, higher, means, p_is, seconds_of
 
 TAUGHT, LARGE = "TD3 as taught", "learning rate x 10"
-lab, of_lesson_3 = Lab("05_break_it", TAUGHT), Lab("03_break_it")
+lab, of_lesson_3 = Lab("05_break_it"), Lab("03_break_it")
 
 
 # ---- the robot -----------------------------------------------------------------------------------
@@ -233,11 +233,7 @@ def from_numbers() -> Evidence:
     return text, holds and round(numbers.mean()) == -123 and round(pictures.mean()) == -157
 
 
-def computing(study: str) -> float:
-    return float(np.median(seconds_of(study)))
-
-
 def a_fifth() -> Evidence:
-    numbers = computing("td3_Pendulum-v1")
-    pictures = computing("td3_PixelPendulum-v0")
+    numbers = seconds_of("td3_Pendulum-v1")
+    pictures = seconds_of("td3_PixelPendulum-v0")
     return f"{numbers:.1f} s against {pictures:.1f} s", numbers / pictures < 0.2

@@ -23,7 +23,7 @@ from lessons.evidence.shared import Evidence, Lab
 
 TAUGHT, NO_ENTROPY = "SAC as taught", "no entropy in the target"
 MEAN, UNCORRECTED = "mean in place of sample", "no tanh correction"
-lab, agents = Lab("06_break_it", TAUGHT), Lab("06b_break_it", "SAC")
+lab, agents = Lab("06_break_it"), Lab("06b_break_it")
 effects, agents_effects = effects_table(load_lab("06")), effects_table(load_lab("06b"))
 
 

@@ -14,7 +14,7 @@ TAUGHT, CLONING, TD3, NORMED = "TD3+BC as taught", "alpha 0", "no BC term", "no 
 MEDIUM, BEGINNER = "Pendulum: a medium policy", "Pendulum: a beginner's replay"
 SKILLED = "five of the skilled teacher"
 CLUMSY = load_demos(DEMOS / "clumsy_pendulum.npz").returns
-lab, rlpd_lab = Lab("08_break_it", TAUGHT), Lab("08b_break_it", "RLPD as taught")
+lab, rlpd_lab = Lab("08_break_it"), Lab("08b_break_it")
 effects = effects_table({k: v for k, v in load_lab("08").items() if not k.startswith("Pendulum")})
 rlpd_effects = effects_table(load_lab("08b"))
 

@@ -5,7 +5,7 @@ comparisons: *better*, *sooner* and the like need p < 0.05 in a permutation test
 (`helpers.training.statistics.permutation_test`); otherwise *no difference shown*.
 """
 
-from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,10 @@ from helpers.training.statistics import LEVEL, permutation_test
 Evidence = tuple[str, bool]
 
 
-def seconds_of(study: str) -> list[float]:
-    """What training took, seed by seed: CPU time; in older studies what the clock said."""
-    return [row.get("cpu_seconds", row["seconds"]) for row in load_results(study)["results"]]
+def seconds_of(study: str) -> float:
+    """What training took, the median: CPU time; in older studies what the clock said."""
+    rows = load_results(study)["results"]
+    return float(np.median([row.get("cpu_seconds", row["seconds"]) for row in rows]))
 
 
 def means(study: str) -> NDArray[np.float64]:
@@ -37,14 +38,11 @@ def broken(exercise_id: str, line: str) -> Evidence:
     return line, line in exercise.broken and line not in source_of_reference(exercise.reference)
 
 
+@dataclass(frozen=True)
 class Lab:
-    """A stored lab: variants with returns while training and evaluations afterwards, ten seeds.
+    """A stored lab: variants with returns while training and evaluations afterwards, ten seeds."""
 
-    `taught` is the one beside which the others are looked at, unless another one is named.
-    """
-
-    def __init__(self, name: str, taught: str = "") -> None:
-        self.name, self.taught = name, taught
+    name: str
 
     def runs(self, variant: str) -> dict[str, Any]:
         found = load_results(self.name)
@@ -75,16 +73,6 @@ class Lab:
 
     def better(self, one: str, other: str) -> Evidence:
         return higher(self.final(one), self.final(other))
-
-    def same_in_training(self, *variants: str, taught: str = "") -> Evidence:
-        return self._same(self.training, variants, taught)
-
-    def same_after(self, *variants: str, taught: str = "") -> Evidence:
-        return self._same(self.final, variants, taught)
-
-    def _same(self, of: Callable, variants: Sequence[str], taught: str) -> Evidence:
-        than = taught or self.taught
-        return both(*(alike(of(one), of(than)) for one in variants))
 
     def ten_seeds(self) -> Evidence:
         """Of each variant."""

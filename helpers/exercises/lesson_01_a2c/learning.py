@@ -1,7 +1,7 @@
 """Lesson 01's updates: exercises 1.12 `as_rows`, with a bug to find, and 1.13 `update`."""
 
-from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -63,29 +63,21 @@ AS_ROWS = exercise(
     __file__, "1.12", as_rows, row_cases, observe_rows, properties=no_mutation(row_cases)
 )
 
-# --- What lesson 07 uses, too ---------------------------------------------------------------------
-
-
-def weights(network: nn.Module) -> np.ndarray:
-    return np.concatenate([p.detach().numpy().ravel() for p in network.parameters()])
-
-
-def number(returned, name: str) -> float | None:
-    """A number of the log, plain or as a tensor; None where it is missing."""
-    found = returned.get(name) if isinstance(returned, Mapping) else None
-    return None if found is None else float(torch.as_tensor(found).detach())
-
-
 # --- 1.13 update ----------------------------------------------------------------------------------
 
 
+def small_networks(space: spaces.Space, obs: torch.Tensor) -> tuple[nn.Module, nn.Module]:
+    """A policy and a critic with known weights, for lesson 07 too."""
+    policy: Any = policy_for(OBS_SIZE, space)
+    outputs = 3 if isinstance(space, spaces.Discrete) else 2
+    policy.actor = fill_parameters(make_actor(OBS_SIZE, outputs, 4), obs)
+    return policy, fill_parameters(make_critic(OBS_SIZE, 4), obs, seed=1)
+
+
 def observe_weights(function, space: spaces.Space, rows: Rows, s: Settings, calls: int):
-    """After each call. The networks are small and the weights known."""
-    obs = rows.obs
-    policy, critic = policy_for(OBS_SIZE, space), make_critic(OBS_SIZE, 4)
-    policy.actor = make_actor(OBS_SIZE, 3 if isinstance(space, spaces.Discrete) else 2, 4)
-    fill_parameters(policy.actor, obs)
-    agent = ToyAgent(0.1, policy=policy, critic=fill_parameters(critic, obs, seed=1))
+    """After each call."""
+    policy, critic = small_networks(space, rows.obs)
+    agent = ToyAgent(0.1, policy=policy, critic=critic)
     return observe_update(function, agent, [(rows, s)] * calls)
 
 

@@ -6,17 +6,11 @@ from torch import nn
 
 from helpers.algorithms.reinforce import make_actor, make_critic
 from helpers.checks.exercise import Case
-from helpers.exercises.observing import fill_parameters, gradient, linear_layers, raises
+from helpers.exercises.observing import fill_parameters, gradient, linear_layers, raises, sizes_of
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import drawn
 
 EXTRAS = (nn.Dropout, nn.LayerNorm, nn.BatchNorm1d)
-
-
-def in_words(layer: nn.Linear) -> str:
-    """As "4 -> 64"."""
-    outputs, inputs = layer.weight.shape
-    return f"{inputs} -> {outputs}" + " without a bias" * (layer.bias is None)
 
 
 def units_alike(layer: nn.Linear) -> bool:
@@ -37,7 +31,7 @@ def seen_from_outside(network: nn.Module, obs: torch.Tensor) -> dict:
     takes = [layer.in_features for layer in layers]
     given = [obs.shape[-1], *(layer.out_features for layer in layers[:-1])]
     if raises(RuntimeError, network, obs) and sorted(takes) != sorted(given):
-        chain = ", ".join(map(in_words, layers))
+        chain = sizes_of(layers)
         raise ValueError(
             f"an observation of {given[0]} numbers cannot pass the layers {chain} "
             "(inputs -> outputs)"
@@ -50,7 +44,7 @@ def seen_from_outside(network: nn.Module, obs: torch.Tensor) -> dict:
     return {
         "number of linear layers": len(ran),
         "widths of the hidden layers": ", ".join(str(layer.out_features) for layer in ran[:-1]),
-        "chain of linear layers": ", ".join(map(in_words, ran)),
+        "chain of linear layers": sizes_of(ran),
         "number of hidden layers whose units all start alike": started_alike,
         "output": output,
         "number of parameters": sum(each.numel() for each in network.parameters()),

@@ -32,7 +32,7 @@ BOOTSTRAPPED_RETURNS = exercise(
 # --- 1.8 gae --------------------------------------------------------------------------------------
 
 
-def one(rewards, values, terminated=None, truncated=None, gamma=0.5, lam=0.8) -> tuple:
+def one(rewards, values, terminated=None, truncated=None) -> tuple:
     """One environment; `terminated` and `truncated` are the step where it happens.
 
     `values` has one number more: the last is V of what the last step led to.
@@ -44,7 +44,7 @@ def one(rewards, values, terminated=None, truncated=None, gamma=0.5, lam=0.8) ->
     now, later = np.array(values[:-1], dtype=float), np.array(values[1:], dtype=float)
     later[flags.any(axis=(0, 2))] += 3  # of the episode that ended, not of the next one
     columns = [np.array(each, dtype=float)[:, None] for each in (rewards, now, later)]
-    return *columns, *flags, gamma, lam
+    return *columns, *flags, 0.5, 0.8  # gamma and lambda
 
 
 def gae_cases(rng: np.random.Generator) -> list[Case]:

@@ -6,11 +6,11 @@ exactly, and the spread of many values, within three percent.
 """
 
 import numpy as np
-import torch
 
 from helpers.algorithms.shared import OUNoise
 from helpers.checks.exercise import Case
 from helpers.envs.units import to_env_units
+from helpers.exercises.observing import values
 from helpers.exercises.properties import drawn_from, no_mutation
 from helpers.exercises.text import exercise
 
@@ -57,13 +57,6 @@ def kind_of(sample) -> str:
     if isinstance(sample, float):  # numpy's own numbers are floats, too
         return "a plain number"
     return "a numpy array" if isinstance(sample, np.ndarray) else f"of type {type(sample).__name__}"
-
-
-def values(sample) -> np.ndarray:
-    """A copy, whatever it was given as."""
-    if isinstance(sample, torch.Tensor):
-        sample = sample.detach().numpy()
-    return np.array(sample, dtype=float)
 
 
 def left_of(first: np.ndarray, later: np.ndarray) -> float:

@@ -14,13 +14,7 @@ from helpers.checks.compare import ANOTHER
 from helpers.checks.exercise import Case
 from helpers.exercises.losses import actor_loss_cases, critic_loss_cases, observe_actor_loss
 from helpers.exercises.observing import call_twice, steady, with_gradients
-from helpers.exercises.properties import (
-    freezes_nothing,
-    gives_tensors,
-    is_a_target,
-    leaves_no_gradients,
-    no_mutation,
-)
+from helpers.exercises.properties import is_a_loss, is_a_target, leaves_no_gradients, no_mutation
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import (
     SmallActor,
@@ -40,10 +34,7 @@ actor_cases = partial(
 
 ACTOR_LOSS = exercise(
     __file__, "2.4", actor_loss, actor_cases, observe_actor_loss,
-    properties=freezes_nothing(actor_cases)
-    | leaves_no_gradients(actor_cases)
-    | gives_tensors(actor_cases)
-    | no_mutation(actor_cases),
+    properties=is_a_loss(actor_cases) | leaves_no_gradients(actor_cases),
 )  # fmt: skip
 
 
@@ -94,9 +85,7 @@ def observe_critic_loss(function, critic, batch, target):
 
 CRITIC_LOSS = exercise(
     __file__, "2.7", critic_loss, critic_cases, observe_critic_loss,
-    properties=leaves_no_gradients(critic_cases)
-    | gives_tensors(critic_cases)
-    | no_mutation(critic_cases),
+    properties=is_a_loss(critic_cases) | leaves_no_gradients(critic_cases),
 )  # fmt: skip
 
 

@@ -9,11 +9,17 @@ from collections.abc import Callable
 import numpy as np
 import torch
 from torch import nn
-from torch.nn.modules.module import register_module_forward_pre_hook
 
 from helpers.algorithms.ddpg import DeterministicActor, QNetwork
 from helpers.checks.exercise import Case, Test
-from helpers.exercises.observing import fill_parameters, gradient, linear_layers, steady
+from helpers.exercises.observing import (
+    fill_parameters,
+    gradient,
+    linear_layers,
+    sizes_of,
+    steady,
+    what_runs,
+)
 from helpers.exercises.properties import Tests
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import drawn
@@ -37,20 +43,14 @@ def seen_from_outside(network: nn.Module, *inputs: torch.Tensor) -> dict | None:
     fill_parameters(network, *inputs, first=layers)
     if layers:
         sort_columns(network, layers[0], *inputs)
-    sizes = ", ".join(map(size_of, layers))
     output = network(*inputs)
     if output is None:
         return None
     others = {type(x).__name__ for x in network.modules() if x is not network and is_another(x)}
-    seen = {SIZES: sizes, OTHERS: ", ".join(sorted(others)) or "none"}
+    seen = {SIZES: sizes_of(layers), OTHERS: ", ".join(sorted(others)) or "none"}
     # With a layer of another kind the numbers depend on where it stands, and say no more than it.
     steadily = None if others else steady(output, *(network(*inputs) for _ in range(8)))
     return seen | {"output": steadily}
-
-
-def size_of(layer: nn.Linear) -> str:
-    size = f"{layer.weight.shape[1]} -> {layer.weight.shape[0]}"
-    return size if layer.bias is not None else f"{size} without a bias"
 
 
 def is_another(module: nn.Module) -> bool:
@@ -64,14 +64,8 @@ def unknown_to_torch(
     network: nn.Module, *inputs: torch.Tensor, ask: Callable | None = None
 ) -> bool:
     """Whether linear layers run that are none of the network's: in a list, or made meanwhile."""
-    ran: list[nn.Module] = []
     known = {*network.modules()}
-    hook = register_module_forward_pre_hook(lambda module, _: ran.append(module))
-    try:
-        with torch.no_grad():
-            (ask or network)(*inputs)
-    finally:
-        hook.remove()
+    ran = [module for module, _ in what_runs(network, *inputs, ask=ask)]
     return any(isinstance(x, nn.Linear) and x not in known for x in ran)
 
 
@@ -88,27 +82,21 @@ def layers_in_use(network: nn.Module, *inputs: torch.Tensor) -> list[nn.Linear]:
     return [x for x in network.modules() if x in [*ran, *found]] if found else ran
 
 
+@torch.no_grad()
 def sort_columns(network: nn.Module, first: nn.Linear, *inputs: torch.Tensor) -> None:
     """Give the weights of the first layer to the inputs that they belong to.
 
     Whether the action stands before the observation or after it makes no difference to what a
     network can learn. So the columns follow the inputs, wherever the network put them.
     """
-    arrived: list[torch.Tensor] = []
-    hook = first.register_forward_pre_hook(lambda _, given: arrived.append(given[0]))
-    with torch.no_grad():
-        network(*inputs)
-        hook.remove()
-        wanted, *rows = (x.reshape(-1, x.shape[-1]) for x in (joined(*inputs), *arrived))
-        found = torch.cat(rows or [wanted])[: len(wanted)]  # row by row, too
-        if wanted.shape == found.shape:
-            same = (wanted.unsqueeze(-1) == found.unsqueeze(-2)).all(dim=0)
-            if (same.sum(dim=0) == 1).all() and (same.sum(dim=1) == 1).all():
-                first.weight.copy_(first.weight @ same.float())
-
-
-def joined(*inputs: torch.Tensor) -> torch.Tensor:
-    return torch.cat(inputs, dim=-1)
+    arrived = [given[0] for module, given in what_runs(network, *inputs) if module is first]
+    joined = torch.cat(inputs, dim=-1)
+    wanted, *rows = (x.reshape(-1, x.shape[-1]) for x in (joined, *arrived))
+    found = torch.cat(rows or [wanted])[: len(wanted)]  # row by row, too
+    if wanted.shape == found.shape:
+        same = (wanted.unsqueeze(-1) == found.unsqueeze(-2)).all(dim=0)
+        if (same.sum(dim=0) == 1).all() and (same.sum(dim=1) == 1).all():
+            first.weight.copy_(first.weight @ same.float())
 
 
 # --- How a network starts -------------------------------------------------------------------------

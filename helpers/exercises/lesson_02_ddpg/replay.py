@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from helpers.checks.exercise import Case
+from helpers.exercises.properties import draws_from
 from helpers.exercises.text import exercise
 from helpers.memory.replay import Batch, ReplayBuffer
 
@@ -208,10 +209,6 @@ def rewards_drawn(function, seed: int) -> list:
     return [np.ravel(buffer.sample(8).reward).tolist() for _ in range(3)]
 
 
-def follows_its_generator(function, rng):
-    return rewards_drawn(function, 1) == rewards_drawn(function, 1)
-
-
 def another_seed_other_batches(function, rng):
     return rewards_drawn(function, 1) != rewards_drawn(function, 2)
 
@@ -291,7 +288,7 @@ def parts_of_one(function, change: float) -> list[np.ndarray]:
 REPLAY_BUFFER = exercise(
     __file__, "2.5", ReplayBuffer, buffer_cases, observe_buffer,
     properties={
-        "does not draw from self.rng": follows_its_generator,
+        "does not draw from self.rng": draws_from(rewards_drawn),
         "the same batches from every seed": another_seed_other_batches,
         "goes on and on": stops_at_one_too_many,
         "no batch larger than the memory": batches_may_be_larger,

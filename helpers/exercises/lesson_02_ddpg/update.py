@@ -13,17 +13,9 @@ from torch import nn
 from helpers.algorithms.ddpg import update
 from helpers.checks.exercise import Case
 from helpers.exercises.text import exercise
-from helpers.exercises.toys import SmallActor, SmallCritic, batch_of, random_actor, random_critic
-from helpers.exercises.writing import ToyAgent, observe_update
+from helpers.exercises.toys import SmallActor, SmallCritic, batch_of
+from helpers.exercises.writing import ToyAgent, actor_critic, observe_update
 from helpers.memory.replay import Batch
-
-
-def toy_agent(rng: np.random.Generator, obs_size: int, action_dim: int) -> ToyAgent:
-    sizes = rng, obs_size, action_dim
-    return ToyAgent(
-        0.05, critic=random_critic(*sizes), actor=random_actor(*sizes),
-        target_critic=random_critic(*sizes), target_actor=random_actor(*sizes),
-    )  # fmt: skip
 
 
 def settings(gamma: float, tau: float) -> SimpleNamespace:
@@ -48,7 +40,8 @@ def update_cases(rng: np.random.Generator) -> list[Case]:
     def random(obs_size: int, action_dim: int, calls: int, gamma: float) -> tuple:
         flags = "", "terminated", "", "truncated", ""
         batches = [batch_of(rng, obs_size, action_dim, *flags) for _ in range(calls)]
-        return toy_agent(rng, obs_size, action_dim), [(b, settings(gamma, 0.2)) for b in batches]
+        agent = ToyAgent(0.05, **actor_critic(rng, obs_size, action_dim))
+        return agent, [(batch, settings(gamma, 0.2)) for batch in batches]
 
     return [
         Case(by_hand(), note="one transition, one update"),
@@ -82,7 +75,8 @@ def step_cases(rng: np.random.Generator) -> list[Case]:
     def random(obs_size: int, action_dim: int, calls: int) -> tuple:
         batches = [batch_of(rng, obs_size, action_dim, *["", "", ""]) for _ in range(calls)]
         targets = [torch.tensor(rng.normal(size=3), dtype=torch.float32) for _ in batches]
-        return toy_agent(rng, obs_size, action_dim), list(zip(batches, targets, strict=True))
+        agent = ToyAgent(0.05, **actor_critic(rng, obs_size, action_dim))
+        return agent, list(zip(batches, targets, strict=True))
 
     return [
         Case(random(1, 1, 1), note="one call"),

@@ -7,12 +7,7 @@ from torch import nn
 
 from helpers.algorithms.td3 import actor_loss_by_q1
 from helpers.exercises.losses import actor_loss_cases, observe_actor_loss
-from helpers.exercises.properties import (
-    freezes_nothing,
-    gives_tensors,
-    leaves_gradients_alone,
-    no_mutation,
-)
+from helpers.exercises.properties import is_a_loss, leaves_gradients_alone
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import SmallTwin, random_twin
 
@@ -42,9 +37,7 @@ def judges_each_action_in_its_state(function, rng):
 
 ACTOR_LOSS_BY_Q1 = exercise(
     __file__, "3.6", actor_loss_by_q1, actor_cases, observe_actor_loss,
-    properties=freezes_nothing(actor_cases)
-    | gives_tensors(actor_cases)
+    properties=is_a_loss(actor_cases)
     | leaves_gradients_alone(actor_cases)
-    | no_mutation(actor_cases)
     | {"actions in other states": judges_each_action_in_its_state},
 )  # fmt: skip

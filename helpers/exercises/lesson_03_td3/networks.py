@@ -5,7 +5,6 @@ in whatever order the layers run. All versions then get the same weights, so tha
 gradients can be compared. The initial weights are checked by properties.
 """
 
-from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,13 @@ from helpers.exercises.lesson_02_ddpg.networks import (
     sort_columns,
     unknown_to_torch,
 )
-from helpers.exercises.observing import fill_parameters, gradient, linear_layers, sizes_of
+from helpers.exercises.observing import (
+    draw_weights,
+    fill_parameters,
+    gradient,
+    linear_layers,
+    sizes_of,
+)
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import drawn
 
@@ -145,12 +150,7 @@ def fill(network: nn.Module, both: tuple, *inputs: torch.Tensor) -> None:
     """Give each critic known weights, the same for every right way to build the pair."""
     fill_parameters(network, *inputs)
     for number, layers in enumerate(both):
-        rng = np.random.default_rng(number)
-        for layer in layers:
-            for parameter in layer.parameters():
-                bound = 1 / sqrt(parameter.shape[-1]) if parameter.ndim > 1 else 1.0
-                numbers = rng.uniform(-bound, bound, size=tuple(parameter.shape))
-                parameter.data.copy_(torch.as_tensor(numbers))
+        draw_weights(layers, np.random.default_rng(number))
     for layer in dict.fromkeys(layers[0] for layers in both if layers):
         sort_columns(network, layer, *inputs)
 

@@ -13,7 +13,7 @@ import torch
 
 from helpers.algorithms.td3 import smoothed_target_action
 from helpers.checks.exercise import Case
-from helpers.exercises.observing import gradient
+from helpers.exercises.observing import gradient, values
 from helpers.exercises.properties import drawn_from, no_mutation
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import SmallActor, floats
@@ -182,12 +182,6 @@ def correlation(one: np.ndarray, other: np.ndarray) -> float:
 
 def rounded(x: float, digits: int = 1) -> float:
     return round(float(x), digits) + 0.0  # no -0.0
-
-
-def values(given) -> np.ndarray:
-    if isinstance(given, torch.Tensor):
-        given = given.detach().numpy()
-    return np.array(given, dtype=float)
 
 
 def kind_of(given) -> str:

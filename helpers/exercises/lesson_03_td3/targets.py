@@ -8,8 +8,7 @@ from helpers.checks.exercise import Case
 from helpers.exercises.observing import call_twice
 from helpers.exercises.properties import is_a_target, no_mutation, on_every_case
 from helpers.exercises.text import exercise
-from helpers.exercises.toys import SmallTwin, batch_of, floats, random_twin
-from helpers.memory.buffers import Batch
+from helpers.exercises.toys import batch_of, floats, pair_by_hand, random_twin
 from helpers.training.overestimation import double_estimate
 
 # --- 3.1 double_estimate --------------------------------------------------------------------------
@@ -58,13 +57,7 @@ DOUBLE_ESTIMATE = exercise(
 
 def clipped_target_cases(rng: np.random.Generator) -> list[Case]:
     def by_hand(*next_obs: float, flag: str = "") -> tuple:
-        """The critics say 6.5 and 4.75 where `next_obs` is 2, -2.5 and 1.75 where it is -1."""
-        size = len(next_obs)
-        now = torch.ones(size, 1), -torch.ones(size, 1), torch.ones(size)
-        flags = (torch.full((size,), float(flag == name)) for name in ("terminated", "truncated"))
-        later, next_action = floats(next_obs).unsqueeze(-1), torch.full((size, 1), 0.5)
-        twin = SmallTwin([3.0, 1.0], [1.0, 4.0], (0.25, 1.0))
-        return Batch(*now, later, *flags), next_action, twin, 0.75
+        return *pair_by_hand(*next_obs, flag=flag), 0.75
 
     def drawn(
         obs_size: int, action_dim: int, gamma: float, *flags: str, scale: float = 1.0

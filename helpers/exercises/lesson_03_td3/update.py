@@ -7,14 +7,13 @@ import numpy as np
 from helpers.algorithms import td3
 from helpers.checks.exercise import Case
 from helpers.exercises.text import exercise
-from helpers.exercises.toys import batch_of, random_actor, random_twin
-from helpers.exercises.writing import Steady, ToyAgent, observe_update
+from helpers.exercises.toys import batch_of, random_twin
+from helpers.exercises.writing import Steady, ToyAgent, actor_critic, observe_update
 
 
 def update_cases(rng: np.random.Generator) -> list[Case]:
     def case(sizes: tuple[int, int], numbers: range, note: str, **settings: Any) -> Case:
-        critics = {name: random_twin(rng, *sizes) for name in ("critic", "target_critic")}
-        actors = {name: random_actor(rng, *sizes) for name in ("actor", "target_actor")}
+        agent = ToyAgent(0.05, **actor_critic(rng, *sizes, random_twin))
         # The noise is clipped: half a standard deviation is 0.15.
         given = {"gamma": 0.9, "tau": 0.2, "target_noise": 0.3, "noise_clip": 0.1} | settings
         batches = [batch_of(rng, *sizes, "", "terminated", "truncated", "") for _ in numbers]
@@ -22,7 +21,7 @@ def update_cases(rng: np.random.Generator) -> list[Case]:
             (batch, td3.Settings(**given), number, Steady())
             for batch, number in zip(batches, numbers, strict=True)
         ]
-        return Case((ToyAgent(0.05, **critics, **actors), calls), note=note)
+        return Case((agent, calls), note=note)
 
     return [
         case((2, 1), range(1, 2), "update 1, with a delay of 2: only the critics move"),

@@ -5,12 +5,7 @@ import numpy as np
 from helpers.algorithms.cloning import bc_loss
 from helpers.checks.exercise import Case
 from helpers.exercises.observing import call_twice, with_gradients
-from helpers.exercises.properties import (
-    freezes_nothing,
-    gives_tensors,
-    leaves_no_gradients,
-    no_mutation,
-)
+from helpers.exercises.properties import is_a_loss, leaves_no_gradients
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import SmallActor, floats, random_actor
 
@@ -40,6 +35,5 @@ def bc_cases(rng: np.random.Generator) -> list[Case]:
 
 BC_LOSS = exercise(
     __file__, "4.2", bc_loss, bc_cases, observe_bc_loss,
-    properties=freezes_nothing(bc_cases) | gives_tensors(bc_cases) | no_mutation(bc_cases)
-    | leaves_no_gradients(bc_cases),
+    properties=is_a_loss(bc_cases) | leaves_no_gradients(bc_cases),
 )  # fmt: skip

@@ -11,7 +11,7 @@ from torch import nn
 from helpers.algorithms.sac import SquashedGaussianActor
 from helpers.checks.exercise import Case
 from helpers.exercises.lesson_02_ddpg.networks import start_properties
-from helpers.exercises.observing import fill_parameters, gradient, linear_layers, sizes_of, steady
+from helpers.exercises.observing import fill_parameters, gradient, sizes_of, steady, what_runs
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import drawn
 
@@ -54,18 +54,10 @@ def described(given) -> str:
 
 def parts(network: nn.Module, obs: torch.Tensor) -> tuple[list[nn.Linear], list[nn.Linear]]:
     """The hidden layers, and the last ones: all that take what the very last one takes."""
-    ran = list(dict.fromkeys(linear_layers(network, obs)))
-    arrived: dict[nn.Linear, torch.Tensor] = {}
-    hooks = [
-        layer.register_forward_pre_hook(lambda layer, given: arrived.update({layer: given[0]}))
-        for layer in ran
-    ]
-    try:
-        with torch.no_grad():
-            network(obs)
-    finally:
-        for hook in hooks:
-            hook.remove()
+    known = {*network.modules()}
+    runs = [each for each in what_runs(network, obs) if each[0] in known]
+    arrived = {layer: given[0] for layer, given in runs if isinstance(layer, nn.Linear)}
+    ran = list(arrived)
     last = arrived[ran[-1]] if ran else None
     heads = [layer for layer in ran if last is not None and torch.equal(arrived[layer], last)]
     return [layer for layer in ran if layer not in heads], heads

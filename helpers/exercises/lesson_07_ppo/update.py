@@ -8,26 +8,18 @@ import torch
 from gymnasium import spaces
 
 from helpers.algorithms.a2c import Rows
-from helpers.algorithms.policies import policy_for
 from helpers.algorithms.ppo import Settings, minibatches, update
-from helpers.algorithms.reinforce import make_actor, make_critic
 from helpers.checks.exercise import Case
-from helpers.exercises.observing import fill_parameters
+from helpers.exercises.lesson_01_a2c.learning import OBS_SIZE, small_networks
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import Descent, floats
 from helpers.exercises.writing import ToyAgent, observe_update
 
-OBS_SIZE = 3
 
-
-def toy_agent(actions: spaces.Discrete | spaces.Box, rate: float = 0.3) -> ToyAgent:
-    agent, obs = ToyAgent(), torch.ones(1, OBS_SIZE)
-    outputs = 3 if isinstance(actions, spaces.Discrete) else 2
-    agent.policy = policy_for(OBS_SIZE, actions)
-    agent.policy.actor = fill_parameters(make_actor(OBS_SIZE, outputs, hidden=4), obs)
-    agent.critic = fill_parameters(make_critic(OBS_SIZE, 4), obs, seed=1)
-    both = [*agent.policy.parameters(), *agent.critic.parameters()]
-    agent.optimizer = Descent(both, rate)
+def toy_agent(actions: spaces.Discrete | spaces.Box) -> ToyAgent:
+    agent = ToyAgent()
+    agent.policy, agent.critic = small_networks(actions, torch.ones(1, OBS_SIZE))
+    agent.optimizer = Descent([*agent.policy.parameters(), *agent.critic.parameters()], 0.3)
     return agent
 
 

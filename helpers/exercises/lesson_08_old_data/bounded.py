@@ -8,11 +8,10 @@ from helpers.checks.exercise import Case
 from helpers.exercises.lesson_02_ddpg.networks import (
     critic_cases,
     layers_in_use,
-    size_of,
     sort_columns,
     start_properties,
 )
-from helpers.exercises.observing import fill_parameters, gradient, steady
+from helpers.exercises.observing import fill_parameters, gradient, size_of, steady
 from helpers.exercises.properties import no_mutation
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import drawn, floats

@@ -4,12 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from torch import nn
 
 from helpers.algorithms.td3_bc import SPARSE_PENDULUM, td3_bc_actor_loss, update
 from helpers.checks.exercise import Case
 from helpers.exercises.observing import call_twice, with_gradients
-from helpers.exercises.properties import freezes_nothing, leaves_gradients_alone, no_mutation
+from helpers.exercises.properties import is_a_loss, leaves_gradients_alone
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import (
     SmallActor,
@@ -19,7 +18,7 @@ from helpers.exercises.toys import (
     random_actor,
     random_twin,
 )
-from helpers.exercises.writing import Steady, ToyAgent, observe_update
+from helpers.exercises.writing import Steady, ToyAgent, actor_critic, observe_update
 
 # --- 8.1 td3_bc_actor_loss ------------------------------------------------------------------------
 
@@ -51,43 +50,28 @@ def loss_cases(rng: np.random.Generator) -> list[Case]:
 
 TD3_BC_ACTOR_LOSS = exercise(
     __file__, "8.1", td3_bc_actor_loss, loss_cases, observe_loss,
-    properties=freezes_nothing(loss_cases) | leaves_gradients_alone(loss_cases)
-    | no_mutation(loss_cases),
+    properties=is_a_loss(loss_cases) | leaves_gradients_alone(loss_cases),
 )  # fmt: skip
 
 # --- 8.2 update -----------------------------------------------------------------------------------
-
-
-def observe_writing(function, networks, calls):
-    """Agent and generator are made here: neither can be copied with the case."""
-    return observe_update(
-        function, ToyAgent(0.05, **networks), [(*each, Steady()) for each in calls]
-    )
 
 
 def update_cases(rng: np.random.Generator) -> list[Case]:
     flags = "", "terminated", "truncated", "both", "", "terminated"
     s = replace(SPARSE_PENDULUM, gamma=0.9, tau=0.2, noise_clip=0.05, target_noise=0.3)
 
-    def networks(obs_size: int, action_dim: int) -> dict[str, nn.Module]:
-        # In the order in which an update moves them: the first difference is the earliest mistake.
-        makes = {"critic": random_twin, "actor": random_actor}
-        makes |= {f"target_{name}": make for name, make in makes.items()}
-        return {name: make(rng, obs_size, action_dim) for name, make in makes.items()}
+    def case(sizes: tuple[int, int], numbers: range, note: str, **changes: Any) -> Case:
+        agent, own = ToyAgent(0.05, **actor_critic(rng, *sizes, random_twin)), replace(s, **changes)
+        calls = [(batch_of(rng, *sizes, *flags), own, number, Steady()) for number in numbers]
+        return Case((agent, calls), note=note)
 
-    def calls(obs_size: int, action_dim: int, numbers: range, **changes: Any) -> list[tuple]:
-        own = replace(s, **changes)
-        return [(batch_of(rng, obs_size, action_dim, *flags), own, n) for n in numbers]
-
+    changed = {"policy_delay": 3, "bc_alpha": 0.5, "gamma": 0.8}
     return [
-        Case((networks(2, 1), calls(2, 1, range(1, 2))), note="update 1: the actor waits"),
-        Case((networks(2, 1), calls(2, 1, range(2, 3))), note="update 2: the actor's turn"),
-        Case((networks(3, 2), calls(3, 2, range(1, 6))), note="five updates"),
-        Case(
-            (networks(3, 2), calls(3, 2, range(1, 5), policy_delay=3, bc_alpha=0.5, gamma=0.8)),
-            note="a longer delay",
-        ),
+        case((2, 1), range(1, 2), "update 1: the actor waits"),
+        case((2, 1), range(2, 3), "update 2: the actor's turn"),
+        case((3, 2), range(1, 6), "five updates"),
+        case((3, 2), range(1, 5), "a longer delay", **changed),
     ]
 
 
-UPDATE = exercise(__file__, "8.2", update, update_cases, observe_writing)
+UPDATE = exercise(__file__, "8.2", update, update_cases, observe_update)

@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from helpers.show.colours import BLUE, GREEN, GREY, INK, VERMILLION
+from helpers.show.colours import BLUE, GREEN, INK, VERMILLION
 from helpers.show.figures.drawing import box, headline, say, sheet
 from helpers.show.figures.explore import Slider, explore
 
@@ -42,7 +42,7 @@ def plot_chain(right: float = 1.0, gamma: float = 0.9) -> Figure:
         colour = GREEN if last else BLUE
         box(ax, (x, 1.1), (1.0, 0.86), colour, 0.06 + 0.34 * values[place])
         name = "end, reward 1" if last else f"place {place}"
-        say(ax, x, 1.34, name, 8.5, colour if last else GREY)
+        say(ax, x, 1.34, name, 8.5, colour if last else INK)
         say(ax, x, 0.98, "V = 0" if last else f"V = {values[place]:.2f}", 12, INK)
         if not last:
             say(ax, x, 0.42, f"← {q[place, 0]:.2f}   Q   {q[place, 1]:.2f} →", 9, VERMILLION)

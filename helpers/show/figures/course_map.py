@@ -68,7 +68,7 @@ def plot_course_map() -> Figure:
     width, height = COLUMNS[-1] + COLUMNS[0], ROWS[-1] + 1.0
     fig, ax = sheet(width, height)
     headline(fig, "Which idea led to which algorithm")
-    for x, (colour, kind) in zip((3.3, 5.6), KINDS.items(), strict=False):
+    for x, (colour, kind) in zip((3.15, 5.42), KINDS.items(), strict=False):
         say(ax, x, height - 0.16, f"■ {kind}", 8.5, colour, ha="left")
     middles = {entry.name: _middle(entry) for entry in ENTRIES}
     for one, other in LED_TO:
@@ -94,7 +94,7 @@ def _box(ax: Axes, entry: Entry) -> None:
     say(ax, x, y - 0.01, entry.idea, 8)
     if entry.lesson:
         plural = "lessons" if "," in entry.lesson else "lesson"
-        say(ax, x, y - 0.31, f"{plural} {entry.lesson}", 8, GREY)
+        say(ax, x, y - 0.31, f"{plural} {entry.lesson}", 8)
 
 
 def _arrow(ax: Axes, start: Place, end: Place, line: str = "-") -> None:

@@ -53,7 +53,7 @@ def plot_q(
     policy, value, spread = _everywhere(agent)
     here = critic_at(agent, angle, speed)
     fig, axes = new_figure(3, height=3.2, layout=None)
-    for ax, left, width in zip(axes, (0.73, 3.5, 5.45), (2.57, 1.45, 2.0), strict=True):
+    for ax, left, width in zip(axes, (0.73, 3.45, 5.38), (2.57, 1.45, 2.0), strict=True):
         place_panel(ax, left, 0.65, width, 1.95)
     _draw_q(axes[0], here, step, _nice(spread) / zoom)
     _draw_pendulum(axes[1], angle, speed, here["action"])
@@ -217,9 +217,9 @@ def q_explorer(agent: Any) -> None:
     explore(
         partial(plot_q, agent),
         alt="The critic's Q over the action in one state of the pendulum, and the actor's choice.",
-        angle=Slider(-180, 180, 25, 5, "angle (degrees)"),
-        speed=Slider(-8.0, 8.0, 0.0, 0.5, "speed (rad/s)"),
-        zoom=Scale((1, 2, 5, 10, 20, 50), 1, "zoom in on Q"),
+        angle=Slider(-180, 180, 140, 5, "angle (degrees)"),
+        speed=Slider(-8.0, 8.0, 6.0, 0.5, "speed (rad/s)"),
+        zoom=Scale((1, 2, 5, 10, 20, 50), 10, "zoom in on Q"),
         step=Slider(0.0, 1.0, 0.1, 0.05, "size of an update"),
         shows=Choice(MAPS, "policy", "map"),
     )

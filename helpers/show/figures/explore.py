@@ -137,7 +137,7 @@ def explore(draw: Drawing, alt: str = "", **controls: Slider | Choice) -> None:
         return
     first, width = to_image(figure), round(figure.get_figwidth() * DPI)
     said = alt or describe(figure)
-    data, metadata = png_bundle(_with_line(first, _invitation(controls)), said, width)
+    data, metadata = png_bundle(with_line(first, _invitation(controls)), said, width)
     with contextlib.suppress(ImportError):  # without ipywidgets the picture is all there is
         image = picture_widget()(value=quick_webp(first), format="webp", tooltip=said)
         image.layout.width, image.layout.max_width = f"{width}px", "100%"
@@ -150,7 +150,7 @@ def _invitation(controls: Controls) -> str:
     return "▶ Run this cell to change: " + ", ".join(names)
 
 
-def _with_line(picture: Image.Image, text: str) -> bytes:
+def with_line(picture: Image.Image, text: str) -> bytes:
     """The picture with a line of text below: what a page without a kernel shows."""
     page = Image.new("RGB", (picture.width, picture.height + LINE), "white")
     page.paste(picture)

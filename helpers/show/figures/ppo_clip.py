@@ -60,10 +60,10 @@ def _draw(ax: Axes, ratio: float, advantage: float, clip: float) -> None:
     inside = np.clip(RATIOS, 1 - clip, 1 + clip)
     ax.plot(RATIOS, inside * advantage, color=ORANGE, lw=1.4, ls=SHORT, label="clip(ratio) · A")
     height = clipped_objective(np.array(ratio), advantage, clip)
-    ax.plot([ratio], [height], "o", color=VERMILLION, ms=8, label="this action now")
+    ax.plot([ratio], [height], "o", color=VERMILLION, ms=8, clip_on=False, label="this action now")
     ax.set(xlim=(0, 2), ylim=LIMITS if advantage > 0 else -LIMITS[::-1])
     gradient = signed(advantage if has_gradient(ratio, advantage, clip) else 0, 1)
-    note(ax, 0.05, 0.92 if advantage > 0 else 0.08, f"gradient: {gradient}")
+    note(ax, 0.05, 0.92 if advantage > 0 else 0.08, f"gradient at the dot: {gradient}")
 
 
 def _name_what_is_outside(ax: Axes, good: bool, clip: float) -> None:

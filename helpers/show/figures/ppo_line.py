@@ -37,7 +37,7 @@ def plot_line(lines: Mapping[str, tuple[NDArray, NDArray]]) -> None:
 def figure_of_line(lines: Mapping[str, tuple[NDArray, NDArray]]) -> Figure:
     """Surrogate and clipped objective above, the mean return below; a column for each line.
 
-    Upright lines stand at the old policy and, dashed, at the new one.
+    Upright lines stand at the old policy and, dotted, at the new one.
 
     Args:
         lines: name -> places `(P,)`, 0 the old policy and 1 the new one; and at each of them
@@ -51,10 +51,12 @@ def figure_of_line(lines: Mapping[str, tuple[NDArray, NDArray]]) -> Figure:
         lower.plot(places, returns, color=VERMILLION)
         for ax in (upper, lower):
             ax.axvline(0, color=GREY, lw=1)
-            ax.axvline(1, color=GREY, lw=1, ls=DASHES)
+            ax.axvline(1, color=GREY, lw=1.4, ls=":")
         label(upper, name)
         label(lower, x="place on the line: 0 old, 1 new")
         lower.xaxis.set_major_locator(MaxNLocator(integer=True))
-    label(axes[0, 0], y="from the rollout", legend="upper left")
+    named = axes[0, 0].get_legend_handles_labels()
+    fig.legend(*named, loc="outside upper left", ncols=2, frameon=False, fontsize=9, labelcolor=INK)
+    label(axes[0, 0], y="from the rollout")
     label(axes[1, 0], y="mean return")
     return fig

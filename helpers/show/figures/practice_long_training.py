@@ -33,7 +33,7 @@ def plot_robot(
     lows, highs = (np.array([f(row["returns"]) for row in rows]) for f in (min, max))
     best = int(means.argmax())
     fig, ax = new_figure(height=3.7, layout=None)
-    margins(fig, left=0.75, right=1.95, top=0.85)
+    margins(fig, left=0.75, right=2.2, top=0.85)
     ax.fill_between(steps, lows, highs, color=BLUE, alpha=0.16, lw=0, label="worst to best episode")
     ax.plot(steps, means, color=BLUE, lw=1.8, label=f"mean of {len(rows[-1]['returns'])} episodes")
     shown = [0.0, *lows, *highs, bar]
@@ -54,7 +54,7 @@ def plot_robot(
 
 def _mark_the_best(ax: Axes, step: int, mean: float) -> None:
     """A ring, and the number on that side of it which lies further from the panel's edge."""
-    ax.plot(step, mean, "o", ms=8, mew=1.6, mec=BLUE, color="white")
+    ax.plot(step, mean, "o", ms=8, mew=1.6, mec=BLUE, color="white", clip_on=False)
     side = "right" if step > 0.5 * ax.get_xlim()[1] else "left"
     ax.annotate(
         f"best: {with_commas(mean)}", (step, mean), (-7 if side == "right" else 7, 7),
@@ -89,17 +89,18 @@ def _draw_published(
     assert isinstance(fig, Figure)
     inch = np.ptp(ax.get_ylim()) / (ax.get_position().height * fig.get_figheight())
     heights = spread_out([entry[0] for entry in entries], 0.36 * inch)
-    for (mean, spread, text, colour), height in zip(entries, heights, strict=True):
+    places = 1 + 0.02 * np.arange(len(entries), 0, -1)  # beside each other: spreads may overlap
+    for (mean, spread, text, colour), height, x in zip(entries, heights, places, strict=True):
         look: dict = {"transform": place, "clip_on": False, "color": colour}
         if spread:
-            ax.plot([1.02, 1.02], [mean - spread, mean + spread], lw=1.2, **look)
+            ax.plot([x, x], [mean - spread, mean + spread], lw=1.2, **look)
         if colour == GREY:
-            ax.plot([1.0, 1.045, 1.075], [mean, mean, height], lw=1, ls=DASHES, **look)
+            ax.plot([1.0, 1.13, 1.15], [mean, mean, height], lw=1, ls=DASHES, **look)
         else:
-            ax.plot([1.005, 1.035], [mean, mean], lw=3, solid_capstyle="butt", **look)
-            ax.plot([1.045, 1.075], [mean, height], lw=1, **look)
+            ax.plot([x - 0.008, x + 0.008], [mean, mean], lw=3, solid_capstyle="butt", **look)
+            ax.plot([x + 0.012, 1.15], [mean, height], lw=1, **look)
         ax.text(
-            1.085, height, text, transform=place, fontsize=8.5, color=INK, va="center",
+            1.16, height, text, transform=place, fontsize=8.5, color=INK, va="center",
             linespacing=1.2,
         )  # fmt: skip
 

@@ -72,7 +72,7 @@ def _draw_reports(ax: Axes, scores: NDArray, bar: float, reported: NDArray, repo
     ax.plot(middle, [-0.1, -0.1], color=colour, lw=5, solid_capstyle="butt")
     whole = float(REPORTS[report](scores))
     ax.plot([whole], [-0.2], "^", ms=7, mew=0, color=INK)
-    all_seeds = f"all seeds: {with_commas(whole, _decimals(scores))}"
+    all_seeds = f"{report} of all {len(scores)}: {with_commas(whole, _decimals(scores))}"
     marks = [
         Line2D([], [], color=colour, lw=5, label="middle 95 %"),
         Line2D([], [], color=INK, marker="^", ms=7, mew=0, ls="", label=all_seeds),

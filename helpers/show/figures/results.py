@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from helpers.show.colours import BLUE, INK, VERMILLION
-from helpers.show.figures.drawing import bar_line, with_commas
+from helpers.show.figures.drawing import bar_line
 from helpers.show.figures.explore import Choice, explore
-from helpers.show.plotting import band, label, margins, new_figure
+from helpers.show.plotting import band, label, legend_above, margins, new_figure
 from helpers.show.table import Table
 from helpers.training.statistics import LEVEL, interquartile_mean, permutation_test
 
@@ -38,8 +38,10 @@ def plot_results(
     runs = _runs(results)
     baseline = next(iter(runs))
     shown = list(dict.fromkeys([baseline, variant]))
-    fig, (curves, finals) = new_figure(2, height=3.8, layout=None, width_ratios=[2.6, 1])
-    margins(fig, bottom=1.2, between=0.55)
+    fig, (curves, finals) = new_figure(
+        2, height=3.8, layout=None, sharey=True, width_ratios=[2.6, 1]
+    )
+    margins(fig, left=0.8, bottom=1.2, between=0.35)
     for i, name in enumerate(shown):
         colour = BLUE if name == baseline else VERMILLION
         band(curves, runs[name]["steps"], runs[name]["returns"], name, colour)
@@ -47,11 +49,12 @@ def plot_results(
     for ax in (curves, finals):
         bar_line(ax, bar)
     seeds = len(runs[variant]["returns"])
-    label(curves, f"training return, {seeds} seeds", "environment steps", legend=True)
+    label(curves, x="environment steps", y=f"training return, {seeds} seeds")
+    legend_above(curves, left=True)
     label(finals, "evaluation at the end", "a dot is a seed")
-    finals.set(xlim=(-0.6, 1.6), ylim=curves.set_ylim(_limits(runs, bar)), xticks=[])
+    finals.set(xlim=(-0.6, 1.6), ylim=_limits(runs, bar), xticks=[])
     sentence = _lines(str(runs[variant].get("explanation", "")))
-    fig.text(0.085, 0.16, sentence, fontsize=9.5, color=INK, va="top", linespacing=1.4)
+    fig.text(0.1, 0.16, sentence, fontsize=9.5, color=INK, va="top", linespacing=1.4)
     return fig
 
 
@@ -126,8 +129,7 @@ def effects_table(
         cells, effects = [f"{np.sum(scores >= each['bar'])} of {len(scores)}"], []
         for column, (what, measure) in enumerate(measures.items(), start=2):
             mine, base = np.asarray(measure(each)), np.asarray(measure(runs[first]))
-            mean = mine.mean()
-            cells.append(with_commas(mean) if abs(mean) >= 100 else f"{mean:.3g}")
+            cells.append(mine.mean())
             if name != first and permutation_test(mine, base) * tests < LEVEL:
                 marked.add((row, column))
                 effects.append(words[what][int(mine.mean() < base.mean())].format(what))

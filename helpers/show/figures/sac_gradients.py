@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from helpers.show.colours import BLUE, GREY, INK, ORANGE, VERMILLION
-from helpers.show.figures.drawing import headline, note, place_panel, signed
+from helpers.show.colours import BLUE, FAINT, INK, ORANGE, VERMILLION
+from helpers.show.figures.drawing import headline, minus, note, place_panel, signed
 from helpers.show.figures.explore import Scale, Slider, explore
 from helpers.show.plotting import WIDTH, label, new_figure
 
@@ -73,19 +73,21 @@ def exact(offset: float, std: float, ripples: float) -> tuple[float, dict[str, f
 
 
 def _draw_hill(ax: Axes, noise: NDArray, offset: float, std: float, ripples: float) -> None:
-    """Q, the actions of the first batch on it, and the slope at each."""
+    """Q, the actions of the first batch on it, and the slope at each; an offset moves the axis."""
     a = np.linspace(-1, 1, 601)
-    ax.plot(a, hill(a, offset, ripples), color=GREY, lw=1.5)
+    ax.plot(a, hill(a, 0, ripples), color=FAINT, lw=3)
     action = np.tanh(MEAN + std * noise)
-    value, steep = hill(action, offset, ripples), slope(action, ripples)
-    reach = 0.12 / np.sqrt(1 + (steep / 2) ** 2)  # of each little line to either side
+    value, steep = hill(action, 0, ripples), slope(action, ripples)
+    reach = 0.38 / np.sqrt(1 + (steep / 4) ** 2)  # of each little line to either side
     ends = (
         np.stack([action - reach, action + reach]),
         np.stack([value - reach * steep, value + reach * steep]),
     )
-    ax.plot(*ends, color=BLUE, lw=1.2, alpha=0.8)
+    ax.plot(*ends, color=BLUE, lw=0.9)
     ax.plot(action, value, "o", ms=4, mew=0, color=ORANGE)
-    ax.set(xlim=(-1.02, 1.02), ylim=(-15.2, 11.2))
+    ticks = np.arange(-4, 1, 2)
+    ax.set_yticks(ticks, [minus(f"{tick + offset:g}") for tick in ticks])
+    ax.set(xlim=(-1.02, 1.02), ylim=(-5.2, 1.2))
     label(ax, "Q, sampled actions, gradients there", "action a", size=9.5)
 
 
