@@ -126,6 +126,8 @@ DAMAGED: dict[str, tuple[Callable[[File], object], str]] = {
         lambda f: f.put("obs", npy_with(described("(5, 3)"), bytes(40 * 2**20))),
         "larger than 32 MB"),
     "no text": (lambda f: f.put("about", np.array(1.0)), LIES),
+    "a text of 20 MB": (
+        lambda f: f.put("about", npy_with(described("()"), bytes(20 * 2**20))), "too long"),
     "a directory that lies: more": (
         lambda f: f.bytes(lambda d: promise(d, b"next_obs.npy", 10**9)), "larger than"),
     # headers and numbers

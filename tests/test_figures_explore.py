@@ -167,7 +167,7 @@ def test_controls_become_the_right_widgets(page, views):
         whole=Slider(1, 9, 3, 1, "a whole number"),
         real=Slider(0.0, 1.0, 0.25, 0.05),
         pick=Choice({"first": 10, "second": 20}, default=20),
-        listed=Scale((5, 6)),
+        listed=Scale((5, 6), 5),
     )
     assert seen == [{"whole": 3, "real": 0.25, "pick": 20, "listed": 5}]
     assert page.outputs[0][0]["text/plain"] == "A figure without a title."

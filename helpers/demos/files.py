@@ -32,6 +32,7 @@ from helpers.files import replaced_whole
 FORMAT, VERSION = "actor-critic-course demonstrations", 1
 ARRAYS = ("obs", "action", "reward", "next_obs", "terminated", "truncated")
 MAX_BYTES = 2**28  # of all that is packed into a file: 256 MB
+MAX_ABOUT = 2**22  # of the text in it, of which lists can be made that are many times as large
 MAX_MAKER = 500  # characters
 # gymnasium takes "module:Name-v0" as well, and imports that module: never from a file.
 ENV_ID = re.compile(r"([\w-]+/)?[\w.-]+", re.ASCII)
@@ -296,7 +297,7 @@ def save_demos(path: str | os.PathLike, demos: Demos) -> None:
     arrays: dict[str, Any] = {"about": np.array(json.dumps(about, allow_nan=False))}
     arrays |= {name: getattr(demos, name) for name in ARRAYS}
     size = sum(array.nbytes for array in arrays.values())
-    if size > 0.99 * MAX_BYTES:
+    if size > 0.99 * MAX_BYTES or arrays["about"].nbytes > 0.99 * MAX_ABOUT:
         raise ValueError(
             f"These demonstrations take {size / 2**20:.0f} MB in {len(demos.episodes):,} episodes, "
             f"more than one file holds ({MAX_BYTES // 2**20} MB): save fewer of them."
@@ -372,11 +373,13 @@ def _unpacked(path: Path) -> dict[str, np.ndarray]:
     if not path.is_file():
         raise ValueError("it is not a file")
     with zipfile.ZipFile(path) as archive:
-        members = archive.infolist()
-    if sorted(each.filename for each in members) != sorted(f"{n}.npy" for n in ("about", *ARRAYS)):
+        sizes = [(each.filename, each.file_size) for each in archive.infolist()]
+    if sorted(name for name, _ in sizes) != sorted(f"{name}.npy" for name in ("about", *ARRAYS)):
         raise ValueError("it holds other arrays than such a file does")
-    if sum(each.file_size for each in members) > MAX_BYTES:
+    if sum(size for _, size in sizes) > MAX_BYTES:
         raise ValueError(f"unpacked it would be larger than {MAX_BYTES // 2**20} MB")
+    if dict(sizes)["about.npy"] > MAX_ABOUT:
+        raise ValueError("its text is too long")
     with np.load(path, allow_pickle=False) as file:
         return dict(file)
 

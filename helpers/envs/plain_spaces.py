@@ -1,10 +1,13 @@
 """Spaces in plain values, so that a file can say which observations and actions there were."""
 
+import math
 from collections import OrderedDict
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
+
+MAX_NUMBERS = 10_000_000  # of one observation: a file may say what it likes
 
 
 def describe_space(space: spaces.Space) -> dict[str, Any]:
@@ -32,6 +35,8 @@ def describe_space(space: spaces.Space) -> dict[str, Any]:
 def space_from(plain: dict[str, Any]) -> spaces.Space:
     """The space that `describe_space` described. Raises for what describes none."""
     match plain:
+        case {"shape": [*sizes]} if math.prod(sizes) > MAX_NUMBERS:
+            raise ValueError("a space of too many numbers")
         case {"kind": "Box", "shape": shape, "dtype": dtype, "low": low, "high": high}:
             kind = np.dtype(str(dtype))
             if kind.kind not in "bfiu":
