@@ -59,7 +59,7 @@ def run(variant: Variant, seed: int) -> tuple[str, int, dict[str, Any]]:
     offline, steps = issubclass(variant.setting.kind, OfflineAgent), variant.setting.steps
     found: list[Any] = []
 
-    def watch(agent: Agent) -> None:
+    def watch(agent: Any) -> None:
         """POINTS times. Who learns offline has no episodes: two are played here."""
         if agent.steps % (steps // POINTS) == 0 and len(found) < POINTS:
             found.append(evaluate(agent, episodes=2).mean if offline else values_and_returns(agent))
