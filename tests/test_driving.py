@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import base64
 import io
+import threading
+import time
 
 import gymnasium as gym
 import numpy as np
@@ -124,3 +126,27 @@ def test_drive_refuses_spaces_without_ends(page, still):
     env.unwrapped.action_space = gym.spaces.Box(-np.inf, np.inf, (1,))
     with pytest.raises(ValueError, match="bounded"):
         drive(env)
+
+
+def test_a_step_that_is_still_running_does_not_write_over_the_word_stopped(
+    page, still, monkeypatch
+):
+    game = drive("CartPole-v1", seed=0)
+
+    def slow_step(draw_every):
+        begun.set()
+        time.sleep(0.3)
+        game.status.value = "step 1"
+
+    async def play():
+        game.start()
+        await game.task
+
+    begun = threading.Event()
+    monkeypatch.setattr(game, "step_once", slow_step)
+    player = threading.Thread(target=asyncio.run, args=[play()])
+    player.start()
+    begun.wait()
+    game.stop()
+    player.join()
+    assert "Stopped" in game.status.value

@@ -186,8 +186,9 @@ class Drive:
             cls.playing.stop()
 
     def halt(self) -> bool:
-        """End the run, at its next step; whether there was one."""
-        self._run = None
+        """End the run, after the step that it is at; whether there was one."""
+        with self.lock:  # what that step says must not come after what is said now
+            self._run = None
         if Drive.playing is not self:
             return False
         Drive.playing = None
