@@ -187,7 +187,7 @@ class Drive:
 
     def halt(self) -> bool:
         """End the run, after the step that it is at; whether there was one."""
-        with self.lock:  # what that step says must not come after what is said now
+        with self.lock:  # the step must not write over what is said now
             self._run = None
         if Drive.playing is not self:
             return False
