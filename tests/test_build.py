@@ -245,10 +245,10 @@ def test_what_cannot_be_made_blank_is_refused(source, told):
 def test_the_lines_of_a_solution_come_in_another_order_and_whole():
     source = (
         "def f(x):\n    # 1. step\n    a = x\n    for b in x:\n        c = [\n"
-        "            b,  # each\n        ]\n        d = c\n    e = d\n    return e"
+        "            b,  # 5, 6\n        ]\n        d = c\n    e = d\n    return e"
     )
     lines = shuffled(source, "4.1").split("\n")
-    right = ["a = x", "for b in x:", "c = [ b,  # each ]", "d = c", "e = d", "return e"]
+    right = ["a = x", "for b in x:", "c = [ b, ]", "d = c", "e = d", "return e"]
     assert sorted(lines) == sorted(right) != lines
     assert shuffled(source, "4.1") == "\n".join(lines)  # the same in every build
     assert shuffled("def f(x):\n    return x", "4.1") == ""

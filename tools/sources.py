@@ -76,16 +76,17 @@ def without_steps(source: str) -> str:
 def shuffled(source: str, exercise: str) -> str:
     """The lines of the cut bodies in a random order, always the same one, without indentation.
 
-    A statement over several lines is one line here. Nothing where there are fewer than five.
+    A statement over several lines is one line here, and comments are left out: their numbers would
+    tell the order. Nothing where there are fewer than five lines.
     """
     inside = {row for _, first, last in _blanks(source) for row in range(first, last + 1)}
     found, ended = [], 0
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.NEWLINE:
-            lines = [line.strip() for line in source.split("\n")[ended : token.end[0]]]
+            lines = source.split("\n")[ended : token.end[0]]
             ended = token.end[0]
             if ended in inside:
-                found.append(" ".join(line for line in lines if line and line[0] != "#"))
+                found.append(" ".join(filter(None, map(_without_comment, lines))))
     if len(found) < 5:
         return ""
     random.Random(exercise).shuffle(found)
@@ -101,11 +102,15 @@ def giveaways(source: str) -> dict[str, str]:
     found = {}
     for _, first, last in _blanks(source):
         for line in source.split("\n")[first - 1 : last]:
-            shown = re.sub(r"(^|\s)#.*", "", line).strip()
+            shown = _without_comment(line)
             key = _squeeze(shown).rstrip(",")
             if len(key) >= SHORTEST_LEAK and not _IDIOM.fullmatch(key):
                 found[key] = shown
     return found
+
+
+def _without_comment(line: str) -> str:
+    return re.sub(r"(^|\s)#.*", "", line).strip()
 
 
 def leak(secrets: dict[str, str], text: str) -> str | None:
