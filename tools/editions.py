@@ -23,6 +23,7 @@ from tools.sources import (
     in_prose,
     leak,
     shuffled,
+    steps_of,
     without_steps,
 )  # fmt: skip
 
@@ -216,16 +217,12 @@ def _around(cell: NotebookNode, key: str, exercise: Any, number: str) -> list[No
     if exercise.bug:
         cell.source = without_steps(exercise.broken).strip()
     else:
-        # From lesson 03 on the steps, where there are any, stand in a hint of their own.
-        steps, bare = blank(solution, key), blank(solution, key, steps=False)
-        guided = number < "03" or steps == bare
-        cell.source = steps if guided else bare
-        lines = shuffled(solution, key)
-        folds = (
-            ({} if guided else {"Hint 0: the steps": _python(steps)})
-            | folds
-            | ({"The solution's lines, in another order": _python(lines)} if lines else {})
-        )
+        # From lesson 03 on the steps, where there are any, are folded too.
+        steps, lines = steps_of(solution), shuffled(solution, key)
+        guided = number < "03" or not steps
+        cell.source = blank(solution, key, steps=guided)
+        folds |= {} if guided else {"The steps": _python(steps)}
+        folds |= {"The solution's lines, shuffled": _python(lines)} if lines else {}
     folds["Solution"] = _python(solution)
     stem = f"{number}-ex-{key.replace('.', '-')}"
     check = f'{exercise.name} = check("{key}", {exercise.name})'

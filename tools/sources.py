@@ -24,9 +24,9 @@ class BuildError(Exception):
 
 
 def definition(root: Path, spec: str) -> str:
-    """The exact source of `package.module:name` under `root`: a function, a class or a constant.
+    """The source of `package.module:name` under `root`: a function, a class or a constant.
 
-    Decorators belong to it.
+    Decorators belong to it; what is said to the formatter does not.
     """
     module, _, name = spec.partition(":")
     path = root.joinpath(*module.split(".")).with_suffix(".py")
@@ -38,16 +38,18 @@ def definition(root: Path, spec: str) -> str:
     node = next((each for each in ast.parse(text, path).body if name in _names(each)), None)
     if node is None:
         raise BuildError(f"include '{spec}': {module} defines no '{name}' of its own.")
-    return "\n".join(text.split("\n")[_first_row(node) - 1 : node.end_lineno])
+    rows = text.split("\n")[_first_row(node) - 1 : node.end_lineno]
+    return "\n".join(rows).replace("  # fmt: skip", "")
 
 
 def blank(source: str, exercise: str, steps: bool = True) -> str:
     """Cut the bodies out of a function's or class's source; what stays is the scaffold.
 
     In a class where some bodies have numbered comments only those are cut. Signature, docstring
-    and, with `steps`, numbered comments (and the comment lines that continue them) stay; each run
-    of code becomes one `...`; a raised NotImplementedError ends every cut body. All that stays
-    moves to the body's own indentation: valid Python, however deep a step stood.
+    and, with `steps`, numbered comments (and the comment lines that continue them) and
+    `super().__init__()` stay; each run of code becomes one `...`; a raised NotImplementedError ends
+    every cut body. All that stays moves to the body's own indentation: valid Python, however deep a
+    step stood.
     """
     lines, comments, bodies = source.split("\n"), _comment_rows(source), _blanks(source)
     if not bodies:
@@ -58,7 +60,7 @@ def blank(source: str, exercise: str, steps: bool = True) -> str:
         scaffold: list[str] = []
         for row in range(first, last + 1):
             text = lines[row - 1].strip()
-            if row in kept:
+            if row in kept or (steps and text == "super().__init__()"):
                 scaffold.append(pad + text)
             elif text and row not in comments and scaffold[-1:] != [f"{pad}..."]:
                 scaffold.append(f"{pad}...")
@@ -71,6 +73,12 @@ def without_steps(source: str) -> str:
     """The source without its numbered comments, and the comment lines that continue them."""
     steps, rows = _step_rows(source), enumerate(source.split("\n"), start=1)
     return "\n".join(line for row, line in rows if row not in steps)
+
+
+def steps_of(source: str) -> str:
+    """Those comments, without indentation."""
+    lines = source.split("\n")
+    return "\n".join(lines[row - 1].strip() for row in sorted(_step_rows(source)))
 
 
 def shuffled(source: str, exercise: str) -> str:
