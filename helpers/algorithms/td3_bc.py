@@ -69,8 +69,8 @@ def td3_bc_actor_loss(
 ) -> torch.Tensor:
     """-lambda mean Q1(s, mu(s)) + mean (mu(s) - a)^2 with lambda = alpha / mean |Q1|: a scalar.
 
-    `obs` (B, obs_size) and the data's `action` (B, action_dim) in [-1, 1]. The gradient is that of
-    a fixed lambda. Source: Fujimoto & Gu 2021; `TD3_BC.py` of their code.
+    `obs` (B, obs_size) and the data's `action` (B, action_dim) in [-1, 1].
+    Source: Fujimoto & Gu 2021; `TD3_BC.py` of their code.
     """
     # 1. The actor's own actions, and what the first critic says of them.
     q = critic.q1(obs, actor(obs))
