@@ -138,7 +138,7 @@ def gae(
 def as_rows(
     rollout: Rollout, critic: nn.Module, reward_scale: float, gamma: float, lam: float
 ) -> Rows:
-    """A rollout with advantages and returns, one step a row, B = T N."""
+    """A rollout with advantages and returns, one row per step: B = T * N rows."""
     with torch.no_grad():  # 6
         values = critic(torch.from_numpy(rollout.obs)).squeeze(-1).numpy()
         next_values = critic(torch.from_numpy(rollout.next_obs)).squeeze(-1).numpy()
@@ -189,7 +189,7 @@ def update(agent: Agent, rows: Rows, s: Settings) -> dict[str, torch.Tensor]:
 
 
 def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
-    """A trained agent. `watch` passes every rollout on. Torch's own seed is for the weights."""
+    """A trained agent. `watch` sees every rollout; `seed` also seeds torch, for the weights."""
     torch.manual_seed(seed)
     rng, envs = np.random.default_rng(seed), make_envs(s.env_id, s.n_envs)
     agent, size = Agent(envs, s), s.n_envs * s.n_steps  # 1

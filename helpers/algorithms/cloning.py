@@ -121,7 +121,7 @@ def update(agent: Agent, obs: torch.Tensor, action: torch.Tensor) -> None:
 
 
 def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
-    """A trained agent. `watch` hands on every epoch. Seeds torch's generator, for weights."""
+    """A trained agent. `watch` sees every epoch; `seed` also seeds torch, for the weights."""
     torch.manual_seed(seed)
     rng, env = np.random.default_rng(seed), shared.scaled_env(s.env_id)
     demos = read_demos(s.demos, env)

@@ -179,7 +179,7 @@ def update(agent: Agent, batch: Batch, s: Settings) -> dict[str, torch.Tensor]:
 
 
 def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
-    """A trained agent. `watch` passes each step on, and may draw, record or stop meanwhile."""
+    """A trained agent. `watch` sees every step; `seed` also seeds torch, for the weights."""
     torch.manual_seed(seed)
     rng, env = np.random.default_rng(seed), shared.scaled_env(s.env_id)
     obs_shape, action_shape = env.observation_space.shape, env.action_space.shape

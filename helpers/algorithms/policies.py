@@ -100,7 +100,7 @@ class CategoricalPolicy(nn.Module):
         return log_prob(logits, actions), entropy(logits)
 
     def to_env(self, actions: np.ndarray) -> np.ndarray:
-        """They are the environment's as they are."""
+        """Unchanged: the environment numbers its actions in the same way."""
         return actions
 
 

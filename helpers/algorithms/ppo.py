@@ -196,7 +196,7 @@ def update(
 
 
 def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
-    """A trained agent. `watch` passes every rollout on. Torch's own seed is for the weights."""
+    """A trained agent. `watch` sees every rollout; `seed` also seeds torch, for the weights."""
     torch.manual_seed(seed)
     rng, envs = np.random.default_rng(seed), make_envs(s.env_id, s.n_envs)
     agent, size = Agent(envs, s), s.n_envs * s.n_steps  # 1

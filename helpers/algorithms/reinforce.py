@@ -173,7 +173,7 @@ def update(
 
 
 def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
-    """A trained agent. `watch` passes every step on. Torch's own seed is for the weights."""
+    """A trained agent. `watch` sees every step; `seed` also seeds torch, for the weights."""
     torch.manual_seed(seed)
     rng, env = np.random.default_rng(seed), shared.make_env(s.env_id)
     agent = Agent(env, s)  # 1

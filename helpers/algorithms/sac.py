@@ -201,7 +201,7 @@ def update(agent: Agent, batch: Batch, s: Settings, rng: np.random.Generator) ->
 
 
 def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
-    """A trained agent. `watch` hands on every step. Seeds torch's generator, for the weights."""
+    """A trained agent. `watch` sees every step; `seed` also seeds torch, for the weights."""
     torch.manual_seed(seed)
     rng, env = np.random.default_rng(seed), shared.scaled_env(s.env_id)
     agent = Agent(env, s)  # 1, 2

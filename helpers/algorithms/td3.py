@@ -98,8 +98,8 @@ def smoothed_target_action(
     """
     # 1. What the target actor would do next.
     action = target_actor(next_obs)
-    # 2. Gaussian noise of standard deviation `target_noise`, for every sample and every dimension
-    # its own.
+    # 2. Gaussian noise of standard deviation `target_noise`, drawn anew for every sample and every
+    # dimension.
     noise = torch.as_tensor(rng.standard_normal(action.shape, dtype=np.float32)) * target_noise
     # 3. The noise is clipped at `noise_clip`: the action should stay near the actor's.
     noise = noise.clamp(-noise_clip, noise_clip).to(action.device)
@@ -164,7 +164,7 @@ def update(
 ) -> dict[str, torch.Tensor]:
     """Update both critics; at every `policy_delay`-th update also the actor and all targets.
 
-    `number` counts updates; that of the environment step will do. Returns the losses.
+    `number` is a running number: only its remainder by `policy_delay` matters. Returns the losses.
     """
     next_action = smoothed_target_action(  # 5, 6
         agent.target_actor, batch.next_obs, s.target_noise, s.noise_clip, rng
@@ -186,7 +186,7 @@ def update(
 
 
 def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
-    """A trained agent. `watch` hands on every step. Seeds torch's generator, for the weights."""
+    """A trained agent. `watch` sees every step; `seed` also seeds torch, for the weights."""
     torch.manual_seed(seed)
     rng, env = np.random.default_rng(seed), shared.scaled_env(s.env_id)
     obs_shape, action_shape = env.observation_space.shape, env.action_space.shape

@@ -122,7 +122,7 @@ def read_data(path: Path, env: Any, reward_scale: float, rng: np.random.Generato
 
 
 def train(s: Settings, seed: int = 0, watch=shared.unwatched) -> Agent:
-    """A trained agent. `watch` hands on every update. Seeds torch's generator, for the weights."""
+    """A trained agent. `watch` sees every update; `seed` also seeds torch, for the weights."""
     torch.manual_seed(seed)
     rng, env = np.random.default_rng(seed), shared.scaled_env(s.env_id)
     agent = Agent(env, s)  # 1

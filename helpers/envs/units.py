@@ -19,7 +19,7 @@ def to_env_units(action: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.nd
     """
     # 1. Where the action stands between the bounds: 0 at the lower, 1 at the upper.
     fraction = (action + 1) / 2
-    # 2. That fraction of the way from low to high, for each dimension its own.
+    # 2. That fraction of the way from low to high, separately in each dimension.
     return low + fraction * (high - low)
 
 
