@@ -12,7 +12,7 @@ from missing import out_of_reach
 from helpers.checks import find
 from helpers.checks.edits import Code, apply, source_of_reference
 
-WRONG = ["0.1", "1.3", "1.8", "2.3", "2.6", "3.2", "3.5", "4.3", "4.9", "5.2", "5.4"]
+WRONG = ["0.1", "1.6", "1.7", "2.2", "2.3", "3.1", "3.2", "4.3", "4.9", "5.2", "5.6"]
 WRONG += ["6.2", "6.5", "7.2", "8.4"]
 BROKEN = "4.6"  # is no Python; 4.7 inherits from its class
 

@@ -115,7 +115,7 @@ for agent in (TD3("Pendulum-v1", seed=0, learning_starts=5), PPO("Pendulum-v1", 
     agent.save({str(tmp_path / "a.pt")!r})
     type(agent).load({str(tmp_path / "a.pt")!r}).learn(20)
 agent.optimizer.zero_grad()
-for number, kind in {{"1.13": a2c.update, "3.7": td3.update}}.items():
+for number, kind in {{"1.10": a2c.update, "3.5": td3.update}}.items():
     assert grade(number, kind).passed
 assert "torch._dynamo" not in sys.modules
 """

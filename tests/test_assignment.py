@@ -170,8 +170,8 @@ def test_an_answer_and_its_check_speak_of_the_same_classes(folder):
     name = "05_td3_in_practice"
     notebook = source_notebook(folder, name)
     code = {cell.id: cell.source for cell in notebook.cells if cell.cell_type == "code"}
-    answer = source_of_reference(ALL["5.4"].reference)
-    script = "\n".join([code["05-imports"], answer, code["05-ex-5-4-check"]])
+    answer = source_of_reference(ALL["5.6"].reference)
+    script = "\n".join([code["05-imports"], answer, code["05-ex-5-6-check"]])
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, cwd=assignment.ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

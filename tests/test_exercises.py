@@ -3,6 +3,7 @@
 import inspect
 import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -11,11 +12,14 @@ from helpers.checks.running import Raised, run, unlike
 from tools.sources import giveaways, leak
 
 EXERCISES = exercises()
+LESSONS = Path(__file__).parent.parent / "lessons"
 
 
-def test_ids_are_in_order():
-    ids = [exercise.id for exercise in EXERCISES]
-    assert ids == sorted(ids, key=lambda name: [int(part) for part in name.split(".")])
+def test_numbers_follow_the_text():
+    texts = [path.read_text(encoding="utf-8") for path in sorted(LESSONS.glob("0*.md"))]
+    placed = [number for text in texts for number in re.findall(r'(?m)^:exercise: "(.+)"', text)]
+    assert [exercise.id for exercise in EXERCISES] == placed
+    assert placed == sorted(placed, key=lambda number: [*map(int, number.split("."))])
 
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)

@@ -1,4 +1,4 @@
-"""What intervals, tests and power say of runs; exercises 5.2, 5.9 and 5.10 try the formulas."""
+"""What intervals, tests and power say of runs; exercises 5.2, 5.3 and 5.4 try the formulas."""
 
 import numpy as np
 import pytest

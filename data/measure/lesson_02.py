@@ -4,7 +4,7 @@
     python -m data.measure.lesson_02 bug              # about two minutes
 
 `first_at_bar`: after how many steps A2C and DDPG first reach Pendulum's threshold. `bug`: DDPG
-trained with the bug of exercise 2.11.
+trained with the bug of exercise 2.9.
 """
 
 from types import SimpleNamespace
@@ -46,7 +46,7 @@ def first_at_bar(seeds: range = range(10)) -> dict[str, Any]:
 
 def bug(seeds: range = range(5)) -> dict[str, Any]:
     """Returns and values, in the buffer's units, while DDPG trains with gradients cleared late."""
-    s, wrong = ddpg.PENDULUM, bug_of("2.11")
+    s, wrong = ddpg.PENDULUM, bug_of("2.9")
 
     def update(agent: ddpg.Agent, batch: Any, s: ddpg.Settings) -> dict[str, torch.Tensor]:
         wrong(agent, batch, ddpg.td_target(batch, agent.target_actor, agent.target_critic, s.gamma))

@@ -3,7 +3,7 @@
     python -m data.measure.lesson_07 time_to_bar|broken
 
 writes data/results/07_<name>.json. One core, half a minute each. The first: computing time until
-A2C and PPO first average CartPole's bar; the second: PPO with the bug of exercise 7.9 and without.
+A2C and PPO first average CartPole's bar; the second: PPO with the bug of exercise 7.6 and without.
 """
 
 import time
@@ -46,7 +46,7 @@ def curves(seed: int) -> dict[str, list]:
 
 
 def broken() -> dict[str, Any]:
-    bug = bug_of("7.9")
+    bug = bug_of("7.6")
 
     def surrogate(ratios: torch.Tensor, weights: torch.Tensor, clip: float) -> torch.Tensor:
         """Minus the loss. Weights are normalised already; once more changes nothing."""

@@ -69,9 +69,9 @@ class Agent(Configured):
     begins. A file holds every network and optimiser that is an attribute, the numbers that
     `counted` names beside `steps`, and with `save(replay=True)` what `memories` names.
 
-    Most settings can be changed later too, `agent.gamma = 0.9`. In which spaces it can act is said
-    by `action_kinds`, `needs_bounds` and `takes_images`. With `normalize=("obs", "rewards")`, or
-    one of both, these are brought to size 1, see `helpers.agents.normalize`.
+    Most settings can be changed later too, `agent.gamma = 0.9`. `action_kinds`, `needs_bounds` and
+    `takes_images` say in which spaces it can act. With `normalize=("obs", "rewards")`, or one of
+    them, these are brought to size 1, see `helpers.agents.normalize`.
 
     `device`: where the networks are: "cpu", "cuda", "auto" (a GPU where there is one), or a
     `torch.device`. It stands in no file. A seed gives the same training on a CPU, bit for bit.
@@ -103,6 +103,7 @@ class Agent(Configured):
     seed: Any = setting(None, number(0, 2**63 - 1, integer=True, optional=True), fixed=True)
 
     def build(self) -> None:
+        """Make all that learning needs; subclasses add networks, optimisers and memories."""
         self.observation_space, self.action_space = spaces_of(self.env_source)
         check_environment(type(self), self.observation_space, self.action_space)
         if self.seed is None:

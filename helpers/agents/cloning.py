@@ -31,7 +31,8 @@ Shown = tuple[torch.Tensor, torch.Tensor]  # observations and actions, see `as_s
 class OfflineAgent(OffPolicyAgent):
     """An agent that learns from what was given to `remember`, and from nothing else.
 
-    It takes no step in the environment: `steps` counts updates.
+    It takes no step in the environment: `steps` counts updates, and what concerns such steps
+    (`learning_starts`, `train_freq`, `gradient_steps`, `warm_up_noise`) has no effect.
     """
 
     def remember(self, demos: Demos) -> Self:

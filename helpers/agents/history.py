@@ -10,7 +10,7 @@ EPISODE = ("return", "length")  # what the history has of every episode; all els
 class History(dict[str, list[tuple[int, float]]]):
     """Name -> list of (step, value). What was not written down yet is empty.
 
-    It is no list then: what is appended to that would be lost without a word.
+    It is a tuple then, since an append to a throw-away list would be lost in silence.
     """
 
     def __missing__(self, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""What settings, callbacks, observations and environments can be, and the sentences for others."""
+"""Checks of settings, callbacks, observations and environments, and their errors."""
 
 import inspect
 import math

@@ -49,7 +49,7 @@ class Running(nn.Module):
 
 
 class Normalizer(nn.Module):
-    """What an agent with `normalize=("obs", "rewards")`, or one of both, measures and divides by.
+    """What an agent with `normalize=("obs", "rewards")`, or one of them, measures and divides by.
 
     Observations get mean 0 and standard deviation 1. Rewards are divided by the standard deviation
     of the discounted sum of rewards so far, and not shifted: which reward is 0 matters.

@@ -97,7 +97,10 @@ class OffPolicyAgent(ActorCriticAgent):
             self.obs = next_obs
 
     def store(self, obs, action, reward, next_obs, terminated, truncated) -> None:
-        """Store and count a step that a loop of one's own took, in the environment's units."""
+        """Store and count a step that a loop of one's own took, in the environment's units.
+
+        Raises `ValueError` for what cannot be one step: a batch, NaN, a flag that is none.
+        """
         self.buffer.add(*as_step(self, obs, action, reward, next_obs, terminated, truncated))
         self.steps += 1
 

@@ -22,8 +22,10 @@ from helpers.envs.resumable import ResumableVector
 
 @dataclass
 class Rollout:
-    """T steps of N environments; `obs` has one row more (T + 1): what the last step led to.
+    """T steps of N environments, each array (T, N, ...); `obs` has one row more, (T + 1, N, ...),
+    which is what the last step led to.
 
+    Actions are in the policy's units, and rewards are already multiplied by `reward_factor`.
     `learnable`: which steps are experience, and no filler rows between two episodes.
     """
 

@@ -1,4 +1,8 @@
-"""REINFORCE with a baseline: one environment, whole episodes, Monte Carlo returns."""
+"""REINFORCE with a baseline: one environment, whole episodes, Monte Carlo returns.
+
+Source: Williams 1992, "Simple statistical gradient-following algorithms for connectionist
+reinforcement learning".
+"""
 
 from collections.abc import Sequence
 from typing import ClassVar

@@ -15,7 +15,7 @@ from helpers.memory.pictures import make_memory
 
 
 class RLPD(SAC):
-    """SAC with LayerNorm in its critics, half of whose batches are old data.
+    """SAC whose critics have LayerNorm; half of each batch is old data.
 
     Give it the data with `remember`; without any it is SAC with such critics. They stay in a replay
     buffer of their own, `old`. For the settings see `SAC`.

@@ -27,7 +27,7 @@ NOT_YOURS = (
 )
 NO_NEW_ANSWER = (
     "This is the course's version, which an earlier check gave back. Yours is not there: the "
-    "exercise's cell has not run since, or it stopped with an error. Run it, mend the error that "
+    "exercise's cell has not run since, or it stopped with an error. Run it, fix the error that "
     "it shows, and then run this cell."
 )
 NO_ANSWER = (

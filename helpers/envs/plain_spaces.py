@@ -54,7 +54,7 @@ def space_from(plain: dict[str, Any]) -> spaces.Space:
             return spaces.MultiBinary(shape[0] if len(shape) == 1 else shape)
         case {"kind": "Tuple", "of": parts}:
             return spaces.Tuple([space_from(each) for each in parts])
-        case {"kind": "Dict", "of": parts}:  # before version 6 of an agent's file, a table
+        case {"kind": "Dict", "of": parts}:
             named = OrderedDict(parts).items()  # gymnasium would sort what is no OrderedDict
             return spaces.Dict(OrderedDict((name, space_from(each)) for name, each in named))
     raise ValueError("it describes no space")

@@ -1,6 +1,6 @@
 """An exercise from its Markdown file: the card, the hints, the mistakes, other right answers.
 
-# 2.4 Uphill on Q
+# 2.5 Uphill on Q
 difficulty 2, 6 minutes
 bug: no minus             only where the student gets a mistake to find, in place of a blank
 ## What

@@ -133,7 +133,7 @@ class Evaluate:
 
 
 class Print:
-    """Prints a line every `every` steps: for who has no notebook, whose curves show it better.
+    """Prints a line every `every` steps: for scripts. In a notebook `LiveCurves` shows more.
 
     Steps, episodes, mean return of the last `episodes` of them, steps a second since the line
     before.

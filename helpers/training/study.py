@@ -247,8 +247,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = Parser(
         prog="python course.py study",
         description="Train with the lesson's settings once for each seed and count how many seeds "
-        "reach the lesson's bar, the mean return of 20 evaluation episodes. Any other environment "
-        "and other settings can be studied too.",
+        "reach the lesson's threshold for the mean return of 20 evaluation episodes. Any other "
+        "environment and other settings can be studied too.",
     )
     add_arguments(parser)
     parser.add_argument("--seeds", default="0-4", help="0-9, 3 or 0-4,7; without it 0-4")

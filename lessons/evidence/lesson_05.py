@@ -108,8 +108,8 @@ def power_in_the_table() -> Evidence:
 
 
 def broken_room() -> Evidence:
-    """What the bug of exercise 5.8 shows at full power."""
-    exercise = find("5.8")
+    """What the bug of exercise 5.5 shows at full power."""
+    exercise = find("5.5")
     room = next(each for each in exercise.mistakes if each.name == exercise.bug).function()
     seen = [room.reset(seed=3)[0], *(room.step(np.array([3.0]))[0] for _ in range(3))]
     said = [[12.51, 12.51, -1.45]] * 2 + [[12.23, 22.51, -1.45], [12.17, 30.46, -1.45]]

@@ -1,4 +1,4 @@
-"""Lesson 01's updates: exercises 1.12 `as_rows`, with a bug to find, and 1.13 `update`."""
+"""Lesson 01's updates: exercises 1.9 `as_rows`, with a bug to find, and 1.10 `update`."""
 
 from functools import partial
 from typing import Any
@@ -20,7 +20,7 @@ from helpers.exercises.writing import ToyAgent, observe_update
 
 OBS_SIZE = 3
 
-# --- 1.12 as_rows ---------------------------------------------------------------------------------
+# --- 1.9 as_rows ----------------------------------------------------------------------------------
 
 
 class LinearCritic(nn.Module):
@@ -60,10 +60,10 @@ def row_cases(rng: np.random.Generator) -> list[Case]:
 
 
 AS_ROWS = exercise(
-    __file__, "1.12", as_rows, row_cases, observe_rows, properties=no_mutation(row_cases)
+    __file__, "1.9", as_rows, row_cases, observe_rows, properties=no_mutation(row_cases)
 )
 
-# --- 1.13 update ----------------------------------------------------------------------------------
+# --- 1.10 update ----------------------------------------------------------------------------------
 
 
 def small_networks(space: spaces.Space, obs: torch.Tensor) -> tuple[nn.Module, nn.Module]:
@@ -102,4 +102,4 @@ def update_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-UPDATE = exercise(__file__, "1.13", update, update_cases, observe_weights)
+UPDATE = exercise(__file__, "1.10", update, update_cases, observe_weights)

@@ -1,4 +1,4 @@
-"""Lesson 01's two losses: exercises 1.4 `actor_loss` and 1.6 `critic_loss`.
+"""Lesson 01's two losses: exercises 1.3 `actor_loss` and 1.5 `critic_loss`.
 
 A loss is its gradients: what flows back is compared along with the value. Where no gradient may
 flow is a property, so that a wrong value has its name whether or not something is detached.
@@ -21,7 +21,7 @@ from helpers.exercises.properties import (
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import floats, leaf
 
-# --- 1.4 actor_loss -------------------------------------------------------------------------------
+# --- 1.3 actor_loss -------------------------------------------------------------------------------
 
 
 def observe_actor_loss(function, log_probs, advantages):
@@ -46,7 +46,7 @@ def calls_no_backward(function, case):
 
 
 ACTOR_LOSS = exercise(
-    __file__, "1.4", actor_loss, actor_loss_cases, observe_actor_loss,
+    __file__, "1.3", actor_loss, actor_loss_cases, observe_actor_loss,
     properties=spares("advantages", actor_loss_cases, asked)
     | {"backward inside": on_every_case(actor_loss_cases, calls_no_backward)}
     | gives_tensors(actor_loss_cases, asked)
@@ -54,7 +54,7 @@ ACTOR_LOSS = exercise(
 )  # fmt: skip
 
 
-# --- 1.6 critic_loss ------------------------------------------------------------------------------
+# --- 1.5 critic_loss ------------------------------------------------------------------------------
 
 
 class LinearCritic(nn.Module):
@@ -92,7 +92,7 @@ def critic_loss_cases(rng: np.random.Generator) -> list[Case]:
 
 
 CRITIC_LOSS = exercise(
-    __file__, "1.6", critic_loss, critic_loss_cases, observe_critic_loss,
+    __file__, "1.5", critic_loss, critic_loss_cases, observe_critic_loss,
     properties=spares("returns", critic_loss_cases, asked)
     | leaves_no_gradients(critic_loss_cases)
     | gives_tensors(critic_loss_cases, asked)

@@ -1,4 +1,4 @@
-"""Lesson 01's two networks: exercises 1.1 `make_actor` and 1.5 `make_critic`."""
+"""Lesson 01's two networks: exercises 1.1 `make_actor` and 1.4 `make_critic`."""
 
 import numpy as np
 import torch
@@ -74,7 +74,7 @@ def actor_cases(rng: np.random.Generator) -> list[Case]:
 MAKE_ACTOR = exercise(__file__, "1.1", make_actor, actor_cases, observe_actor)
 
 
-# --- 1.5 make_critic ------------------------------------------------------------------------------
+# --- 1.4 make_critic ------------------------------------------------------------------------------
 
 
 def observe_critic(function, obs, hidden):
@@ -96,4 +96,4 @@ def critic_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-MAKE_CRITIC = exercise(__file__, "1.5", make_critic, critic_cases, observe_critic)
+MAKE_CRITIC = exercise(__file__, "1.4", make_critic, critic_cases, observe_critic)

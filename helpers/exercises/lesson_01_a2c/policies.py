@@ -1,4 +1,4 @@
-"""Lesson 01's policies: exercises 1.2 `log_prob`, 1.9 `entropy` and 1.11 `gaussian_log_prob`.
+"""Lesson 01's policies: exercises 1.2 `log_prob`, 1.8 `entropy` and 1.11 `gaussian_log_prob`.
 
 Each is seen by its values and by the gradients that a loss would send back through them.
 """
@@ -53,7 +53,7 @@ LOG_PROB = exercise(
 )  # fmt: skip
 
 
-# --- 1.9 entropy ----------------------------------------------------------------------------------
+# --- 1.8 entropy ----------------------------------------------------------------------------------
 
 
 def entropy_cases(rng: np.random.Generator) -> list[Case]:
@@ -70,7 +70,7 @@ def entropy_cases(rng: np.random.Generator) -> list[Case]:
 
 
 ENTROPY = exercise(
-    __file__, "1.9", entropy, entropy_cases, observe_logits, properties=no_mutation(entropy_cases)
+    __file__, "1.8", entropy, entropy_cases, observe_logits, properties=no_mutation(entropy_cases)
 )
 
 

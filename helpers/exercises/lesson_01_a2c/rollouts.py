@@ -1,4 +1,4 @@
-"""Lesson 01's rollouts: exercises 1.3 `bootstrapped_returns` and 1.8 `gae`."""
+"""Lesson 01's rollouts: exercises 1.6 `bootstrapped_returns` and 1.7 `gae`."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from helpers.checks.exercise import Case
 from helpers.exercises.properties import keeps_decimals, no_mutation
 from helpers.exercises.text import exercise
 
-# --- 1.3 bootstrapped_returns ---------------------------------------------------------------------
+# --- 1.6 bootstrapped_returns ---------------------------------------------------------------------
 
 
 def bootstrap_cases(rng: np.random.Generator) -> list[Case]:
@@ -24,12 +24,12 @@ def bootstrap_cases(rng: np.random.Generator) -> list[Case]:
 
 
 BOOTSTRAPPED_RETURNS = exercise(
-    __file__, "1.3", bootstrapped_returns, bootstrap_cases,
+    __file__, "1.6", bootstrapped_returns, bootstrap_cases,
     properties=no_mutation(bootstrap_cases) | keeps_decimals(bootstrap_cases),
 )  # fmt: skip
 
 
-# --- 1.8 gae --------------------------------------------------------------------------------------
+# --- 1.7 gae --------------------------------------------------------------------------------------
 
 
 def one(rewards, values, terminated=None, truncated=None) -> tuple:
@@ -79,6 +79,6 @@ def gae_cases(rng: np.random.Generator) -> list[Case]:
 
 
 GAE = exercise(
-    __file__, "1.8", gae, gae_cases,
+    __file__, "1.7", gae, gae_cases,
     properties=no_mutation(gae_cases) | keeps_decimals(gae_cases),
 )  # fmt: skip

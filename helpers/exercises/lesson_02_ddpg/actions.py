@@ -1,4 +1,4 @@
-"""Lesson 02's actions: exercises 2.2 `to_env_units` and 2.9 `OUNoise`.
+"""Lesson 02's actions: exercises 2.10 `to_env_units` and 2.11 `OUNoise`.
 
 Two right noises may draw their numbers in another way, so what is compared is what every right one
 has in common: how much is left of a value when nothing is added to it any more, which can be said
@@ -14,7 +14,7 @@ from helpers.exercises.observing import values
 from helpers.exercises.properties import drawn_from, no_mutation
 from helpers.exercises.text import exercise
 
-# --- 2.2 to_env_units -----------------------------------------------------------------------------
+# --- 2.10 to_env_units ----------------------------------------------------------------------------
 
 
 def unit_cases(rng: np.random.Generator) -> list[Case]:
@@ -44,11 +44,11 @@ def unit_cases(rng: np.random.Generator) -> list[Case]:
 
 
 TO_ENV_UNITS = exercise(
-    __file__, "2.2", to_env_units, unit_cases, properties=no_mutation(unit_cases)
+    __file__, "2.10", to_env_units, unit_cases, properties=no_mutation(unit_cases)
 )
 
 
-# --- 2.9 OUNoise ----------------------------------------------------------------------------------
+# --- 2.11 OUNoise ---------------------------------------------------------------------------------
 
 MANY = 1000  # from so many values on their spread says something
 
@@ -131,7 +131,7 @@ def samples_stay(function, rng):
 
 
 OU_NOISE = exercise(
-    __file__, "2.9", OUNoise, noise_cases, observe_noise, rtol=0.03,
+    __file__, "2.11", OUNoise, noise_cases, observe_noise, rtol=0.03,
     properties={
         **drawn_from(path),
         "the same push again": pushes_differ,

@@ -1,4 +1,4 @@
-"""Lesson 02's update: exercises 2.4 `actor_loss`, 2.6 `td_target`, 2.7 `critic_loss`, 2.8
+"""Lesson 02's update: exercises 2.5 `actor_loss`, 2.3 `td_target`, 2.4 `critic_loss`, 2.7
 `polyak_update`.
 """
 
@@ -26,19 +26,19 @@ from helpers.exercises.toys import (
 )
 from helpers.memory.replay import Batch
 
-# --- 2.4 actor_loss -------------------------------------------------------------------------------
+# --- 2.5 actor_loss -------------------------------------------------------------------------------
 
 actor_cases = partial(
     actor_loss_cases, by_hand=SmallCritic([1.0, 2.0]), random_critic=random_critic
 )
 
 ACTOR_LOSS = exercise(
-    __file__, "2.4", actor_loss, actor_cases, observe_actor_loss,
+    __file__, "2.5", actor_loss, actor_cases, observe_actor_loss,
     properties=is_a_loss(actor_cases) | leaves_no_gradients(actor_cases),
 )  # fmt: skip
 
 
-# --- 2.6 td_target --------------------------------------------------------------------------------
+# --- 2.3 td_target --------------------------------------------------------------------------------
 
 
 def target_cases(rng: np.random.Generator) -> list[Case]:
@@ -66,12 +66,12 @@ def target_cases(rng: np.random.Generator) -> list[Case]:
 
 
 TD_TARGET = exercise(
-    __file__, "2.6", td_target, target_cases, call_twice,
+    __file__, "2.3", td_target, target_cases, call_twice,
     properties=is_a_target(target_cases) | no_mutation(target_cases),
 )  # fmt: skip
 
 
-# --- 2.7 critic_loss ------------------------------------------------------------------------------
+# --- 2.4 critic_loss ------------------------------------------------------------------------------
 
 critic_cases = partial(
     critic_loss_cases, by_hand=SmallCritic([2.0, 4.0]), random_critic=random_critic
@@ -84,12 +84,12 @@ def observe_critic_loss(function, critic, batch, target):
 
 
 CRITIC_LOSS = exercise(
-    __file__, "2.7", critic_loss, critic_cases, observe_critic_loss,
+    __file__, "2.4", critic_loss, critic_cases, observe_critic_loss,
     properties=is_a_loss(critic_cases) | leaves_no_gradients(critic_cases),
 )  # fmt: skip
 
 
-# --- 2.8 polyak_update ----------------------------------------------------------------------------
+# --- 2.7 polyak_update ----------------------------------------------------------------------------
 
 
 def parameters_of(given) -> list[torch.Tensor]:
@@ -174,7 +174,7 @@ def targets_carry_no_graph(function, rng):
 
 
 POLYAK_UPDATE = exercise(
-    __file__, "2.8", polyak_update, polyak_cases, observe_polyak,
+    __file__, "2.7", polyak_update, polyak_cases, observe_polyak,
     properties={
         "targets share memory": targets_have_memory_of_their_own,
         "graph in the targets": targets_carry_no_graph,

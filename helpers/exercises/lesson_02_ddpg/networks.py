@@ -1,4 +1,4 @@
-"""Lesson 02's two networks: exercises 2.1 `DeterministicActor` and 2.3 `QNetwork`.
+"""Lesson 02's two networks: exercises 2.1 `DeterministicActor` and 2.2 `QNetwork`.
 
 With weights that are the same for everybody, values and gradients tell how a network is built. How
 it starts is a property, so that a wrong layout has its name whatever it starts with.
@@ -169,7 +169,7 @@ DETERMINISTIC_ACTOR = exercise(
 )  # fmt: skip
 
 
-# --- 2.3 QNetwork ---------------------------------------------------------------------------------
+# --- 2.2 QNetwork ---------------------------------------------------------------------------------
 
 
 def observe_critic(function, obs, action, hidden):
@@ -194,6 +194,6 @@ def critic_cases(rng: np.random.Generator) -> list[Case]:
 
 
 Q_NETWORK = exercise(
-    __file__, "2.3", QNetwork, critic_cases, observe_critic,
+    __file__, "2.2", QNetwork, critic_cases, observe_critic,
     properties=start_properties((3, 2)),
 )  # fmt: skip

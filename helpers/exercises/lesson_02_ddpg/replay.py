@@ -1,4 +1,4 @@
-"""Lesson 02's memory: exercise 2.5 `ReplayBuffer`.
+"""Lesson 02's memory: exercise 2.6 `ReplayBuffer`.
 
 Right buffers draw their numbers in different ways, so what is compared is what comes up in many
 batches: which transitions, in which parts, and whether the parts of a row belong together.
@@ -286,7 +286,7 @@ def parts_of_one(function, change: float) -> list[np.ndarray]:
 
 
 REPLAY_BUFFER = exercise(
-    __file__, "2.5", ReplayBuffer, buffer_cases, observe_buffer,
+    __file__, "2.6", ReplayBuffer, buffer_cases, observe_buffer,
     properties={
         "does not draw from self.rng": draws_from(rewards_drawn),
         "the same batches from every seed": another_seed_other_batches,

@@ -1,4 +1,4 @@
-"""Lesson 02's updates: 2.10, DDPG's whole `update`, and 2.11, its two steps with a bug to find.
+"""Lesson 02's updates: 2.8, DDPG's whole `update`, and 2.9, its two steps with a bug to find.
 
 They are tried as `writing` says: all weights after several calls are compared.
 """
@@ -23,7 +23,7 @@ def settings(gamma: float, tau: float) -> SimpleNamespace:
     return SimpleNamespace(gamma=gamma, tau=tau, reward_scale=0.3)
 
 
-# --- 2.10 update ----------------------------------------------------------------------------------
+# --- 2.8 update -----------------------------------------------------------------------------------
 
 
 def by_hand() -> tuple:
@@ -51,10 +51,10 @@ def update_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-DDPG_UPDATE = exercise(__file__, "2.10", update, update_cases, observe_update)
+DDPG_UPDATE = exercise(__file__, "2.8", update, update_cases, observe_update)
 
 
-# --- 2.11 two_steps -------------------------------------------------------------------------------
+# --- 2.9 two_steps --------------------------------------------------------------------------------
 
 
 def two_steps(agent, batch, y):
@@ -85,6 +85,4 @@ def step_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-TWO_STEPS = exercise(
-    __file__, "2.11", two_steps, step_cases, partial(observe_update, returns=False)
-)
+TWO_STEPS = exercise(__file__, "2.9", two_steps, step_cases, partial(observe_update, returns=False))

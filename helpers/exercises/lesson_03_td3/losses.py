@@ -1,4 +1,4 @@
-"""Lesson 03's actor: exercise 3.6 `actor_loss_by_q1`."""
+"""Lesson 03's actor: exercise 3.4 `actor_loss_by_q1`."""
 
 from functools import partial
 
@@ -11,7 +11,7 @@ from helpers.exercises.properties import is_a_loss, leaves_gradients_alone
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import SmallTwin, random_twin
 
-# --- 3.6 actor_loss_by_q1 -------------------------------------------------------------------------
+# --- 3.4 actor_loss_by_q1 -------------------------------------------------------------------------
 
 actor_cases = partial(
     actor_loss_cases, by_hand=SmallTwin([1.0, 2.0], [0.0, 3.0]), random_critic=random_twin
@@ -36,7 +36,7 @@ def judges_each_action_in_its_state(function, rng):
 
 
 ACTOR_LOSS_BY_Q1 = exercise(
-    __file__, "3.6", actor_loss_by_q1, actor_cases, observe_actor_loss,
+    __file__, "3.4", actor_loss_by_q1, actor_cases, observe_actor_loss,
     properties=is_a_loss(actor_cases)
     | leaves_gradients_alone(actor_cases)
     | {"actions in other states": judges_each_action_in_its_state},

@@ -1,4 +1,4 @@
-"""Lesson 03's pair of critics: exercise 3.2 `TwinQNetwork`.
+"""Lesson 03's pair of critics: exercise 3.1 `TwinQNetwork`.
 
 A layer belongs to a critic if that critic's output depends on it, whatever the layer is called and
 in whatever order the layers run. All versions then get the same weights, so that values and
@@ -222,7 +222,7 @@ def every_parameter_has_a_part(function, rng):
 
 
 TWIN_Q_NETWORK = exercise(
-    __file__, "3.2", TwinQNetwork, critic_cases, observe_twin,
+    __file__, "3.1", TwinQNetwork, critic_cases, observe_twin,
     properties={
         "both start alike": starts_differ,
         "both start nearly alike": starts_unrelated,

@@ -1,4 +1,4 @@
-"""Lesson 03's smoothing: exercise 3.5 `smoothed_target_action`.
+"""Lesson 03's smoothing: exercise 3.2 `smoothed_target_action`.
 
 Two right versions may draw different noise, so only what all of them have in common is compared:
 the actions themselves where there is no noise or all of it is clipped, otherwise which entries have
@@ -278,7 +278,7 @@ def observe_for_mutation(function, target_actor, next_obs, target_noise, noise_c
 
 
 SMOOTHED_TARGET_ACTION = exercise(
-    __file__, "3.5", smoothed_target_action, smoothing_cases, observe_smoothing,
+    __file__, "3.2", smoothed_target_action, smoothing_cases, observe_smoothing,
     rtol=0.03, atol=0.01,
     properties={
         **drawn_from(drawn),

@@ -1,4 +1,4 @@
-"""Lesson 03's estimates: exercises 3.1 `double_estimate` and 3.3 `clipped_double_q_target`."""
+"""Lesson 03's estimates: exercises 3.6 `double_estimate` and 3.3 `clipped_double_q_target`."""
 
 import numpy as np
 import torch
@@ -11,7 +11,7 @@ from helpers.exercises.text import exercise
 from helpers.exercises.toys import batch_of, floats, pair_by_hand, random_twin
 from helpers.training.overestimation import double_estimate
 
-# --- 3.1 double_estimate --------------------------------------------------------------------------
+# --- 3.6 double_estimate --------------------------------------------------------------------------
 
 
 def estimate_cases(rng: np.random.Generator) -> list[Case]:
@@ -47,7 +47,7 @@ def one_of_equals(function, rng: np.random.Generator) -> bool:
 
 
 DOUBLE_ESTIMATE = exercise(
-    __file__, "3.1", double_estimate, estimate_cases,
+    __file__, "3.6", double_estimate, estimate_cases,
     properties={"both of two equal ones": one_of_equals} | no_mutation(estimate_cases),
 )  # fmt: skip
 

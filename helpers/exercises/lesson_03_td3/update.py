@@ -1,4 +1,4 @@
-"""Lesson 03's `update`, which the student writes from the table of steps alone: exercise 3.7."""
+"""Lesson 03's `update`, which the student writes from the table of steps alone: exercise 3.5."""
 
 from typing import Any
 
@@ -38,4 +38,4 @@ def update_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-TD3_UPDATE = exercise(__file__, "3.7", td3.update, update_cases, observe_update)
+TD3_UPDATE = exercise(__file__, "3.5", td3.update, update_cases, observe_update)

@@ -1,4 +1,4 @@
-"""Lesson 04's replay buffer: exercise 4.14 `PrioritizedBuffer`.
+"""Lesson 04's replay buffer: exercise 4.8 `PrioritizedBuffer`.
 
 What is looked at is where transitions stand, what the trees hold, and what a batch is made of. The
 generator always gives the middle of its range, so that right ways to sample agree.
@@ -79,6 +79,6 @@ def draws_one_number_a_range(function, rng) -> bool:
 
 
 PRIORITIZED_BUFFER = exercise(
-    __file__, "4.14", PrioritizedBuffer, buffer_cases, observe_buffer,
+    __file__, "4.8", PrioritizedBuffer, buffer_cases, observe_buffer,
     properties={"one random number for all ranges": draws_one_number_a_range},
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Lesson 04's file of demonstrations: exercise 4.13 `read_demos`.
+"""Lesson 04's file of demonstrations: exercise 4.1 `read_demos`.
 
 Each case is written to a file of its own. What a reader must refuse is in a file that raises a flag
 if it is trusted, and does nothing else.
@@ -98,6 +98,6 @@ def refuses_pickles(function, rng):
 
 
 READ_DEMOS = exercise(
-    __file__, "4.13", read_demos, demo_cases, observe_demos,
+    __file__, "4.1", read_demos, demo_cases, observe_demos,
     properties={"pickles allowed": refuses_pickles},
 )  # fmt: skip

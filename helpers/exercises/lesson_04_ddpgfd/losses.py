@@ -1,4 +1,4 @@
-"""Lesson 04's formulas: exercises 4.8 `priorities`, 4.11 `weighted_critic_loss`, 4.10
+"""Lesson 04's formulas: exercises 4.5 `priorities`, 4.11 `weighted_critic_loss`, 4.10
 `n_step_target`.
 """
 
@@ -13,7 +13,7 @@ from helpers.exercises.text import exercise
 from helpers.exercises.toys import SmallActor, SmallCritic, floats, random_actor, random_critic
 from helpers.memory.buffers import PrioritizedBatch
 
-# --- 4.8 priorities -------------------------------------------------------------------------------
+# --- 4.5 priorities -------------------------------------------------------------------------------
 
 
 def priority_cases(rng: np.random.Generator) -> list[Case]:
@@ -39,7 +39,7 @@ def priority_cases(rng: np.random.Generator) -> list[Case]:
 
 
 PRIORITIES = exercise(
-    __file__, "4.8", priorities, priority_cases, properties=no_mutation(priority_cases)
+    __file__, "4.5", priorities, priority_cases, properties=no_mutation(priority_cases)
 )
 
 

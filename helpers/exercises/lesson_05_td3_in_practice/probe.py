@@ -1,4 +1,4 @@
-"""Lesson 05's probe: exercise 5.4 `TwoStepProbe`, an environment of one's own."""
+"""Lesson 05's probe: exercise 5.6 `TwoStepProbe`, an environment of one's own."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -113,6 +113,6 @@ def passes_the_seed_on(function, rng):
 
 
 TWO_STEP_PROBE = exercise(
-    __file__, "5.4", TwoStepProbe, probe_cases, observe_probe,
+    __file__, "5.6", TwoStepProbe, probe_cases, observe_probe,
     properties={"the seed is not passed on": passes_the_seed_on},
 )  # fmt: skip

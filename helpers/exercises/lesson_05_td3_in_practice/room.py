@@ -1,4 +1,4 @@
-"""Lesson 05's broken environment: exercise 5.8 `HeatedRoom`."""
+"""Lesson 05's broken environment: exercise 5.5 `HeatedRoom`."""
 
 import numpy as np
 
@@ -33,4 +33,4 @@ def room_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-HEATED_ROOM = exercise(__file__, "5.8", HeatedRoom, room_cases, observe_room)
+HEATED_ROOM = exercise(__file__, "5.5", HeatedRoom, room_cases, observe_room)

@@ -1,4 +1,4 @@
-"""Lesson 05: exercises 5.2 `interquartile_mean`, 5.9 `bootstrap_interval`, 5.10 `power`."""
+"""Lesson 05: exercises 5.2 `interquartile_mean`, 5.3 `bootstrap_interval`, 5.4 `power`."""
 
 import numpy as np
 
@@ -95,7 +95,7 @@ def interval_cases(rng: np.random.Generator) -> list[Case]:
 
 
 BOOTSTRAP_INTERVAL = exercise(
-    __file__, "5.9", bootstrap_interval, interval_cases, observe_interval, rtol=0, atol=0.04,
+    __file__, "5.3", bootstrap_interval, interval_cases, observe_interval, rtol=0, atol=0.04,
     properties={"each point its own runs": draws_whole_runs},
 )  # fmt: skip
 
@@ -109,4 +109,4 @@ def power_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-POWER = exercise(__file__, "5.10", power, power_cases, rtol=0.2, atol=0.05)
+POWER = exercise(__file__, "5.4", power, power_cases, rtol=0.2, atol=0.05)

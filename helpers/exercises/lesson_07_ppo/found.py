@@ -1,4 +1,4 @@
-"""Lesson 07's bug to find, exercise 7.9: an actor's loss in the style of much code on the web."""
+"""Lesson 07's bug to find, exercise 7.6: an actor's loss in the style of much code on the web."""
 
 import numpy as np
 import torch
@@ -48,4 +48,4 @@ def loss_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-FOUND_LOSS = exercise(__file__, "7.9", found_loss, loss_cases, observe)
+FOUND_LOSS = exercise(__file__, "7.6", found_loss, loss_cases, observe)

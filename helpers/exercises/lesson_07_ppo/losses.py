@@ -1,4 +1,4 @@
-"""Lesson 07's functions of a batch: exercises 7.1, 7.2, 7.4 and 7.6.
+"""Lesson 07's functions of a batch: exercises 7.1, 7.2, 7.5 and 7.7.
 
 What is learned from is seen by its gradients too. Where no gradient may flow is a property, so that
 a wrong value has its name whether or not something is detached.
@@ -14,7 +14,7 @@ from helpers.exercises.properties import gives_tensors, no_mutation, on_every_ca
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import leaf
 
-# --- 7.1 probability_ratio and 7.4 approximate_kl: of log-probabilities now and before ------------
+# --- 7.1 probability_ratio and 7.5 approximate_kl: of log-probabilities now and before ------------
 
 
 def observe_ratio(function, log_probs, old_log_probs):
@@ -52,7 +52,7 @@ def kl_without_gradient(function, case):
 
 
 APPROXIMATE_KL = exercise(
-    __file__, "7.4", approximate_kl, log_prob_cases, asked,
+    __file__, "7.5", approximate_kl, log_prob_cases, asked,
     properties=gives_tensors(log_prob_cases, asked)
     | {"gradient in a report": on_every_case(log_prob_cases, kl_without_gradient)}
     | no_mutation(log_prob_cases),
@@ -100,7 +100,7 @@ CLIPPED_SURROGATE = exercise(
 )  # fmt: skip
 
 
-# --- 7.6 ppo_value_loss ---------------------------------------------------------------------------
+# --- 7.7 ppo_value_loss ---------------------------------------------------------------------------
 
 
 def observe_value_loss(function, values, old_values, returns, clip_range):
@@ -134,7 +134,7 @@ def value_loss_cases(rng: np.random.Generator) -> list[Case]:
 
 
 PPO_VALUE_LOSS = exercise(
-    __file__, "7.6", ppo_value_loss, value_loss_cases, observe_value_loss,
+    __file__, "7.7", ppo_value_loss, value_loss_cases, observe_value_loss,
     properties=spares("returns", value_loss_cases, asked, place=2)
     | spares("old values", value_loss_cases, asked, place=1)
     | gives_tensors(value_loss_cases, asked)

@@ -1,4 +1,4 @@
-"""Lesson 07's first weights: exercise 7.7, `orthogonal_init`."""
+"""Lesson 07's first weights: exercise 7.8, `orthogonal_init`."""
 
 from typing import Any
 
@@ -82,7 +82,7 @@ def can_learn(function, rng: np.random.Generator) -> bool:
 
 
 ORTHOGONAL_INIT = exercise(
-    __file__, "7.7", orthogonal_init, init_cases, observe_init,
+    __file__, "7.8", orthogonal_init, init_cases, observe_init,
     properties={
         "every network the same": anew,
         "frozen": leaves_gradients_on,

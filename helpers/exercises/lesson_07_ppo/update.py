@@ -1,4 +1,4 @@
-"""Lesson 07's whole `update`, exercise 7.8: all weights after several calls are compared."""
+"""Lesson 07's whole `update`, exercise 7.4: all weights after several calls are compared."""
 
 from typing import Any
 from unittest.mock import patch
@@ -56,4 +56,4 @@ def update_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-PPO_UPDATE = exercise(__file__, "7.8", update, update_cases, observe)
+PPO_UPDATE = exercise(__file__, "7.4", update, update_cases, observe)
