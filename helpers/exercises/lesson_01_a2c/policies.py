@@ -18,7 +18,7 @@ from helpers.exercises.toys import floats, leaf
 
 
 def observe_logits(function, logits, *actions):
-    """Of 1.2, and without actions of 1.9."""
+    """Of 1.2, and without actions of 1.8."""
     return with_gradients("output", asked(function, logits, *actions), {"the logits": logits})
 
 
