@@ -72,7 +72,7 @@ def bootstrap_interval(
 def power(one, other, seeds, studies=200, rng=0):
     """How often a study with few seeds would show that two settings differ: from 0 to 1.
 
-    It shows that when a permutation test says p < 0.05.
+    It does when the p of a permutation test is below 0.05.
 
     Args:
         one, other: what many seeds of each setting gave, one number a run.

@@ -20,8 +20,6 @@ from helpers.exercises.writing import ToyAgent, observe_update
 
 OBS_SIZE = 3
 
-# --- 1.9 as_rows ----------------------------------------------------------------------------------
-
 
 class LinearCritic(nn.Module):
     """V(s) is twice the first number that is seen, less the second."""
@@ -62,8 +60,6 @@ def row_cases(rng: np.random.Generator) -> list[Case]:
 AS_ROWS = exercise(
     __file__, "1.9", as_rows, row_cases, observe_rows, properties=no_mutation(row_cases)
 )
-
-# --- 1.10 update ----------------------------------------------------------------------------------
 
 
 def small_networks(space: spaces.Space, obs: torch.Tensor) -> tuple[nn.Module, nn.Module]:

@@ -21,8 +21,6 @@ from helpers.exercises.properties import (
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import floats, leaf
 
-# --- 1.3 actor_loss -------------------------------------------------------------------------------
-
 
 def observe_actor_loss(function, log_probs, advantages):
     loss = asked(function, log_probs, advantages)
@@ -52,9 +50,6 @@ ACTOR_LOSS = exercise(
     | gives_tensors(actor_loss_cases, asked)
     | no_mutation(actor_loss_cases),
 )  # fmt: skip
-
-
-# --- 1.5 critic_loss ------------------------------------------------------------------------------
 
 
 class LinearCritic(nn.Module):

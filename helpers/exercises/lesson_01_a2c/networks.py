@@ -54,9 +54,6 @@ def seen_from_outside(network: nn.Module, obs: torch.Tensor) -> dict:
     }
 
 
-# --- 1.1 make_actor -------------------------------------------------------------------------------
-
-
 def observe_actor(function, obs, n_outputs, hidden):
     return seen_from_outside(function(obs.shape[-1], n_outputs, hidden), obs)
 
@@ -72,9 +69,6 @@ def actor_cases(rng: np.random.Generator) -> list[Case]:
 
 
 MAKE_ACTOR = exercise(__file__, "1.1", make_actor, actor_cases, observe_actor)
-
-
-# --- 1.4 make_critic ------------------------------------------------------------------------------
 
 
 def observe_critic(function, obs, hidden):

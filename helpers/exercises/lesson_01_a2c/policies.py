@@ -14,8 +14,6 @@ from helpers.exercises.properties import no_mutation
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import floats, leaf
 
-# --- 1.2 log_prob ---------------------------------------------------------------------------------
-
 
 def observe_logits(function, logits, *actions):
     """Of 1.2, and without actions of 1.8."""
@@ -53,9 +51,6 @@ LOG_PROB = exercise(
 )  # fmt: skip
 
 
-# --- 1.8 entropy ----------------------------------------------------------------------------------
-
-
 def entropy_cases(rng: np.random.Generator) -> list[Case]:
     return [
         Case((leaf([[0.0, 0.0]]),), note="batch of one, undecided"),
@@ -72,9 +67,6 @@ def entropy_cases(rng: np.random.Generator) -> list[Case]:
 ENTROPY = exercise(
     __file__, "1.8", entropy, entropy_cases, observe_logits, properties=no_mutation(entropy_cases)
 )
-
-
-# --- 1.11 gaussian_log_prob -----------------------------------------------------------------------
 
 
 def observe_gaussian(function, mean, log_std, actions):

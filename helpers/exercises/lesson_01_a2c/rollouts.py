@@ -8,8 +8,6 @@ from helpers.checks.exercise import Case
 from helpers.exercises.properties import keeps_decimals, no_mutation
 from helpers.exercises.text import exercise
 
-# --- 1.6 bootstrapped_returns ---------------------------------------------------------------------
-
 
 def bootstrap_cases(rng: np.random.Generator) -> list[Case]:
     return [
@@ -27,9 +25,6 @@ BOOTSTRAPPED_RETURNS = exercise(
     __file__, "1.6", bootstrapped_returns, bootstrap_cases,
     properties=no_mutation(bootstrap_cases) | keeps_decimals(bootstrap_cases),
 )  # fmt: skip
-
-
-# --- 1.7 gae --------------------------------------------------------------------------------------
 
 
 def one(rewards, values, terminated=None, truncated=None) -> tuple:

@@ -14,8 +14,6 @@ from helpers.exercises.observing import values
 from helpers.exercises.properties import drawn_from, no_mutation
 from helpers.exercises.text import exercise
 
-# --- 2.10 to_env_units ----------------------------------------------------------------------------
-
 
 def unit_cases(rng: np.random.Generator) -> list[Case]:
     def bounds(*shape: int) -> tuple[np.ndarray, np.ndarray]:
@@ -47,8 +45,6 @@ TO_ENV_UNITS = exercise(
     __file__, "2.10", to_env_units, unit_cases, properties=no_mutation(unit_cases)
 )
 
-
-# --- 2.11 OUNoise ---------------------------------------------------------------------------------
 
 MANY = 1000  # from so many values on their spread says something
 

@@ -26,8 +26,6 @@ from helpers.exercises.toys import (
 )
 from helpers.memory.replay import Batch
 
-# --- 2.5 actor_loss -------------------------------------------------------------------------------
-
 actor_cases = partial(
     actor_loss_cases, by_hand=SmallCritic([1.0, 2.0]), random_critic=random_critic
 )
@@ -36,9 +34,6 @@ ACTOR_LOSS = exercise(
     __file__, "2.5", actor_loss, actor_cases, observe_actor_loss,
     properties=is_a_loss(actor_cases) | leaves_no_gradients(actor_cases),
 )  # fmt: skip
-
-
-# --- 2.3 td_target --------------------------------------------------------------------------------
 
 
 def target_cases(rng: np.random.Generator) -> list[Case]:
@@ -71,8 +66,6 @@ TD_TARGET = exercise(
 )  # fmt: skip
 
 
-# --- 2.4 critic_loss ------------------------------------------------------------------------------
-
 critic_cases = partial(
     critic_loss_cases, by_hand=SmallCritic([2.0, 4.0]), random_critic=random_critic
 )
@@ -87,9 +80,6 @@ CRITIC_LOSS = exercise(
     __file__, "2.4", critic_loss, critic_cases, observe_critic_loss,
     properties=is_a_loss(critic_cases) | leaves_no_gradients(critic_cases),
 )  # fmt: skip
-
-
-# --- 2.7 polyak_update ----------------------------------------------------------------------------
 
 
 def parameters_of(given) -> list[torch.Tensor]:

@@ -145,9 +145,6 @@ def start_properties(sizes: tuple[int, ...], split: Callable = hidden_and_last) 
     }
 
 
-# --- 2.1 DeterministicActor -----------------------------------------------------------------------
-
-
 def observe_actor(function, obs, action_dim, hidden):
     return seen_from_outside(function(obs.shape[-1], action_dim, hidden), obs)
 
@@ -167,9 +164,6 @@ DETERMINISTIC_ACTOR = exercise(
     __file__, "2.1", DeterministicActor, actor_cases, observe_actor,
     properties=start_properties((3,)),
 )  # fmt: skip
-
-
-# --- 2.2 QNetwork ---------------------------------------------------------------------------------
 
 
 def observe_critic(function, obs, action, hidden):

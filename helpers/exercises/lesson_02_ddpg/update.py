@@ -23,9 +23,6 @@ def settings(gamma: float, tau: float) -> SimpleNamespace:
     return SimpleNamespace(gamma=gamma, tau=tau, reward_scale=0.3)
 
 
-# --- 2.8 update -----------------------------------------------------------------------------------
-
-
 def by_hand() -> tuple:
     """The target is 2.6; the critic says 2.75."""
     agent = ToyAgent(
@@ -52,9 +49,6 @@ def update_cases(rng: np.random.Generator) -> list[Case]:
 
 
 DDPG_UPDATE = exercise(__file__, "2.8", update, update_cases, observe_update)
-
-
-# --- 2.9 two_steps --------------------------------------------------------------------------------
 
 
 def two_steps(agent, batch, y):

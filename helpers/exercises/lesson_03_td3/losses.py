@@ -11,8 +11,6 @@ from helpers.exercises.properties import is_a_loss, leaves_gradients_alone
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import SmallTwin, random_twin
 
-# --- 3.4 actor_loss_by_q1 -------------------------------------------------------------------------
-
 actor_cases = partial(
     actor_loss_cases, by_hand=SmallTwin([1.0, 2.0], [0.0, 3.0]), random_critic=random_twin
 )

@@ -11,8 +11,6 @@ from helpers.exercises.text import exercise
 from helpers.exercises.toys import batch_of, floats, pair_by_hand, random_twin
 from helpers.training.overestimation import double_estimate
 
-# --- 3.6 double_estimate --------------------------------------------------------------------------
-
 
 def estimate_cases(rng: np.random.Generator) -> list[Case]:
     def drawn(rows: int, actions: int) -> tuple[np.ndarray, np.ndarray]:
@@ -50,9 +48,6 @@ DOUBLE_ESTIMATE = exercise(
     __file__, "3.6", double_estimate, estimate_cases,
     properties={"both of two equal ones": one_of_equals} | no_mutation(estimate_cases),
 )  # fmt: skip
-
-
-# --- 3.3 clipped_double_q_target ------------------------------------------------------------------
 
 
 def clipped_target_cases(rng: np.random.Generator) -> list[Case]:

@@ -13,8 +13,6 @@ from helpers.exercises.text import exercise
 from helpers.exercises.toys import SmallActor, SmallCritic, floats, random_actor, random_critic
 from helpers.memory.buffers import PrioritizedBatch
 
-# --- 4.5 priorities -------------------------------------------------------------------------------
-
 
 def priority_cases(rng: np.random.Generator) -> list[Case]:
     def drawn(size: int, action_dim: int, *numbers: float) -> tuple:
@@ -41,9 +39,6 @@ def priority_cases(rng: np.random.Generator) -> list[Case]:
 PRIORITIES = exercise(
     __file__, "4.5", priorities, priority_cases, properties=no_mutation(priority_cases)
 )
-
-
-# --- 4.11 weighted_critic_loss --------------------------------------------------------------------
 
 
 def observe_weighted_loss(function, q, target, n_target, weights, n_step_weight):
@@ -121,9 +116,6 @@ def n_step_batch(
         floats(rng.permutation(size) % 2),
         torch.from_numpy(rng.permutation(2 * size)[:size]),
     )
-
-
-# --- 4.10 n_step_target ---------------------------------------------------------------------------
 
 
 def n_target_cases(rng: np.random.Generator) -> list[Case]:

@@ -9,8 +9,6 @@ from helpers.exercises.properties import no_mutation
 from helpers.exercises.text import exercise
 from helpers.memory.buffers import importance_weights, sampling_probabilities
 
-# --- 4.3 sampling_probabilities -------------------------------------------------------------------
-
 
 def probability_cases(rng: np.random.Generator) -> list[Case]:
     return [
@@ -28,9 +26,6 @@ SAMPLING_PROBABILITIES = exercise(
     __file__, "4.3", sampling_probabilities, probability_cases,
     properties=no_mutation(probability_cases),
 )  # fmt: skip
-
-
-# --- 4.4 importance_weights -----------------------------------------------------------------------
 
 
 def weight_cases(rng: np.random.Generator) -> list[Case]:

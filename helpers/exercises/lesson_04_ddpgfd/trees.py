@@ -30,9 +30,6 @@ def built(function, operation: np.ufunc, priorities) -> Any:
     return tree
 
 
-# --- 4.6 SegmentTree.set --------------------------------------------------------------------------
-
-
 def observe_set(function, operation, before, place, priority):
     """All levels after one call; `before` are the priorities that are there already."""
     tree = built(function, operation, before)
@@ -83,9 +80,6 @@ SEGMENT_TREE = exercise(
     __file__, "4.6", SegmentTree, set_cases, observe_set,
     properties={"computes the whole tree": climbs_only_where_needed},
 )  # fmt: skip
-
-
-# --- 4.7 SumTree.retrieve -------------------------------------------------------------------------
 
 
 def observe_retrieve(function, priorities, prefix_sums):

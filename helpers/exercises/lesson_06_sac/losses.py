@@ -18,8 +18,6 @@ from helpers.exercises.properties import (
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import SmallTwin, batch_of, floats, leaf, pair_by_hand, random_twin
 
-# --- 6.4 soft_td_target ---------------------------------------------------------------------------
-
 
 def target_cases(rng: np.random.Generator) -> list[Case]:
     def by_hand(*next_obs: float, flag: str = "") -> tuple:
@@ -53,9 +51,6 @@ SOFT_TD_TARGET = exercise(
     __file__, "6.4", soft_td_target, target_cases, call_twice,
     properties=is_a_target(target_cases) | no_mutation(target_cases),
 )  # fmt: skip
-
-
-# --- 6.5 sac_actor_loss ---------------------------------------------------------------------------
 
 
 def observe_actor_loss(function, critic, obs, action, log_prob, temperature):
@@ -92,9 +87,6 @@ SAC_ACTOR_LOSS = exercise(
     __file__, "6.5", sac_actor_loss, actor_cases, observe_actor_loss,
     properties=is_a_loss(actor_cases) | leaves_gradients_alone(actor_cases),
 )  # fmt: skip
-
-
-# --- 6.6 temperature_loss -------------------------------------------------------------------------
 
 
 def observe_temperature(function, log_temperature, log_prob, target_entropy):

@@ -13,8 +13,6 @@ from helpers.exercises.properties import no_mutation
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import floats, leaf
 
-# --- 6.2 log_tanh_slope ---------------------------------------------------------------------------
-
 
 def observe_slope(function, u):
     """The function gets a clone: in a lesson, too, u comes out of a computation.
@@ -50,9 +48,6 @@ LOG_TANH_SLOPE = exercise(
     __file__, "6.2", log_tanh_slope, slope_cases, observe_slope,
     properties=no_mutation(slope_cases),
 )  # fmt: skip
-
-
-# --- 6.3 squashed_sample --------------------------------------------------------------------------
 
 
 def observe_sample(function, mean, log_std, noise):

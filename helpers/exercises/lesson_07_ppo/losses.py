@@ -14,8 +14,6 @@ from helpers.exercises.properties import gives_tensors, no_mutation, on_every_ca
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import leaf
 
-# --- 7.1 probability_ratio and 7.5 approximate_kl: of log-probabilities now and before ------------
-
 
 def observe_ratio(function, log_probs, old_log_probs):
     ratios = asked(function, log_probs, old_log_probs)
@@ -59,9 +57,6 @@ APPROXIMATE_KL = exercise(
 )  # fmt: skip
 
 
-# --- 7.2 clipped_surrogate ------------------------------------------------------------------------
-
-
 def observe_surrogate(function, ratios, advantages, clip_range):
     """A right objective may carry no gradient where it is flat: a clipped ratio is a number."""
     objective = asked(function, ratios, advantages, clip_range)
@@ -98,9 +93,6 @@ CLIPPED_SURROGATE = exercise(
     | gives_tensors(surrogate_cases, asked)
     | no_mutation(surrogate_cases),
 )  # fmt: skip
-
-
-# --- 7.7 ppo_value_loss ---------------------------------------------------------------------------
 
 
 def observe_value_loss(function, values, old_values, returns, clip_range):

@@ -16,8 +16,6 @@ from helpers.exercises.properties import no_mutation
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import drawn, floats
 
-# --- 8.3 NormedQNetwork ---------------------------------------------------------------------------
-
 SIZES = "sizes of the linear layers"
 
 
@@ -48,8 +46,6 @@ NORMED_Q_NETWORK = exercise(
     __file__, "8.3", NormedQNetwork, critic_cases, observe_network,
     properties=start_properties((3, 2)) | {"other names": has_the_names},
 )  # fmt: skip
-
-# --- 8.4 value_bound ------------------------------------------------------------------------------
 
 
 def bound_cases(rng: np.random.Generator) -> list[Case]:

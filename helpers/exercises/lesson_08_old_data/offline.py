@@ -20,8 +20,6 @@ from helpers.exercises.toys import (
 )
 from helpers.exercises.writing import Steady, ToyAgent, actor_critic, observe_update
 
-# --- 8.1 td3_bc_actor_loss ------------------------------------------------------------------------
-
 
 def observe_loss(function, actor, critic, obs, action, bc_alpha):
     loss = call_twice(function, actor, critic, obs, action, bc_alpha)
@@ -52,8 +50,6 @@ TD3_BC_ACTOR_LOSS = exercise(
     __file__, "8.1", td3_bc_actor_loss, loss_cases, observe_loss,
     properties=is_a_loss(loss_cases) | leaves_gradients_alone(loss_cases),
 )  # fmt: skip
-
-# --- 8.2 update -----------------------------------------------------------------------------------
 
 
 def update_cases(rng: np.random.Generator) -> list[Case]:

@@ -17,8 +17,6 @@ from helpers.exercises.text import exercise
 from helpers.exercises.toys import floats, leaf
 from helpers.memory.buffers import Batch, ReplayBuffer
 
-# --- 8.5 symmetric_sample -------------------------------------------------------------------------
-
 OLD = 1000  # the first number of the old rows
 SAMPLED = (
     "form", *(f"shape of {name}" for name in Batch._fields),
@@ -74,8 +72,6 @@ def sample_cases(rng: np.random.Generator) -> list[Case]:
 
 SYMMETRIC_SAMPLE = exercise(__file__, "8.5", symmetric_sample, sample_cases, observe_sample)
 
-# --- 8.6 subset_minimum ---------------------------------------------------------------------------
-
 CALLS = 600
 MINIMUM = (
     "form", "shape", "lowest of all", "numbers returned in many calls",
@@ -129,8 +125,6 @@ SUBSET_MINIMUM = exercise(
     __file__, "8.6", subset_minimum, minimum_cases, observe_minimum,
     properties={"does not draw from rng": draws_from(some_numbers)},
 )  # fmt: skip
-
-# --- 8.7 expectile_loss ---------------------------------------------------------------------------
 
 
 def observe_expectile(function, error, expectile):
