@@ -16,6 +16,7 @@ from helpers.checks import exercises
 from helpers.checks.edits import source_of_reference
 from tools import assignment
 from tools.editions import editions
+from tools.sources import FORMATTER
 
 ALL = {exercise.id: exercise for exercise in exercises()}
 LESSONS = sorted(path.stem for path in (assignment.ROOT / "lessons").glob("[0-9]*.md"))
@@ -89,7 +90,7 @@ def test_an_answer_is_the_blank_and_then_the_solution(lesson):
     for cell, exercise in zip(answers, own, strict=True):
         assert released(cell, "SOLUTION").strip() == blanks[cell.id]
         [solution] = re.findall(REGION.format("SOLUTION"), cell.source, flags=re.S)
-        assert solution == source_of_reference(exercise.reference).replace("  # fmt: skip", "")
+        assert solution == source_of_reference(exercise.reference).replace(FORMATTER, "")
 
 
 def test_no_solution_and_no_way_out_stands_in_the_text(lesson):

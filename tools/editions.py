@@ -16,6 +16,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from tools.project import project
 from tools.sources import (
     CLAIM,
+    FORMATTER,
     BuildError,
     blank,
     definition,
@@ -215,7 +216,7 @@ def _around(cell: NotebookNode, key: str, exercise: Any, number: str) -> list[No
     solution, hints = cell.source, enumerate(exercise.hints, start=1)
     folds = {f"Hint {i}": hint for i, hint in hints}
     if exercise.bug:
-        cell.source = without_steps(exercise.broken).strip()
+        cell.source = without_steps(exercise.broken).replace(FORMATTER, "").strip()
     else:
         # From lesson 03 on the steps, where there are any, are folded too.
         steps, lines = steps_of(solution), shuffled(solution, key)

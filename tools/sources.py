@@ -14,6 +14,7 @@ from pathlib import Path
 
 # In a lesson's text: what bears a sentence out (tools/claims.py), and the white space before it.
 CLAIM = re.compile(r"\s*<!-- (claim|source): (.*?) -->", re.DOTALL)
+FORMATTER = "  # fmt: skip"  # what the code says to it, and no reader needs
 SHORTEST_LEAK = 18  # characters without whitespace; shorter lines are in everybody's code
 _STEP = re.compile(r"#\s*\d+[a-z]?[.)]")  # "# 1. ...", "# 2b) ..."
 _IDIOM = re.compile(r".*:|[\w.]+\(\)|super\(\).*")
@@ -39,7 +40,7 @@ def definition(root: Path, spec: str) -> str:
     if node is None:
         raise BuildError(f"include '{spec}': {module} defines no '{name}' of its own.")
     rows = text.split("\n")[_first_row(node) - 1 : node.end_lineno]
-    return "\n".join(rows).replace("  # fmt: skip", "")
+    return "\n".join(rows).replace(FORMATTER, "")
 
 
 def blank(source: str, exercise: str, steps: bool = True) -> str:
