@@ -78,6 +78,18 @@ def test_exercise_edition_is_blank(path):
     assert asked == blanks
 
 
+def test_help_comes_by_degrees_and_what_is_shown_is_for_readers():
+    cells = {}
+    for name in ("02_ddpg", "03_td3", "06_sac"):
+        notebook = nbformat.read(ROOT / "notebooks" / "exercises" / f"{name}.ipynb", as_version=4)
+        cells |= {cell.id: cell.source for cell in notebook.cells}
+    for number, between in (("3-2", "The steps"), ("3-5", "The solution's lines, shuffled")):
+        folds = re.findall(r"<summary>(.+)</summary>", cells[f"03-ex-{number}-hints"])
+        assert folds == ["Hint 1", "Hint 2", between, "Solution"]
+    assert re.search(r"super\(\).__init__\(\)\n +# 1\.", cells["02-two-networks-2"])
+    assert not [name for name, source in cells.items() if "fmt: skip" in source]
+
+
 def test_no_name_is_undefined():
     """Included code runs in the notebook's own namespace: whatever it uses must stand above."""
     rules = "E9,F63,F7,F821,F822,F823"

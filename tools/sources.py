@@ -77,7 +77,7 @@ def without_steps(source: str) -> str:
 
 
 def steps_of(source: str) -> str:
-    """Those comments, without indentation."""
+    """Its numbered comments, and the lines that continue them, without indentation."""
     lines = source.split("\n")
     return "\n".join(lines[row - 1].strip() for row in sorted(_step_rows(source)))
 

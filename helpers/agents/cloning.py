@@ -31,8 +31,8 @@ Shown = tuple[torch.Tensor, torch.Tensor]  # observations and actions, see `as_s
 class OfflineAgent(OffPolicyAgent):
     """An agent that learns from what was given to `remember`, and from nothing else.
 
-    It takes no step in the environment: `steps` counts updates, and what concerns such steps
-    (`learning_starts`, `train_freq`, `gradient_steps`, `warm_up_noise`) has no effect.
+    It takes no step in the environment: `steps` counts updates, and `train_freq`,
+    `gradient_steps` and `warm_up_noise` have no effect.
     """
 
     def remember(self, demos: Demos) -> Self:
