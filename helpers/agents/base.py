@@ -75,7 +75,7 @@ class Agent(Configured):
 
     `device`: where the networks are: "cpu", "cuda", "auto" (a GPU where there is one), or a
     `torch.device`. It stands in no file. A seed gives the same training on a CPU, bit for bit.
-    Memory and noise stay on the CPU. No GPU has been tried.
+    Memory and noise stay on the CPU.
 
     Attributes that lessons, curves and studies read:
     `steps`: environment steps learned from so far, over all calls of `learn`;
