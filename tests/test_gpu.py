@@ -1,4 +1,4 @@
-"""On a machine with a GPU: the agents of `test_device.py` train there as on the CPU, to rounding."""
+"""On a machine with a GPU: agents of `test_device.py` train there as on the CPU, to rounding."""
 
 import numpy as np
 import pytest

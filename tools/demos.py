@@ -36,7 +36,8 @@ person with arrow keys.
 {{rows}}
 
 Lesson 08 has three data sets more, 20 episodes each, made by `python -m data.measure.lesson_08
-data_sets`: `beginner_pendulum.npz`, `medium_pendulum.npz` and `random_sparse_pendulum.npz`.
+data_sets`: `beginner_pendulum.npz`, `medium_pendulum.npz` and `random_sparse_pendulum.npz`. Another
+processor may round differently, which changes a whole training and what its agent shows.
 
 Read them with `helpers.demos.files.load_demos`. Each file is a compressed `.npz`; its array `about`
 is a text in JSON that says what it is, by whom and with which returns.
@@ -66,8 +67,15 @@ def one_by_one(agent: Any, starts: range, maker: str) -> Demos:
     return Demos.from_episodes(SPARSE, maker, [{n: getattr(d, n) for n in ARRAYS} for d in each])
 
 
+def teacher() -> Any:
+    """Lesson 02's DDPG, by PyTorch alone: updates in numpy round differently, and teach another."""
+    agent = SETTING.make(seed=AGENT_SEED)
+    agent.fast = False
+    return agent.learn(SETTING.steps)
+
+
 def main() -> None:
-    agent = SETTING.make(seed=AGENT_SEED).learn(SETTING.steps)
+    agent = teacher()
     maker = f"lesson 02's DDPG after {SETTING.steps:,} steps in {SHAPED}, seed {AGENT_SEED}, acting"
 
     def play(env_id: str, how: str, seeds: range) -> Demos:

@@ -61,8 +61,7 @@ def copies() -> dict[str, Any]:
 
 def handicaps(seeds: range = range(10)) -> dict[str, Any]:
     """The teacher with each choice of its three handicaps, and ten policies cloned from each."""
-    setting, bc = get_setting("ddpg", "Pendulum-v1"), get_setting("bc", SPARSE)
-    agent = setting.make(seed=teachers.AGENT_SEED).learn(setting.steps)
+    bc, agent = get_setting("bc", SPARSE), teachers.teacher()
     delay, levels, slips = teachers.DELAY, teachers.LEVELS, teachers.SLIPS
     results = []
     for late, few, slipping in product((False, True), repeat=3):
