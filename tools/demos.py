@@ -2,8 +2,7 @@
 
 Lesson 02's DDPG learns Pendulum-v1, whose reward guides it, and then acts in both environments:
 they share observations and actions, so that its policy works unchanged where the reward is sparse.
-A second set in the sparse one is made by the same policy with a clumsy hand. What is printed are
-the rows of the table in data/demos/README.md.
+A second set in the sparse one is made by the same policy with a clumsy hand.
 """
 
 from collections import deque
@@ -23,6 +22,25 @@ OTHERS = range(10_000, 10_100)  # starts for the table
 DELAY, LEVELS, SLIPS = 2, 5, 0.1  # steps, torques, share of the steps
 
 SETTING = get_setting("ddpg", SHAPED)
+README = f"""\
+# Demonstrations
+
+Made by `python -m tools.demos`: lesson 02's DDPG with lesson 02's setting, seed {AGENT_SEED},
+trained on {SHAPED} for {SETTING.steps:,} steps, then acting greedily. Episode i starts from
+`reset(seed=i)`, from seed {START} on. The clumsy hand sees everything {DELAY} steps late, has
+{LEVELS} torques to choose from, and slips to a full one at {SLIPS:.0%} of the steps: about as a
+person with arrow keys.
+
+| file | environment | returns of its episodes | steps | the same policy on 100 other starts |
+| --- | --- | --- | --- | --- |
+{{rows}}
+
+Lesson 08 has three data sets more, 20 episodes each, made by `python -m data.measure.lesson_08
+data_sets`: `beginner_pendulum.npz`, `medium_pendulum.npz` and `random_sparse_pendulum.npz`.
+
+Read them with `helpers.demos.files.load_demos`. Each file is a compressed `.npz`; its array `about`
+is a text in JSON that says what it is, by whom and with which returns.
+"""
 
 
 class Clumsy:
@@ -58,6 +76,7 @@ def main() -> None:
             return record_demos(agent, env_id, len(seeds), seeds[0], told)
         return one_by_one(agent, seeds, told)
 
+    rows = []
     for name, env_id, how, episodes in [
         ("pendulum", SHAPED, "greedily", SKILLED),
         ("sparse_pendulum", SPARSE, "greedily", SKILLED),
@@ -68,7 +87,9 @@ def main() -> None:
         save_demos(FOLDER / f"{name}.npz", demos)
         returns = ", ".join(f"{value:.0f}" for value in demos.returns)
         spread = f"{others.mean():.1f} ± {others.std():.1f}, worst {others.min():.1f}"
-        print(f"| `{name}.npz` | {env_id} | {returns} | {len(demos):,} | {spread} |")
+        rows.append(f"| `{name}.npz` | {env_id} | {returns} | {len(demos):,} | {spread} |")
+        print(demos)
+    (FOLDER / "README.md").write_text(README.format(rows="\n".join(rows)))
 
 
 if __name__ == "__main__":
