@@ -248,12 +248,8 @@ def test_full_disk_is_said_before_it_is_full(env, monkeypatch):
     assert not env.folder.exists()
 
 
-@pytest.mark.parametrize("module", ["venv", "ensurepip"])
-def test_missing_venv_names_the_package(env, monkeypatch, module):
-    found = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name: None if name == module else found(name)
-    )
+def test_missing_venv_names_the_package(env, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", {"ensurepip": None}.get)
     with one_sentence(Problem, match=r"apt install python3\.\d+-venv"):
         env.set_up(dev=False)
 

@@ -142,9 +142,8 @@ class Environment:
 
     def remove(self) -> None:
         """Delete it, if it is a Python environment and not somebody's folder of that name."""
-        folder = self.folder.is_dir() and not self.folder.is_symlink()
         ours = (self.folder / "pyvenv.cfg").exists() or self.mark.exists()
-        if not folder or not (ours or not any(self.folder.iterdir())):
+        if self.folder.is_symlink() or not ours:
             raise Problem(
                 f"'{self.folder}' is in the way and is no Python environment: rename it and run "
                 "this again."
@@ -159,7 +158,7 @@ class Environment:
 
     def make(self) -> None:
         self.check_space(SPACE)
-        if not (importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip")):
+        if importlib.util.find_spec("ensurepip") is None:
             package = "python{}.{}-venv".format(*sys.version_info)
             raise Problem(
                 "This Python lacks the module that makes environments; on Debian or Ubuntu install "

@@ -109,8 +109,7 @@ def problems(root: Path, notebook: NotebookNode) -> list[str]:
 def _output_problems(root: Path, output: NotebookNode) -> list[str]:
     """What is wrong with one output."""
     data, found = output.get("data", {}), []
-    pictures = ("image/png", "image/jpeg", "image/gif")
-    shown = [str(value) for mime, value in data.items() if mime not in pictures]
+    shown = [str(value) for mime, value in data.items() if not mime.startswith("image/")]
     text = "\n".join([output.get("text", ""), *shown])
     text = re.sub(r"base64,[A-Za-z0-9+/=\s]+", "", text)
     if output.get("name") == "stderr":
