@@ -145,21 +145,12 @@ def _first_row(node: ast.AST) -> int:
     return min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
 
 
-def _code(function: ast.FunctionDef) -> list[ast.stmt]:
-    """A function's statements without its docstring."""
-    return function.body[1:] if ast.get_docstring(function) is not None else function.body
-
-
 def _functions(tree: ast.Module | ast.ClassDef) -> Iterator[ast.FunctionDef]:
-    """Functions and methods, in order, whose body is more than a docstring, `...` or `pass`."""
+    """Functions and methods, in order, but stubs of one line, `def hook(self): ...`."""
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
             yield from _functions(node)
-        elif isinstance(node, ast.FunctionDef) and not all(
-            isinstance(s, ast.Pass)
-            or (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))
-            for s in _code(node)
-        ):
+        elif isinstance(node, ast.FunctionDef) and node.body[0].lineno > node.lineno:
             yield node
 
 
@@ -191,7 +182,7 @@ def _comment_rows(source: str) -> set[int]:
 
 def _body_rows(node: ast.FunctionDef, lines: list[str], comments: set[int]) -> tuple[int, int]:
     """First and last row of a body, its comments included, its docstring not."""
-    start = _code(node)[0]
+    start = node.body[1 if ast.get_docstring(node) is not None else 0]
     first, last = _first_row(start), node.end_lineno or node.lineno
     while first - 1 in comments or not lines[first - 2].strip():
         first -= 1
