@@ -238,12 +238,17 @@ class Environment:
         output, stages = [], [stage]
         teller = threading.Thread(target=tell, args=(child, stages), daemon=True)
         teller.start()
-        with child:  # after Ctrl-C pip, which got it as well, cleans up by itself
+        try:
             for line in child.stdout:
                 output.append(line)
                 stages += filter(None, [pip_stage(line)])
-        teller.join()
-        return child.returncode, "".join(output)
+            return child.wait(), "".join(output)
+        finally:
+            try:
+                child.wait(timeout=10)  # after Ctrl-C pip, which got it as well, cleans up
+            except (subprocess.TimeoutExpired, KeyboardInterrupt):
+                child.kill()
+            teller.join()
 
 
 class NewestEnvironment(Environment):
