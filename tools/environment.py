@@ -50,6 +50,7 @@ class Environment:
         self.python = self.folder / ("Scripts/python.exe" if windows else "bin/python")
         self.stamp = self.folder / "course-packages.json"
         self.mark = self.folder / "course-installing"
+        self.half_installed = False
 
     def run(self, module: str, arguments: Sequence[str]) -> int:
         """Run a module in the environment to its end; returns the exit status.
@@ -191,7 +192,7 @@ class Environment:
         files = [part for file in self.files(dev) for part in ("-r", file)]
         status, output = self.pip("--retries", "2", *files)
         if status:
-            if "Installing collected packages" not in output:
+            if not self.half_installed:
                 self.mark.unlink()  # what there is can stay
             raise Problem(f"Installing failed: {explain(output)}")
 
@@ -221,7 +222,10 @@ class Environment:
     def pip(self, *arguments: str | Path) -> tuple[int, str]:
         pip = [self.python, "-m", "pip", "install", "--no-input", "--disable-pip-version-check"]
         command = [*pip, "--no-compile", "--progress-bar", "off", *arguments]
-        return self.call(command, "looking up packages")
+        status, output = self.call(command, "looking up packages")
+        if status and "Installing collected packages" in output:
+            self.half_installed = True
+        return status, output
 
     def call(self, command: Sequence[str | Path], stage: str) -> tuple[int, str]:
         """Run a command, and say instead of its output how far it is; gives status and output."""
