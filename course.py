@@ -102,9 +102,8 @@ COMMANDS = {
         True,
     ),
     "assignment": Command(
-        "assignment FOLDER [--otter]",
-        "Write the exercise editions as assignments for nbgrader or otter-grader;\n"
-        "INSTRUCTORS.md says how to go on.",
+        "assignment FOLDER",
+        "Write the exercise editions as nbgrader assignments; INSTRUCTORS.md says how to go on.",
         "tools.assignment",
         True,
     ),
