@@ -102,8 +102,9 @@ COMMANDS = {
         True,
     ),
     "assignment": Command(
-        "assignment FOLDER",
-        "Write the exercise editions as nbgrader assignments; INSTRUCTORS.md says how to go on.",
+        "assignment FOLDER [--otter]",
+        "Write the exercise editions as assignments for nbgrader or otter-grader;\n"
+        "INSTRUCTORS.md says how to go on.",
         "tools.assignment",
         True,
     ),

@@ -22,7 +22,7 @@ SHARE = os.path.join(sysconfig.get_path("data"), "share", "jupyter")  # nbconver
 def commands_of(package, cache):
     """The folder with a package's commands, in an environment that sees our packages as well."""
     version = "{}.{}".format(*sys.version_info)
-    place = cache.mkdir(f"{package.partition('==')[0]}-{version}")
+    place = cache.mkdir(f"{package.partition('==')[0].partition('[')[0]}-{version}")
     scripts, site = (
         sysconfig.get_path(kind, "venv", {"base": place, "platbase": place})
         for kind in ("scripts", "purelib")

@@ -325,7 +325,7 @@ def test_what_is_unknown_lists_the_known(shelf, arguments, known):
         (["test", "-k", "gae"], "pytest", True, "-k gae"),
         (["build", "--check"], "tools.build", True, "--check"),
         (["pack", "folder"], "tools.pack", True, "folder"),
-        (["assignment", "folder"], "tools.assignment", True, "folder"),
+        (["assignment", "x", "--otter"], "tools.assignment", True, "x --otter"),
         (["study", "a2c", "CartPole-v1"], "helpers.training.study", False, "a2c CartPole-v1"),
         (["train", "td3", "Walker2d-v5"], "helpers.training.train", False, "td3 Walker2d-v5"),
         (["bench", "ddpg", "--rounds", "3"], "benchmarks.bench", False, "ddpg --rounds 3"),

@@ -1,4 +1,4 @@
-"""Graded notebooks, for nbgrader: `python course.py assignment FOLDER`.
+"""Graded notebooks, for nbgrader or otter-grader: `python course.py assignment FOLDER`.
 
 FOLDER becomes an nbgrader course: its `nbgrader_config.py`, and for each lesson an assignment,
 `source/NN_x/NN_x.ipynb`: the exercise edition without its folded solutions. An exercise's cell
@@ -20,6 +20,7 @@ from nbformat import NotebookNode
 
 from tools.build import ROOT, load_exercises
 from tools.editions import editions, read_lesson, with_pictures
+from tools.otter import master
 from tools.sources import definition, in_prose
 
 GRADING = Path(__file__).with_name("grading")  # what stands in an nbgrader course of ours
@@ -49,15 +50,20 @@ def main(argv: list[str] | None = None, root: Path = ROOT) -> int:
     """Write the assignments; all else that is in the folder stays."""
     parser = argparse.ArgumentParser(prog="assignment", description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, help="where they go; made if it is missing")
-    folder = parser.parse_args(argv).folder
+    parser.add_argument("--otter", action="store_true", help="for otter-grader, not nbgrader")
+    args = parser.parse_args(argv)
+    source = args.folder if args.otter else args.folder / "source"
     exercises = load_exercises()
     for name in sorted(path.stem for path in (root / "lessons").glob("[0-9]*.md")):
         notebook = assignment(root, name, exercises)
-        path = folder / "source" / name / f"{name}.ipynb"
+        if args.otter:
+            notebook = master(name, notebook)
+        path = source / name / f"{name}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(notebook, path)
         print(path, flush=True)
-    settle(root, folder)
+    if not args.otter:
+        settle(root, args.folder)
     return 0
 
 
