@@ -1,5 +1,6 @@
 """Packed notebooks: each runs alone, beside the course's zip, without a network."""
 
+import re
 import zipfile
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from colab import colab_python, kernel, run  # noqa: F401
 from few_steps import FEW_STEPS, shorten
 
+from tools import assignment, site
 from tools.build import load_exercises
 from tools.editions import editions
 from tools.pack import ZIP, main, packed, write_zip
@@ -59,6 +61,13 @@ def test_nothing_is_written_over(course, capsys):
         main([str(course / "notebooks")], course)
     assert "notebooks' is not empty: name another folder" in capsys.readouterr().err
     assert (course / "notebooks" / "01_one.ipynb").read_bytes() == before
+
+
+def test_a_folder_that_cannot_be_written_is_said(course, capsys):
+    for command in (main, assignment.main, site.main):
+        with pytest.raises(SystemExit):
+            command([str(course / "pyproject.toml" / "x")])
+        assert re.search(r"x' \(.+\): name another folder", capsys.readouterr().err)
 
 
 @pytest.mark.long

@@ -20,6 +20,7 @@ from nbformat import NotebookNode
 
 from tools.build import ROOT, load_exercises
 from tools.editions import editions, read_lesson, with_pictures
+from tools.folder import writable
 from tools.otter import master
 from tools.sources import definition, in_prose
 
@@ -49,7 +50,7 @@ sys.modules.update(_held)
 def main(argv: list[str] | None = None, root: Path = ROOT) -> int:
     """Write the assignments; all else that is in the folder stays."""
     parser = argparse.ArgumentParser(prog="assignment", description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, help="where they go; made if it is missing")
+    parser.add_argument("folder", type=writable, help="where they go; made if it is missing")
     parser.add_argument("--otter", action="store_true", help="for otter-grader, not nbgrader")
     args = parser.parse_args(argv)
     source = args.folder if args.otter else args.folder / "source"

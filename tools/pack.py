@@ -15,6 +15,7 @@ import nbformat
 
 from tools.build import FOLDERS, ROOT
 from tools.editions import SETUP, with_pictures
+from tools.folder import writable
 
 PARTS = ("helpers", "data", "pyproject.toml", "NAMES.md")
 ZIP = "course.zip"
@@ -24,9 +25,8 @@ UNPACK = f'import shutil; shutil.unpack_archive("{ZIP}")  # which belongs beside
 def main(argv: list[str] | None = None, root: Path = ROOT) -> int:
     """Write all notebooks into an empty folder."""
     parser = argparse.ArgumentParser(prog="pack", description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path, help="where they go; made if it is missing")
+    parser.add_argument("folder", type=writable, help="where they go; made if it is missing")
     folder = parser.parse_args(argv).folder
-    folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
         parser.error(f"'{folder}' is not empty: name another folder")
     for place in FOLDERS:

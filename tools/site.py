@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.environment import Environment
+from tools.folder import writable
 from tools.project import project
 from tools.site_pages import OUTPUTS, TITLE, lay_out, notebooks
 from tools.site_try_it import DRIVER
@@ -45,14 +46,16 @@ def main(argv: list[str] | None = None, root: Path = ROOT) -> int:
 
 def _parser(root: Path) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="site", description="Make the course's web page.")
-    parser.add_argument("folder", nargs="?", type=Path, default=root / "runs" / "site")
+    parser.add_argument("folder", nargs="?", type=writable, default=str(root / "runs" / "site"))
     parser.add_argument(
         "--repository",
         metavar="OWNER/NAME",
         default=project(root)[0],
         help="where the course is published on GitHub (default: what pyproject.toml says)",
     )
-    parser.add_argument("--still", action="store_true", help="leave explorers pictures: faster")
+    parser.add_argument(
+        "--still", action="store_true", help="leave explorers pictures: some minutes less"
+    )
     return parser
 
 
