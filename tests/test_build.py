@@ -109,9 +109,8 @@ def advantage_exercise(**changes):
         title="Look ahead", what="Write `gae`.", why="It is the idea.", difficulty=3, minutes=15
     )
     reference = SimpleNamespace(__module__="helpers.agents.agent", __qualname__="gae")
-    fields = {"id": "1.1", "lesson": "01_one", "name": "gae", "reference": reference}
-    fields |= {"card": card, "hints": ("Think backwards.", "Multiply."), "bug": "", **changes}
-    return {fields["id"]: SimpleNamespace(**fields)}
+    fields = {"name": "gae", "reference": reference, "card": card, "bug": "", **changes}
+    return {"1.1": SimpleNamespace(hints=("Think backwards.", "Multiply."), **fields)}
 
 
 class Course:
@@ -229,17 +228,9 @@ def test_what_stays_of_a_body(source, kept):
     assert result.endswith(f':\n{tail}    raise NotImplementedError("exercise 2.8")')
 
 
-@pytest.mark.parametrize(
-    ("source", "told"),
-    [
-        *((each, "no function body") for each in ("X = 1", "class C:\n    x = 1")),
-        ("def f(x): return x", "give it a line"),
-        ('def f():\n    """D."""; return 1', "give it a line"),
-    ],
-)
-def test_what_cannot_be_made_blank_is_refused(source, told):
-    with pytest.raises(BuildError, match=told):
-        blank(source, "1.1")
+def test_what_cannot_be_made_blank_is_refused():
+    with pytest.raises(BuildError, match="no function body"):
+        blank("class C:\n    x = 1", "1.1")
 
 
 def test_the_lines_of_a_solution_come_in_another_order_and_whole():

@@ -127,7 +127,7 @@ def without_pip(env):
     [
         (cut_off, "cut off"),
         (another_file, "does not start"),
-        (without_pip, "pip in .venv is missing"),
+        (without_pip, "or has no pip"),
     ],
 )
 def test_a_damaged_venv_is_made_again(env, capsys, damage, told):
@@ -248,12 +248,8 @@ def test_full_disk_is_said_before_it_is_full(env, monkeypatch):
     assert not env.folder.exists()
 
 
-@pytest.mark.parametrize("module", ["venv", "ensurepip"])
-def test_missing_venv_names_the_package(env, monkeypatch, module):
-    found = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name: None if name == module else found(name)
-    )
+def test_missing_venv_names_the_package(env, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", {"ensurepip": None}.get)
     with one_sentence(Problem, match=r"apt install python3\.\d+-venv"):
         env.set_up(dev=False)
 
@@ -270,7 +266,6 @@ def test_missing_venv_names_the_package(env, monkeypatch, module):
         ("pip._vendor.urllib3.exceptions.ReadTimeoutError: Read timed out.", "pypi.org"),
         ("ERROR: Could not install packages: [Errno 28] No space left on device", "full"),
         ("ERROR: [WinError 112] There is not enough space on the disk", "full"),
-        ("ERROR: [Errno 30] Read-only file system: '/course'", "folder of your own"),
         ("ERROR: [WinError 5] Access is denied: 'C:\\\\torch.dll'", "close JupyterLab"),
         ("OSError: [Errno 2] ... HINT: enable Windows Long Path support", "short one"),
         ("ERROR: No matching distribution found for torch==2.13.0", "Python 3.11 to 3.14"),
@@ -279,7 +274,7 @@ def test_missing_venv_names_the_package(env, monkeypatch, module):
     ],
 )
 def test_what_pip_says_is_told_in_a_sentence(output, told):
-    sentence = "Installing failed: " + explain(output, ROOT)
+    sentence = "Installing failed: " + explain(output)
     assert told in sentence
     assert "\n" not in sentence
 

@@ -76,7 +76,7 @@ def test_a_folder_that_cannot_be_written_is_said(course, capsys):
     [pytest.param(lesson, marks=pytest.mark.xdist_group(f"packed {lesson}")) for lesson in LESSONS],
 )
 def test_a_packed_notebook_runs_on_colab_without_a_network(lesson, tmp_path, colab_python):
-    notebook = packed(ROOT, editions(ROOT, lesson, load_exercises(ROOT))[1])
+    notebook = packed(ROOT, editions(ROOT, lesson, load_exercises())[1])
     for cell in notebook.cells:
         shorten(cell)
     folder = tmp_path / "empty é"

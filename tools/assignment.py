@@ -15,20 +15,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import nbformat
 from nbformat import NotebookNode
 
 from tools.build import ROOT, load_exercises
 from tools.editions import editions, read_lesson, with_pictures
 from tools.folder import writable
 from tools.otter import master
-from tools.outputs import text_of
 from tools.sources import definition, in_prose
 
 GRADING = Path(__file__).with_name("grading")  # what stands in an nbgrader course of ours
 GRADED = """\
-**Graded: {exercises}, {points}.** Write each answer into its exercise's cell; what it needs
-(functions of your own, constants) goes there too, or into a new cell. The checks are put back as
-they were before they are graded, and the experiments between them are not run then."""
+**Graded: {exercises} exercises, {points} points.** Write each answer into its exercise's cell;
+what it needs (functions of your own, constants) goes there too, or into a new cell. The checks are
+put back as they were before they are graded, and the experiments between them are not run then."""
 SOLUTION = """\
 {blank}
 ### BEGIN SOLUTION
@@ -54,14 +54,14 @@ def main(argv: list[str] | None = None, root: Path = ROOT) -> int:
     parser.add_argument("--otter", action="store_true", help="for otter-grader, not nbgrader")
     args = parser.parse_args(argv)
     source = args.folder if args.otter else args.folder / "source"
-    exercises = load_exercises(root)
+    exercises = load_exercises()
     for name in sorted(path.stem for path in (root / "lessons").glob("[0-9]*.md")):
         notebook = assignment(root, name, exercises)
         if args.otter:
             notebook = master(name, notebook)
         path = source / name / f"{name}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text_of(notebook), encoding="utf-8", newline="\n")
+        nbformat.write(notebook, path)
         print(path, flush=True)
     if not args.otter:
         settle(root, args.folder)
@@ -102,9 +102,7 @@ def assignment(root: Path, name: str, exercises: Mapping[str, Any]) -> NotebookN
             cell.metadata["nbgrader"] = _marks(cell.id, locked=True)
         elif cell.id not in needed:
             cell.metadata["tags"] = ["skip-execution"]  # nbclient's word
-    said = GRADED.format(
-        exercises=_count(len(points), "exercise"), points=_count(sum(points), "point")
-    )
+    said = GRADED.format(exercises=len(points), points=sum(points))
     badge_and_links = r"(?s)\n\n.*?\*\*Exercise edition\*\*\n\n"
     title, rest = re.split(badge_and_links, notebook.cells[0].source, maxsplit=1)
     notebook.cells[0].source = f"{title}\n\n{said}\n\n{rest}"
@@ -115,7 +113,7 @@ def _grade(root: Path, exercise: Any, cells: list[NotebookNode]) -> None:
     """Turn an exercise's four cells into nbgrader's."""
     card, answer, check, hints = cells
     points, spec = exercise.card.difficulty, "{0.__module__}:{0.__qualname__}"
-    card.source += f" · {_count(points, 'point')}"
+    card.source += f" · points: {points}"
     solution = definition(root, spec.format(exercise.reference))
     answer.source = SOLUTION.format(blank=answer.source, solution=solution)
     answer.metadata["nbgrader"] = _marks(check.id.replace("check", "answer"), solution=True)
@@ -134,10 +132,6 @@ def _standing_alone(root: Path, text: str) -> str:
     """A text whose pictures stand in it, and whose links lead to the web or to itself."""
     link = r"\[([^]]+)\]\((?![a-z]+:|#)[^)]+\)"
     return in_prose(with_pictures(root, text), lambda prose: re.sub(link, r"\1", prose))
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'s' * (number != 1)}"
 
 
 if __name__ == "__main__":

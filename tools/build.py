@@ -15,6 +15,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
+from helpers.checks import exercises as registered
 from tools.editions import editions
 from tools.outputs import execute, keep_outputs, load, problems, text_of, too_long
 from tools.sources import BuildError
@@ -35,7 +36,7 @@ def main(
         there = ", ".join(known) or "none yet"
         print(f"There is no lesson '{min(wrong)}'; there are: {there}.", file=sys.stderr)
         return 2
-    exercises = load_exercises(root) if exercises is None else exercises
+    exercises = load_exercises() if exercises is None else exercises
 
     stopped = []
     for name in names:
@@ -95,18 +96,17 @@ def write(root: Path, path: Path, notebook: NotebookNode) -> list[str]:
 
 
 def difference(root: Path, path: Path, notebook: NotebookNode) -> list[str]:
-    """How the file at `path` differs from `notebook`, outputs apart, and what is too long in it."""
+    """How the file at `path` differs from `notebook`, outputs apart."""
     label = _label(root, path)
-    long = [f"{label}: {sentence}" for sentence in too_long(notebook)]
     if not path.is_file():
-        return [*long, f"{label}: it is missing; build it."]
+        return [f"{label}: it is missing; build it."]
     old = load(path)
     ours, theirs = ([_sources(cell) for cell in nb.cells] for nb in (notebook, old))
     if ours == theirs and notebook.metadata == old.metadata:
-        return long
+        return []
     changed = [cell for cell in [*ours, *theirs] if cell not in ours or cell not in theirs]
     what = f"cell {changed[0][0]} differs" if changed else "the order or the metadata differs"
-    return [*long, f"{label}: {what}; build it again."]
+    return [f"{label}: {what}; build it again."]
 
 
 def _sources(cell: NotebookNode) -> tuple[str, str, str, NotebookNode]:
@@ -117,13 +117,9 @@ def _label(root: Path, path: Path) -> str:
     return path.relative_to(root).as_posix()
 
 
-def load_exercises(root: Path) -> dict[str, Any]:
+def load_exercises() -> dict[str, Any]:
     """The registered exercises by id."""
-    if str(root) not in sys.path:
-        sys.path.insert(0, str(root))
-    from helpers.checks import exercises
-
-    return {exercise.id: exercise for exercise in exercises()}
+    return {exercise.id: exercise for exercise in registered()}
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """Makes and keeps `.venv`, the course's own Python environment. Standard library only."""
 
-import hashlib
 import importlib.util
 import json
 import os
@@ -34,10 +33,10 @@ class Problem(Exception):
 class Environment:
     """The `.venv` of the course in `root`.
 
-    A stamp in it names what was installed (a hash of the requirement files and the Python version),
-    so that the next run installs nothing; it is written only after success. A mark stands while
-    something is being installed: one left behind tells that this was cut off, and .venv is made
-    again, since nobody knows which packages are whole.
+    A stamp in it holds what was asked for (the requirement files and the Python version), so that
+    the next run installs nothing; it is written only after success. A mark stands while something
+    is being installed: one left behind tells that this was cut off, and .venv is made again, since
+    nobody knows which packages are whole.
     """
 
     name = ".venv"
@@ -49,7 +48,7 @@ class Environment:
         self.folder = self.root / self.name
         windows = os.name == "nt"
         self.python = self.folder / ("Scripts/python.exe" if windows else "bin/python")
-        self.stamp = self.folder / "course-installed.json"
+        self.stamp = self.folder / "course-packages.json"
         self.mark = self.folder / "course-installing"
         self.half_installed = False
 
@@ -80,14 +79,14 @@ class Environment:
 
     # What is there
 
-    def version(self) -> tuple[int, ...] | None:
-        """(3, 11) if its Python starts; None if there is none or it is broken."""
-        question = "import sys; print(*sys.version_info[:2])"
+    def version(self) -> str | None:
+        """Its Python's version, if that starts; None if there is none or it is broken."""
+        question = "import sys; print(*sys.version_info[:2], sep='.')"
         try:
             command = [self.python, "-I", "-S", "-c", question]
-            answer = subprocess.run(command, capture_output=True, check=True, timeout=60)
-            return tuple(int(part) for part in answer.stdout.split())
-        except (OSError, ValueError, subprocess.SubprocessError):
+            answer = subprocess.run(command, capture_output=True, check=True, timeout=60, text=True)
+            return answer.stdout.strip()
+        except (OSError, subprocess.SubprocessError):
             return None
 
     def requirements(self, dev: bool) -> list[Path]:
@@ -97,30 +96,25 @@ class Environment:
         """What pip reads."""
         return self.requirements(dev)
 
-    def fingerprint(self, dev: bool, version: tuple[int, ...] | None) -> str:
-        """Of all that decides what gets installed."""
-        digest = hashlib.sha256(repr(version).encode())
-        for file in self.requirements(dev):
-            digest.update(file.read_bytes().replace(b"\r\n", b"\n"))
-        return digest.hexdigest()
+    def wanted(self, dev: bool) -> dict[str, str | None]:
+        """All that decides what gets installed."""
+        lists = {file.name: file.read_text("utf-8") for file in self.requirements(dev)}
+        return {"python": self.version(), **lists}
 
     def is_ready(self, dev: bool) -> bool:
-        version = self.version()
-        if version is None or self.mark.exists() or not self.stamp.exists():
+        if self.mark.exists() or not self.stamp.exists():
             return False
-        return self.fingerprint(dev, version) in self.stamp.read_text()
+        return self.wanted(dev).items() <= json.loads(self.stamp.read_text("utf-8")).items()
 
     def fault(self) -> str | None:
         """Why nothing can be installed into it; None if it is sound."""
-        version = self.version()
         if self.mark.exists():
             return "Setting up was cut off last time"
-        if version is None:
+        if self.version() is None:
             return f"The Python in {self.name} does not start (was it moved, or Python upgraded?)"
-        if version < (3, 11):
-            return f"The Python in {self.name} is too old"
-        if subprocess.run([self.python, "-I", "-c", "import pip"], capture_output=True).returncode:
-            return f"The pip in {self.name} is missing"
+        question = "import pip, sys; sys.exit(sys.version_info < (3, 11))"
+        if subprocess.run([self.python, "-I", "-c", question], capture_output=True).returncode:
+            return f"The Python in {self.name} is too old, or has no pip"
         return None
 
     # Making it
@@ -142,16 +136,15 @@ class Environment:
         self.stamp.unlink(missing_ok=True)
         self.mark.touch()
         self.install(dev)
-        self.write_stamp(dev)
+        self.stamp.write_text(json.dumps(self.wanted(dev)), encoding="utf-8")
         self.mark.unlink()
         print(f"Set up, in {time.monotonic() - started:.0f} s.", flush=True)
         self.compile_meanwhile()
 
     def remove(self) -> None:
         """Delete it, if it is a Python environment and not somebody's folder of that name."""
-        folder = self.folder.is_dir() and not self.folder.is_symlink()
         ours = (self.folder / "pyvenv.cfg").exists() or self.mark.exists()
-        if not folder or not (ours or not any(self.folder.iterdir())):
+        if self.folder.is_symlink() or not ours:
             raise Problem(
                 f"'{self.folder}' is in the way and is no Python environment: rename it and run "
                 "this again."
@@ -166,7 +159,7 @@ class Environment:
 
     def make(self) -> None:
         self.check_space(SPACE)
-        if not (importlib.util.find_spec("venv") and importlib.util.find_spec("ensurepip")):
+        if importlib.util.find_spec("ensurepip") is None:
             package = "python{}.{}-venv".format(*sys.version_info)
             raise Problem(
                 "This Python lacks the module that makes environments; on Debian or Ubuntu install "
@@ -183,7 +176,7 @@ class Environment:
             [sys.executable, "-m", "venv", self.folder], f"making {self.name}"
         )
         if status:
-            raise Problem(f"Making {self.name} failed: {explain(output, self.root)}")
+            raise Problem(f"Making {self.name} failed: {explain(output)}")
 
     def check_space(self, needed: float) -> None:
         free = shutil.disk_usage(self.root).free
@@ -201,7 +194,7 @@ class Environment:
         if status:
             if not self.half_installed:
                 self.mark.unlink()  # what there is can stay
-            raise Problem(f"Installing failed: {explain(output, self.root)}")
+            raise Problem(f"Installing failed: {explain(output)}")
 
     def install_torch_for_cpu(self) -> None:
         """PyPI's torch for Linux brings gigabytes of CUDA that the course never uses: avoid them.
@@ -217,11 +210,6 @@ class Environment:
         if status and platform.machine() == "x86_64":
             print("PyTorch for CPUs is out of reach; the usual PyTorch is 3 GB larger.", flush=True)
             self.check_space(SPACE_WITH_CUDA)
-
-    def write_stamp(self, dev: bool) -> None:
-        version = self.version()
-        prints = [self.fingerprint(each, version) for each in ((False, True) if dev else (False,))]
-        self.stamp.write_text(json.dumps(prints))
 
     def compile_meanwhile(self) -> subprocess.Popen:
         """Write bytecode on one core while JupyterLab starts: half of pip's work, were it pip's."""
@@ -327,9 +315,6 @@ REASONS = {
     r"no space left|Errno 28\b|WinError 112|not enough space": (
         "the disk is full; make room for about 3 GB (here and in {temporary}) and run this again."
     ),
-    r"read-only file system|Errno 30\b": (
-        "'{root}' cannot be written; copy the course to a folder of your own."
-    ),
     r"long path|WinError 206|Errno 36\b|file ?name too long": (
         "a path grew too long for this system; move the course to a short one, such as C:\\course."
     ),
@@ -350,13 +335,13 @@ REASONS = {
 }
 
 
-def explain(output: str, root: Path) -> str:
+def explain(output: str) -> str:
     """The end of a sentence: why this output came, and what to do."""
     for pattern, reason in REASONS.items():
         if re.search(pattern, output, re.IGNORECASE):
             python = "{}.{}".format(*sys.version_info)
             machine = f"Python {python} on {platform.system()} {platform.machine()}"
-            return reason.format(root=root, temporary=tempfile.gettempdir(), machine=machine)
+            return reason.format(temporary=tempfile.gettempdir(), machine=machine)
     lines = [line.strip() for line in output.splitlines() if line.strip()] or ["nothing"]
     errors = [line for line in lines if re.match("error", line, re.IGNORECASE)]
     return f"its last words were: {(errors or lines)[-1]}"

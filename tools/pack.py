@@ -16,7 +16,6 @@ import nbformat
 from tools.build import FOLDERS, ROOT
 from tools.editions import SETUP, with_pictures
 from tools.folder import writable
-from tools.outputs import text_of
 
 PARTS = ("helpers", "data", "pyproject.toml", "NAMES.md")
 ZIP = "course.zip"
@@ -34,8 +33,8 @@ def main(argv: list[str] | None = None, root: Path = ROOT) -> int:
         target = folder / Path(place).relative_to(FOLDERS[0])
         target.mkdir(exist_ok=True)
         for path in sorted((root / place).glob("*.ipynb")):
-            text = text_of(packed(root, nbformat.read(path, as_version=4)))
-            (target / path.name).write_text(text, encoding="utf-8", newline="\n")
+            notebook = packed(root, nbformat.read(path, as_version=4))
+            nbformat.write(notebook, target / path.name)
             print(target / path.name, flush=True)
     write_zip(root, folder / ZIP)
     shutil.copy(folder / ZIP, target)

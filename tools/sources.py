@@ -102,30 +102,30 @@ def shuffled(source: str, exercise: str) -> str:
     return "\n".join(found)
 
 
-def giveaways(source: str) -> dict[str, str]:
-    """What would give the cut bodies of `source` away: line, squeezed -> as it stands there.
+def giveaways(source: str) -> list[str]:
+    """The lines that would give the cut bodies of `source` away, without comments.
 
-    Lines with SHORTEST_LEAK characters or more count, without whitespace and comments, unless they
-    are an idiom: the header of a block (what it holds counts), a call without arguments, `super()`.
+    Lines with SHORTEST_LEAK characters or more count, without whitespace, unless they are an idiom:
+    the header of a block (what it holds counts), a call without arguments, `super()`.
     """
-    found = {}
-    for _, first, last in _blanks(source):
-        for line in source.split("\n")[first - 1 : last]:
-            shown = _without_comment(line)
-            key = _squeeze(shown).rstrip(",")
-            if len(key) >= SHORTEST_LEAK and not _IDIOM.fullmatch(key):
-                found[key] = shown
-    return found
+    rows = source.split("\n")
+    bodies = [rows[first - 1 : last] for _, first, last in _blanks(source)]
+    lines = [_without_comment(line) for body in bodies for line in body]
+    return [
+        line
+        for line in lines
+        if len(_squeeze(line)) >= SHORTEST_LEAK and not _IDIOM.fullmatch(_squeeze(line))
+    ]
 
 
 def _without_comment(line: str) -> str:
     return re.sub(r"(^|\s)#.*", "", line).strip()
 
 
-def leak(secrets: dict[str, str], text: str) -> str | None:
+def leak(secrets: list[str], text: str) -> str | None:
     """The first of `giveaways` in a code cell or visible Markdown, however it is laid out."""
     seen = _squeeze(text)
-    return next((shown for key, shown in secrets.items() if key in seen), None)
+    return next((line for line in secrets if _squeeze(line) in seen), None)
 
 
 def in_prose(text: str, change: Callable[[str], str]) -> str:
@@ -145,21 +145,12 @@ def _first_row(node: ast.AST) -> int:
     return min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
 
 
-def _code(function: ast.FunctionDef) -> list[ast.stmt]:
-    """A function's statements without its docstring."""
-    return function.body[1:] if ast.get_docstring(function) is not None else function.body
-
-
 def _functions(tree: ast.Module | ast.ClassDef) -> Iterator[ast.FunctionDef]:
-    """Functions and methods, in order, whose body is more than a docstring, `...` or `pass`."""
+    """Functions and methods, in order, but stubs of one line, `def hook(self): ...`."""
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
             yield from _functions(node)
-        elif isinstance(node, ast.FunctionDef) and not all(
-            isinstance(s, ast.Pass)
-            or (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))
-            for s in _code(node)
-        ):
+        elif isinstance(node, ast.FunctionDef) and node.body[0].lineno > node.lineno:
             yield node
 
 
@@ -191,12 +182,8 @@ def _comment_rows(source: str) -> set[int]:
 
 def _body_rows(node: ast.FunctionDef, lines: list[str], comments: set[int]) -> tuple[int, int]:
     """First and last row of a body, its comments included, its docstring not."""
-    start = _code(node)[0]
+    start = node.body[1 if ast.get_docstring(node) is not None else 0]
     first, last = _first_row(start), node.end_lineno or node.lineno
-    if lines[first - 1][: start.col_offset].strip():
-        raise BuildError(
-            f"'{node.name}' has code beside its signature or docstring; give it a line."
-        )
     while first - 1 in comments or not lines[first - 2].strip():
         first -= 1
     return first, last
@@ -204,4 +191,4 @@ def _body_rows(node: ast.FunctionDef, lines: list[str], comments: set[int]) -> t
 
 def _squeeze(text: str) -> str:
     """Text without whitespace and trailing commas."""
-    return re.sub(r",(?=[)\]}])", "", re.sub(r"\s+", "", text))
+    return re.sub(r",(?=[)\]}]|$)", "", re.sub(r"\s+", "", text))
