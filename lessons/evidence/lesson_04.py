@@ -15,6 +15,7 @@ from helpers.training.settings import DEMOS, Setting, get_setting
 from lessons.evidence.shared import Evidence, Lab, alike, at_the_bar, both, higher, means
 
 SPARSE = "SparsePendulum-v0"
+LOOP = f"algorithms/ddpgfd_{SPARSE}"
 LOW = 34  # the clumsy teacher's mean return
 
 lab, lab_02 = Lab("04_break_it"), Lab("02_break_it")
