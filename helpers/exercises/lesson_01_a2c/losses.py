@@ -10,7 +10,7 @@ from torch import nn
 
 from helpers.algorithms.reinforce import actor_loss, critic_loss
 from helpers.checks.exercise import Case
-from helpers.exercises.observing import asked, with_gradients
+from helpers.exercises.observing import asked, gradients_to
 from helpers.exercises.properties import (
     gives_tensors,
     leaves_no_gradients,
@@ -20,11 +20,6 @@ from helpers.exercises.properties import (
 )
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import floats, leaf
-
-
-def observe_actor_loss(function, log_probs, advantages):
-    loss = asked(function, log_probs, advantages)
-    return with_gradients("loss", loss, {"log_probs": log_probs})
 
 
 def actor_loss_cases(rng: np.random.Generator) -> list[Case]:
@@ -44,7 +39,7 @@ def calls_no_backward(function, case):
 
 
 ACTOR_LOSS = exercise(
-    __file__, "1.3", actor_loss, actor_loss_cases, observe_actor_loss,
+    __file__, "1.3", actor_loss, actor_loss_cases, gradients_to({"log_probs": 0}, asked),
     properties=spares("advantages", actor_loss_cases, asked)
     | {"backward inside": on_every_case(actor_loss_cases, calls_no_backward)}
     | gives_tensors(actor_loss_cases, asked)
@@ -67,11 +62,6 @@ class LinearCritic(nn.Module):
         return "V = " + " + ".join(terms)
 
 
-def observe_critic_loss(function, critic, obs, returns):
-    loss = asked(function, critic, obs, returns)
-    return with_gradients("loss", loss, {"the critic's weights": critic.weights})
-
-
 def critic_loss_cases(rng: np.random.Generator) -> list[Case]:
     def drawn(size: int, features: int) -> tuple:
         critic = LinearCritic(rng.normal(size=features))
@@ -87,7 +77,8 @@ def critic_loss_cases(rng: np.random.Generator) -> list[Case]:
 
 
 CRITIC_LOSS = exercise(
-    __file__, "1.5", critic_loss, critic_loss_cases, observe_critic_loss,
+    __file__, "1.5", critic_loss, critic_loss_cases,
+    gradients_to({"the critic's weights": 0}, asked),
     properties=spares("returns", critic_loss_cases, asked)
     | leaves_no_gradients(critic_loss_cases)
     | gives_tensors(critic_loss_cases, asked)

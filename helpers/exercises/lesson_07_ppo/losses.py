@@ -9,15 +9,10 @@ import numpy as np
 from helpers.algorithms.policies import approximate_kl
 from helpers.algorithms.ppo import clipped_surrogate, ppo_value_loss, probability_ratio
 from helpers.checks.exercise import Case
-from helpers.exercises.observing import asked, gradient, with_gradients
+from helpers.exercises.observing import asked, gradient, gradients_to
 from helpers.exercises.properties import gives_tensors, no_mutation, on_every_case, spares
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import leaf
-
-
-def observe_ratio(function, log_probs, old_log_probs):
-    ratios = asked(function, log_probs, old_log_probs)
-    return with_gradients("ratios", ratios, {"log_probs": log_probs})
 
 
 def log_prob_cases(rng: np.random.Generator) -> list[Case]:
@@ -38,7 +33,8 @@ def log_prob_cases(rng: np.random.Generator) -> list[Case]:
 
 
 PROBABILITY_RATIO = exercise(
-    __file__, "7.1", probability_ratio, log_prob_cases, observe_ratio,
+    __file__, "7.1", probability_ratio, log_prob_cases,
+    gradients_to({"log_probs": 0}, asked, "ratios"),
     properties=spares("old log-probabilities", log_prob_cases, asked)
     | gives_tensors(log_prob_cases, asked)
     | no_mutation(log_prob_cases),
@@ -95,11 +91,6 @@ CLIPPED_SURROGATE = exercise(
 )  # fmt: skip
 
 
-def observe_value_loss(function, values, old_values, returns, clip_range):
-    loss = asked(function, values, old_values, returns, clip_range)
-    return with_gradients("loss", loss, {"the values": values})
-
-
 def value_loss_cases(rng: np.random.Generator) -> list[Case]:
     def drawn(size: int, clip_range: float | None) -> tuple:
         old = 2 * rng.normal(size=size)
@@ -126,7 +117,7 @@ def value_loss_cases(rng: np.random.Generator) -> list[Case]:
 
 
 PPO_VALUE_LOSS = exercise(
-    __file__, "7.7", ppo_value_loss, value_loss_cases, observe_value_loss,
+    __file__, "7.7", ppo_value_loss, value_loss_cases, gradients_to({"the values": 0}, asked),
     properties=spares("returns", value_loss_cases, asked, place=2)
     | spares("old values", value_loss_cases, asked, place=1)
     | gives_tensors(value_loss_cases, asked)
