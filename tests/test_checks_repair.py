@@ -272,8 +272,7 @@ def test_one_mistake_that_is_near_a_known_one_is_not_taken_for_it(text):
 def test_what_all_pairs_have_in_common_is_told_alone():
     entries = [replace(MISTAKES[0], message=f"{n}.") for n in ("One", "Other", "Third")]
     pairs = [(entries[0], entries[1]), (entries[0], entries[2])]
-    _, message = told_of_pairs(pairs)
-    assert message.startswith("Begin with this: One. ")
+    assert told_of_pairs(pairs).message.startswith("Begin with this: One. ")
     assert told_of_pairs([*pairs, (entries[1], entries[2])]) is None
 
 

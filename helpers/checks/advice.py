@@ -6,6 +6,7 @@ import math
 import re
 from dataclasses import dataclass, field
 
+from helpers.checks.context import Diagnosis
 from helpers.checks.exercise import Mistake
 from helpers.checks.mutants import KINDS, Mutant
 from helpers.checks.source import Source
@@ -28,21 +29,23 @@ class Found:
     but_a_property: dict[tuple[str, int], list[Mutant]] = field(default_factory=dict)
 
 
-def told_of(source: Source, found: Found) -> tuple[str, str] | None:
-    """A name and a message; None where nothing was found, or in too many places."""
+def told_of(source: Source, found: Found) -> Diagnosis | None:
+    """None where nothing was found, or in too many places."""
     places = [_advice(source, *each) for each in sorted(_by_statement(source, found.lines).items())]
     match places:
         case [(look, it, do)]:
-            return ONE, f"Look at {look}. A small change to {it} alone makes it right{do}."
+            message = f"Look at {look}. A small change to {it} alone makes it right{do}."
+            return Diagnosis(ONE, message)
         case [_, _] | [_, _, _]:
             if len({*places}) == 1:
                 look, _, do = places[0]
                 start = f"Look at {look}, which occurs more than once. A small change to one of"
-                return ONE, f"{start} them alone makes it right{do}."
+                return Diagnosis(ONE, f"{start} them alone makes it right{do}.")
             each = " ".join(f"{look[0].upper()}{look[1:]}{do}." for look, _, do in places)
-            return ONE, f"One small change in one of these places makes it right. {each}"
+            message = f"One small change in one of these places makes it right. {each}"
+            return Diagnosis(ONE, message)
     if found.in_several and not places:
-        return ONE, _in_several(source, found.in_several)
+        return Diagnosis(ONE, _in_several(source, found.in_several))
     pairs = found.but_a_property
     messages = {message for message, _ in pairs}
     left = _by_statement(source, {line: changes for (_, line), changes in pairs.items()})
@@ -50,17 +53,19 @@ def told_of(source: Source, found: Found) -> tuple[str, str] | None:
         return None
     look, _, do = _advice(source, *left.popitem())
     second = f"look at {look}, where a small change is needed as well{do}."
-    return TWO, both(messages.pop(), second)
+    return Diagnosis(TWO, both(messages.pop(), second))
 
 
-def told_of_pairs(pairs: list[tuple[Mistake, Mistake]]) -> tuple[str, str] | None:
+def told_of_pairs(pairs: list[tuple[Mistake, Mistake]]) -> Diagnosis | None:
     """Both mistakes; where several pairs do the same, what all of them have in common."""
     said = {frozenset((one.message, other.message)) for one, other in pairs}
     if len(said) == 1:
-        return TWO, both(pairs[0][0].message, pairs[0][1].message)
+        return Diagnosis(TWO, both(pairs[0][0].message, pairs[0][1].message))
     in_all = frozenset.intersection(*said)
+    if not in_all:
+        return None
     more = "Then run the check again: something else may be wrong as well."
-    return (TWO, f"Begin with this: {alone(*in_all)} {more}") if in_all else None
+    return Diagnosis(TWO, f"Begin with this: {alone(*in_all)} {more}")
 
 
 def _in_several(source: Source, changes: list[Mutant]) -> str:

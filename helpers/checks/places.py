@@ -66,6 +66,10 @@ def is_shape(parent: ast.AST, node: ast.expr) -> bool:
     return named in _SIZES or (isinstance(parent, ast.keyword) and parent.arg in _SIZES)
 
 
+# Where an expression hangs: in which node, under which name and at which index, and what it is.
+Place = tuple[ast.AST, str, int | None, ast.expr]
+
+
 def put(parent: ast.AST, name: str, index: int | None, node: ast.expr) -> None:
     """Hang an expression into one of the `places`."""
     if index is None:
@@ -74,7 +78,7 @@ def put(parent: ast.AST, name: str, index: int | None, node: ast.expr) -> None:
         getattr(parent, name)[index] = node
 
 
-def places(root: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.expr]]:
+def places(root: ast.AST) -> Iterator[Place]:
     """Every expression that is read, with the place where it hangs."""
     for parent in list(ast.walk(root)):
         for name, value in ast.iter_fields(parent):

@@ -24,7 +24,7 @@ import numpy as np
 
 from helpers.checks.advice import ONE, TWO, Found, told_of, told_of_pairs
 from helpers.checks.compare import RTOL, Snapshot, close, leaves
-from helpers.checks.context import Context
+from helpers.checks.context import Context, Diagnosis
 from helpers.checks.edits import apply, compiled, source_of_reference
 from helpers.checks.exercise import Exercise, Mistake
 from helpers.checks.mutants import PASSES, Mutant, Words, mutants, words_of
@@ -59,15 +59,15 @@ _OUTSIDE = {
 }  # fmt: skip
 
 
-def explain(c: Context) -> tuple[str, str] | None:
-    """A name and a message, or None where nothing explains it."""
+def explain(c: Context) -> Diagnosis | None:
+    """None where nothing explains it."""
     with suppress(KeyboardInterrupt), _apart() as alarm:
         search = _Search(c, alarm)
         if c.source and (found := search.in_one_method(c.source)).lines:
             return told_of(c.source, found)
         pairs = search.two_known()
         told = told_of(c.source, search.changes(c.source)) if c.source else None
-        if not pairs or (told and told[0] == ONE):
+        if not pairs or (told and told.name == ONE):
             return told  # one line is less than two mistakes
         return told_of_pairs(pairs) or told
     return None
