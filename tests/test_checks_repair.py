@@ -97,11 +97,6 @@ def test_the_line_is_named_and_the_kind_of_change_not_the_change(line, kind, tex
     assert "`next_value`" not in result.message
 
 
-TWICE = """\
-future = next_value * (1 - over)
-future = future * gamma
-future = future * gamma
-return reward + future - value"""
 EITHER_LINE = """\
 future = 2 * gamma * next_value * (1 - over)
 later = future * 1
@@ -136,8 +131,6 @@ return (
         (EITHER_LINE, "one line", ["One small change in one of these places makes it right. `fut",
                                    "`future = 2 * gamma * next_value * (1 - over)`: leave out `2",
                                    "`later = future * 1`: use another number instead of `1`."]),
-        (TWICE, "one line", ["Look at `future = future * gamma`, which occurs more than once. A sm",
-                             "A small change to one of them alone makes it right: "]),
         (SAME_SLIP, "one line", ["The same small change in several places makes it right",
                                  ": leave out `.clip(-0.1, 0.1)`."]),
         (STANDARDISED, "one line", ["leave only `reward` of `(reward - reward.mean())"]),

@@ -32,20 +32,17 @@ class Found:
 def told_of(source: Source, found: Found) -> Diagnosis | None:
     """None where nothing was found, or in too many places."""
     places = [_advice(source, *each) for each in sorted(_by_statement(source, found.lines).items())]
+    message = None
     match places:
         case [(look, it, do)]:
             message = f"Look at {look}. A small change to {it} alone makes it right{do}."
-            return Diagnosis(ONE, message)
         case [_, _] | [_, _, _]:
-            if len({*places}) == 1:
-                look, _, do = places[0]
-                start = f"Look at {look}, which occurs more than once. A small change to one of"
-                return Diagnosis(ONE, f"{start} them alone makes it right{do}.")
             each = " ".join(f"{look[0].upper()}{look[1:]}{do}." for look, _, do in places)
             message = f"One small change in one of these places makes it right. {each}"
-            return Diagnosis(ONE, message)
-    if found.in_several and not places:
-        return Diagnosis(ONE, _in_several(source, found.in_several))
+        case [] if found.in_several:
+            message = _in_several(source, found.in_several)
+    if message:
+        return Diagnosis(ONE, message)
     pairs = found.but_a_property
     messages = {message for message, _ in pairs}
     left = _by_statement(source, {line: changes for (_, line), changes in pairs.items()})
@@ -58,6 +55,8 @@ def told_of(source: Source, found: Found) -> Diagnosis | None:
 
 def told_of_pairs(pairs: list[tuple[Mistake, Mistake]]) -> Diagnosis | None:
     """Both mistakes; where several pairs do the same, what all of them have in common."""
+    if not pairs:
+        return None
     said = {frozenset((one.message, other.message)) for one, other in pairs}
     if len(said) == 1:
         return Diagnosis(TWO, both(pairs[0][0].message, pairs[0][1].message))

@@ -11,7 +11,7 @@ from contextlib import redirect_stderr
 from dataclasses import dataclass, replace
 from typing import Any
 
-from helpers.checks.compare import Leaf, Snapshot, convert, types
+from helpers.checks.compare import Snapshot, convert, types
 from helpers.checks.diagnose import diagnose, left_blank, not_started
 from helpers.checks.display import Report, Result, as_text, report
 from helpers.checks.exercise import Exercise, call, exercises, find
@@ -248,16 +248,9 @@ def _usable(exercise: Exercise, candidate: Callable, got: Outcome) -> tuple[Call
     def converted(*args: Any, **kwargs: Any) -> Any:
         return convert(candidate(*args, **kwargs), template)
 
-    return converted, f"{MINE[:-1]}, with its output converted to {_type_name(template)}."
+    return converted, f"{MINE[:-1]}, with its output converted to the types that they expect."
 
 
 def _output(exercise: Exercise, seen: Snapshot) -> Snapshot:
     """What the function returned, out of what was observed."""
     return [seen[name] for name in exercise.output] if exercise.output else seen
-
-
-def _type_name(template: Snapshot) -> str:
-    if not isinstance(template, Leaf):
-        return "the types that they expect"
-    names = {"array": "a numpy array", "tensor": "a torch tensor", "number": "a plain number"}
-    return f"{names.get(template.kind, template.kind)} ({template.dtype})"

@@ -83,7 +83,4 @@ def _whatever_the_values(c: Context) -> list[str]:
     seen = c.got.observations[c.failing[0]]
     if wrong == {"loss"} and isinstance(seen, dict) and any("gradient" in key for key in seen):
         said.append("Its gradients are right: only the number itself differs.")
-    missing = [d.where for _, d in c.all_differences() if d.kind == "none" and d.where]
-    if gradients := [where for where in missing if "gradient" in where]:
-        said.append(f"The {gradients[0]} is missing as well.")
     return said
