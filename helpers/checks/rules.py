@@ -1,6 +1,6 @@
 """All rules, in the order in which they are tried: from a context each makes a diagnosis, or None.
 
-`outputs`, `lengths` and `differs` look at what an answer gave, `errors` at what stopped it,
+`outputs` and `differs` look at what an answer gave, `errors` at what stopped it,
 `remarks` at its source, and `repair` at what a small change of it would do.
 """
 
@@ -10,7 +10,6 @@ from dataclasses import replace
 from helpers.checks.advice import TWO
 from helpers.checks.context import Context, Diagnosis, Rule
 from helpers.checks.errors import error
-from helpers.checks.lengths import off_by_a_length
 from helpers.checks.outputs import (
     another_at_each_call,
     draws_elsewhere,
@@ -54,7 +53,7 @@ def explained(c: Context) -> Diagnosis | None:
     return found or plain
 
 
-OF_VALUES = (not_a_number, shape, whole_numbers, factor, off_by_a_length)
+OF_VALUES = (not_a_number, shape, whole_numbers, factor)
 RULES = (
     other_arguments,
     unfinished,
