@@ -44,11 +44,6 @@ def squares_of_rows(pair):
     return (pair.obs**2).sum(dim=1).mean()
 
 
-def digits(x):
-    rest, whole = np.modf(x)
-    return np.arange(9)[whole.astype(int)] + rest
-
-
 def clipped(values, clip_range):
     return np.clip(values, -clip_range, clip_range) ** 3 + values
 
@@ -62,7 +57,6 @@ def clipped_cases(rng):
 SCALED = exercise_of(scaled, lambda rng: [([1.0, 2.5], 3.0), ([0.5, 4.0, -1.5], 1.5)])
 HALVED = exercise_of(halved, lambda rng: [(torch.tensor([1.0, 2.0, 5.0]),)])
 PAIR = exercise_of(squares_of_rows, pairs)
-DIGITS = exercise_of(digits, lambda rng: [(np.array([1.5, 3.25]),), (np.array([7.75]),)])
 CLIPPED = exercise_of(clipped, clipped_cases)
 
 # --- A function's body, and what is said of it ----------------------------------------------------
@@ -118,8 +112,6 @@ OF_SCALED = {  # of `x`, a list, and the number `by`
     # The line of theirs, not of the function that it calls.
     "def plus(x):\n    return [entry + None for entry in x]\n\n\n"
     "def scaled(x, by):\n    return plus(x)": "at `return plus(x)` (line",
-    "def other(x, by):\n    return [entry * by + 1 for entry in x]\n\n\n"
-    "def scaled(x, by):\n    return other(by, x)": "swapped `x` and `by` in `other(by, x)`.",
 }
 OF_HALVED = {  # of `x`, a tensor
     "return torch.pow(x.numpy(), 1.0)": "This function of torch takes tensors",
@@ -186,9 +178,6 @@ SENTENCES = [
     for exercise, sentences in (
         (SCALED, OF_SCALED), (HALVED, OF_HALVED), (PAIR, OF_PAIR), (LOSS, OF_LOSS),
         (DOUBLE, OF_DOUBLE),
-        (DIGITS, {"whole, rest = np.modf(x)\nreturn np.arange(9)[whole] + rest": (
-            "`np.modf` gives `rest` and `whole` in this order"
-        )}),
         (CLIPPED, {"near = np.clip(values, -clip_range, clip_range)\n"
                    "return 2 * values + clip_range * values.mean() - 0.7": (
             "`near` is computed, in `near = np.clip(values, -clip_range, clip_range)`"

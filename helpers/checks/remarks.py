@@ -2,12 +2,11 @@
 
 `rules` asks them where there is a source.
 
-A loop that ends at once, a line without effect, a name or an argument that is never used, two
-arguments in each other's place, and where a gradient stops.
+A loop that ends at once, a line without effect, a name or an argument that is never used, and where
+a gradient stops.
 """
 
 import ast
-import inspect
 from collections.abc import Iterable, Iterator
 
 from helpers.checks.context import Context
@@ -86,35 +85,6 @@ def unused_argument(c: Context, source: Source) -> str | None:
 def _names(nodes: Iterable[ast.AST], context: type) -> set[str]:
     """The names that are read (`ast.Load`) or set (`ast.Store`) there."""
     return {x.id for x in nodes if isinstance(x, ast.Name) and isinstance(x.ctx, context)}
-
-
-# --- What is in another's place -------------------------------------------------------------------
-
-
-def swapped(c: Context, source: Source) -> str | None:
-    """Two arguments of a call, or two results of one, in each other's place: by their names."""
-    in_order = {(called, *sorted(names)): names for called, names in _unpacked(c.given)}
-    for called, names in _unpacked(source.node):
-        right = in_order.get((called, *sorted(names)), names)
-        if right != names:
-            order = f"`{called}` gives {listed(right)} in this order"
-            return f"{order}, and you unpack them in another."
-    for call in (each for each in ast.walk(source.node) if isinstance(each, ast.Call)):
-        function = source.surroundings.get(getattr(call.func, "id", ""))
-        taken = [*inspect.signature(function).parameters] if inspect.isfunction(function) else []
-        passed = [ast.unparse(each).split(".")[-1] for each in call.args]
-        places = [(name, its) for name, its in zip(taken, passed, strict=False) if name != its]
-        for one, other in (each for each in places if each[::-1] in places):
-            return f"You swapped `{one}` and `{other}` in `{ast.unparse(call)}`."
-    return None
-
-
-def _unpacked(node: ast.AST) -> Iterator[tuple[str, list[str]]]:
-    """Each call whose results get several names: what is called, and the names."""
-    for each in (x for x in ast.walk(node) if isinstance(x, ast.Assign)):
-        if isinstance(each.value, ast.Call) and isinstance(each.targets[0], ast.Tuple):
-            names = [ast.unparse(x) for x in each.targets[0].elts]
-            yield ast.unparse(each.value.func), names
 
 
 # --- Where a gradient stops -----------------------------------------------------------------------

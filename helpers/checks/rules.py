@@ -22,13 +22,7 @@ from helpers.checks.outputs import (
     unfinished,
     whole_numbers,
 )
-from helpers.checks.remarks import (
-    ends_at_once,
-    line_without_effect,
-    swapped,
-    unused_argument,
-    unused_name,
-)
+from helpers.checks.remarks import ends_at_once, line_without_effect, unused_argument, unused_name
 from helpers.checks.repair import explain
 
 IN_A_LOOP = "return in a loop"
@@ -72,6 +66,6 @@ def remarks(c: Context, told: Diagnosis) -> list[str]:
         return []
     rules: list[Callable] = [line_without_effect]
     rules += [ends_at_once] * ("loop" not in told.message)
-    rules += [unused_name, swapped] * (told.name in (None, "error", "unusable output"))
+    rules += [unused_name] * (told.name in (None, "error", "unusable output"))
     rules += [unused_argument] * (told.name is None)
     return list(filter(None, (rule(c, c.source) for rule in rules)))
