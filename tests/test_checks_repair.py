@@ -133,7 +133,7 @@ return (
                                    "`later = future * 1`: use another number instead of `1`."]),
         (SAME_SLIP, "one line", ["The same small change in several places makes it right",
                                  ": leave out `.clip(-0.1, 0.1)`."]),
-        (STANDARDISED, "one line", ["leave only `reward` of `(reward - reward.mean())"]),
+        (STANDARDISED, "one line", ["leave out `(... - reward.mean()) / (reward.std() + 1e-8)`"]),
         (AN_ERROR, "error", ["leave out `+ 1`"]),
         ("return reward + gamma * next_value * (1 - over)", "the value is missing", []),
         ("return np.tanh(np.sin(reward) * np.cumsum(value)) + 3", None, []),
@@ -190,8 +190,8 @@ return result"""
          "use another axis instead of `0`, which runs from row to row"),
         (double, [[1.0], [1.0, -2.0, 3.0]],
          "some_values = x\n"
-         "return 2 * ((some_values - some_values.mean()) / (some_values.std() + 0.0000001))",
-         "leave only `some_values` of `(some_values - some_values. ... "),
+         "return 2 * ((some_values - some_values.mean()) / (some_values.std() + 0.000000001))",
+         "leave out `(... - some_values.mean())  ... "),
     ],
 )  # fmt: skip
 def test_other_kinds_of_changes(reference, inputs, text, says):

@@ -1,7 +1,6 @@
 """What came of the search for the wrong line, in words: where to look, and what kind of change."""
 
 import ast
-import itertools
 import math
 import re
 from dataclasses import dataclass, field
@@ -105,9 +104,6 @@ def _advice(source: Source, lines: tuple[int, int], changes: list[Mutant]) -> tu
             shown, key=lambda each: (known.get(each[0].kind, len(known)), len(each[1]))
         )
         do = f": {change.kind.format(which(source, change, text))}"
-        whole = source.text(change.part) if change.part and change.kept else None
-        if change.kept and whole and text in (whole, _ends(whole)):
-            do = f": leave only `{source.text(change.kept)}` of `{text}`"
         places = {*change.also, change.part.lineno, change.part.end_lineno} if change.part else ()
         if last > first and len(places) == 1 and change.part:
             look, it = f"`{source.line(change.part.lineno)}`", "this line"
@@ -138,21 +134,15 @@ def which(source: Source, change: Mutant, text: str) -> str:
 
 
 def _part(source: Source, change: Mutant) -> str:
-    """The text that is changed, or what is left out of it."""
+    """The text that is changed, or what is left out of it: `/ 2`, `np.clip(..., -1, 1)`."""
     part = change.part
     if part is None:
         return source.line(change.line)
     text = source.text(part)
     if change.kept is not None:
-        kept = source.text(change.kept)
-        if isinstance(part, ast.Call) and f"({kept}, " in text:
-            return text.replace(kept, "...", 1)
-        if isinstance(part, ast.Call) and change.kept in part.args:
-            return f"{source.text(part.func)}(...)"
         before, after = _around(source, part, change.kept)
-        rest = f"{before}{after}".strip(" ,")
-        between = before.strip() and after.strip()
-        return text if between or not _whole(rest) else rest  # all of it: `kept` is told as well
+        between = "..." if before.strip() and after.strip() else ""
+        return f"{before}{between}{after}".strip()
     if isinstance(part, ast.Attribute) and not isinstance(part.value, ast.Name):
         return f".{part.attr}"
     return text
@@ -170,12 +160,6 @@ def _around(source: Source, part: ast.expr, kept: ast.expr) -> tuple[str, str]:
     if before.endswith("(") and after.startswith(")"):
         before, after = before[:-1], after[1:]
     return before, after
-
-
-def _whole(text: str) -> bool:
-    """Whether each bracket in it is closed, and none is closed that was not opened."""
-    depths = itertools.accumulate((c in "([") - (c in ")]") for c in text)
-    return all(depth >= 0 for depth in depths) and text.count("(") == text.count(")")
 
 
 def both(first: str, second: str) -> str:
