@@ -37,6 +37,13 @@ def values(given: Any) -> np.ndarray:
     return np.array(given, dtype=float)
 
 
+def kind_of(given: Any) -> str:
+    """As "tensor (4, 1) float32"."""
+    kind = "tensor" if isinstance(given, torch.Tensor) else type(given).__name__
+    shape = f" {tuple(given.shape)}" if hasattr(given, "shape") else ""
+    return f"{kind}{shape} {str(getattr(given, 'dtype', '')).removeprefix('torch.')}".strip()
+
+
 def gradients_to(
     into: Mapping[str, int], ask: Callable[..., Any] = call, name: str = "loss"
 ) -> Callable[..., dict[str, Any]]:
