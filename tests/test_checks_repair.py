@@ -145,10 +145,6 @@ def test_what_is_told_of_one_line_or_several(text, diagnosis, says):
     assert all(each in result.message for each in says), result.message
 
 
-def total(x):
-    return (x**2).sum()
-
-
 def doubled_where_positive(x):
     return np.where(x > 0, 2 * x, 0.0)
 
@@ -178,10 +174,6 @@ return result"""
 @pytest.mark.parametrize(
     ("reference", "inputs", "text", "says"),
     [
-        # Without `* penalty` 0.001 would be left, within the tolerance of a sum of dozens.
-        (total, [3 * np.random.default_rng(n).normal(size=n) for n in (5, 9, 20)],
-         "penalty = (np.abs(x) ** 3).sum()\nreturn (x**2).sum() + 1e-3 * penalty",
-         "leave out `+ 1e-3 * penalty`"),
         (doubled_where_positive, [[1.0, -2.0, 3.0], [2.0, -1.0, 0.5, -1.5]], BREAKS,
          "Look at `break`. A small change to this line alone makes it right: go on with the next"),
         (rises, [[1.0, -2.0, 3.0], [2.0, -1.0, 0.5, -1.5]], LATE,

@@ -21,10 +21,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
-
 from helpers.checks.advice import ONE, TWO, Found, told_of, told_of_pairs
-from helpers.checks.compare import RTOL, Snapshot, close, leaves
+from helpers.checks.compare import Snapshot
 from helpers.checks.context import Context, Diagnosis
 from helpers.checks.edits import apply, compiled, source_of_reference
 from helpers.checks.exercise import Mistake
@@ -49,7 +47,6 @@ WORK = 3_000_000  # calls, as many as a quiet core makes in some 6 seconds
 CHANGES, RANKED = 0.7, 0.8  # shares of it after which changes, and the ranking of pairs, end
 COMPILED = 150  # what it costs to make a changed version, in calls
 ONE_TRY, ENDLESS = 0.3, 200_000  # seconds of the processor, and what a try costs that takes them
-ROUNDING = 3e-6  # in float32, of a sum of some dozens
 MEMORY = 2**29  # bytes
 _UNSAFE = {
     "open", "exec", "eval", "compile", "input", "breakpoint", "exit", "quit", "help",
@@ -162,7 +159,7 @@ class _Search:
         """What comes of each small change of the source: of a class in which one method is wrong,
         of that method.
         """
-        found, roughly = Found(), Found()
+        found = Found()
         surroundings = _without_outside(source.surroundings)
         only = self.method(source, self.failing[:3])
         for mutant in _mutants(source.node, self.given, only):
@@ -170,10 +167,8 @@ class _Search:
                 break
             version = self._made(source.node, surroundings)
             if version and self._does(version, self.want):
-                exact = self._exactly(version)
-                self._judge_properties(version, mutant, found if exact else roughly)
-        exactly = found.lines or found.in_several or not (roughly.lines or roughly.in_several)
-        return found if exactly else roughly
+                self._judge_properties(version, mutant, found)
+        return found
 
     def method(self, source: Source, cases: list[int]) -> str | None:
         """Of a class the method that is wrong: with the course's in its place these are right."""
@@ -203,18 +198,6 @@ class _Search:
         elif broken and broken.keys() <= self.got.broken.keys():
             said = (each.message for each in self.exercise.properties if each.name in broken)
             found.but_a_property.setdefault((next(said), mutant.line), []).append(mutant)
-
-    def _exactly(self, version: Callable) -> bool:
-        """Whether a version that is right by the check's tolerance is so but for rounding: else
-        what it leaves, such as one of two small factors, may only be too small to be seen.
-        """
-        if self.exercise.rtol > RTOL:
-            return True
-        for case, want in enumerate(self.want):
-            right, its = (_numbers(each) for each in (want, self._try(version, case) or want))
-            if right.size == its.size and not close(right, its, ROUNDING, ROUNDING).all():
-                return False
-        return True
 
     def _does(
         self,
@@ -308,12 +291,6 @@ def _import(name: str, *args: Any, **kwargs: Any) -> Any:
     if name.split(".")[0] in _OUTSIDE or name.split(".")[0] not in sys.modules:
         raise ImportError(f"{name} is not imported in a try.")
     return builtins.__import__(name, *args, **kwargs)
-
-
-def _numbers(seen: Snapshot | Raised) -> np.ndarray:
-    """All of them, in one row."""
-    parts = [leaf.value.ravel().astype(float) for leaf in leaves(seen) if leaf.numeric]
-    return np.concatenate([np.zeros(0), *parts])
 
 
 @contextmanager
