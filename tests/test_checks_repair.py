@@ -84,7 +84,7 @@ ONE_LINE = [
     ("both = np.cumsum([reward, gamma * next_value * (1 - over)], axis=1)",
      "use another axis instead of the second `1`", "{}\nreturn both[-1] - value"),
     ("for i in range(len(reward) - 1, 0, -1):",
-     "let `range` end elsewhere: its end, `0`, is left out itself", ALL_BUT_THE_FIRST),
+     "use another number instead of `0`", ALL_BUT_THE_FIRST),
 ]  # fmt: skip
 
 
@@ -149,10 +149,6 @@ def doubled_where_positive(x):
     return np.where(x > 0, 2 * x, 0.0)
 
 
-def rises(x):
-    return np.diff(x, prepend=x[0])
-
-
 def sums_of_rows(x):
     return x.sum(1)
 
@@ -164,11 +160,6 @@ for i in range(len(x)):
         break
     result[i] = 2 * x[i]
 return result"""
-LATE = """\
-result = np.zeros(len(x))
-for i in range(2, len(x)):
-    result[i] = x[i] - x[i - 1]
-return result"""
 
 
 @pytest.mark.parametrize(
@@ -176,10 +167,8 @@ return result"""
     [
         (doubled_where_positive, [[1.0, -2.0, 3.0], [2.0, -1.0, 0.5, -1.5]], BREAKS,
          "Look at `break`. A small change to this line alone makes it right: go on with the next"),
-        (rises, [[1.0, -2.0, 3.0], [2.0, -1.0, 0.5, -1.5]], LATE,
-         "let `range` begin elsewhere: what comes before `2` is left out"),
         (sums_of_rows, [np.arange(6.0).reshape(2, 3), np.eye(3) + 1], "return x.sum(0)",
-         "use another axis instead of `0`, which runs from row to row"),
+         "use another axis instead of `0`"),
         (double, [[1.0], [1.0, -2.0, 3.0]],
          "some_values = x\n"
          "return 2 * ((some_values - some_values.mean()) / (some_values.std() + 0.000000001))",
