@@ -39,7 +39,10 @@ def told_of(source: Source, found: Found) -> Diagnosis | None:
             each = " ".join(f"{look[0].upper()}{look[1:]}{do}." for look, _, do in places)
             message = f"One small change in one of these places makes it right. {each}"
         case [] if found.in_several:
-            message = _in_several(source, found.in_several)
+            line = source.statement(found.in_several[0].line)
+            look, _, do = _advice(source, line, found.in_several)
+            start = "The same small change in several places makes it right, first at"
+            message = f"{start} {look}{do}."
     if message:
         return Diagnosis(ONE, message)
     pairs = found.but_a_property
@@ -64,19 +67,6 @@ def told_of_pairs(pairs: list[tuple[Mistake, Mistake]]) -> Diagnosis | None:
         return None
     more = "Then run the check again: something else may be wrong as well."
     return Diagnosis(TWO, f"Begin with this: {alone(*in_all)} {more}")
-
-
-def _in_several(source: Source, changes: list[Mutant]) -> str:
-    """Where the same is done in several places, each of which needs the same change."""
-    one_line = [
-        c for c in changes if {*map(source.statement, c.also)} == {source.statement(c.line)}
-    ]
-    look, it, do = _advice(source, source.statement(changes[0].line), one_line or changes)
-    if one_line:
-        return (
-            f"Look at {look}. The same small change in several places of {it} makes it right{do}."
-        )
-    return f"The same small change in several places makes it right, first at {look}{do}."
 
 
 def _by_statement(source: Source, lines: dict[int, list[Mutant]]) -> dict[tuple, list[Mutant]]:
