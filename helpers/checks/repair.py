@@ -123,7 +123,7 @@ class _Search:
 
     def _likeliest(self) -> list[tuple[Mistaken, Mistaken]]:
         """Pairs of entries: first those that together are wrong in most of the parts that are, and
-        in the same way; of these first those of two that are likely by themselves.
+        in the same way; of these first those with one that is likely by itself.
         """
         scored: list[tuple[Mistaken, set, set]] = []
         for tried in mistaken(self.exercise):
@@ -131,13 +131,13 @@ class _Search:
                 self.work += self.price[self.failing[0]]
                 scored.append((tried, *self._agreement(tried)))
         scored.sort(key=lambda each: (-len(each[1]), -len(each[2])))
-        pairs = list(itertools.combinations(enumerate(scored), 2))
 
-        def rank(pair: Any) -> tuple[int, int, int]:
-            (i, (_, alike, wrong)), (j, (_, its_alike, its_wrong)) = pair
-            return -len(alike | its_alike), -len(wrong | its_wrong), i + j
+        def rank(pair: Any) -> tuple[int, int]:
+            (_, alike, wrong), (_, its_alike, its_wrong) = pair
+            return -len(alike | its_alike), -len(wrong | its_wrong)
 
-        both = ((one[0], other[0]) for (_, one), (_, other) in sorted(pairs, key=rank))
+        pairs = sorted(itertools.combinations(scored, 2), key=rank)
+        both = ((one, other) for (one, *_), (other, *_) in pairs)
         return [(one, other) for one, other in both if one.entry is not other.entry]
 
     def _agreement(self, tried: Mistaken) -> tuple[set, set]:
