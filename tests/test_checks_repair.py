@@ -84,7 +84,7 @@ ONE_LINE = [
     ("both = np.cumsum([reward, gamma * next_value * (1 - over)], axis=1)",
      "use another axis instead of the second `1`", "{}\nreturn both[-1] - value"),
     ("for i in range(len(reward) - 1, 0, -1):",
-     "let `range` end elsewhere: its end, `0`, is left out itself", ALL_BUT_THE_FIRST),
+     "use another number instead of `0`", ALL_BUT_THE_FIRST),
 ]  # fmt: skip
 
 
@@ -97,11 +97,6 @@ def test_the_line_is_named_and_the_kind_of_change_not_the_change(line, kind, tex
     assert "`next_value`" not in result.message
 
 
-TWICE = """\
-future = next_value * (1 - over)
-future = future * gamma
-future = future * gamma
-return reward + future - value"""
 EITHER_LINE = """\
 future = 2 * gamma * next_value * (1 - over)
 later = future * 1
@@ -136,11 +131,9 @@ return (
         (EITHER_LINE, "one line", ["One small change in one of these places makes it right. `fut",
                                    "`future = 2 * gamma * next_value * (1 - over)`: leave out `2",
                                    "`later = future * 1`: use another number instead of `1`."]),
-        (TWICE, "one line", ["Look at `future = future * gamma`, which occurs more than once. A sm",
-                             "A small change to one of them alone makes it right: "]),
         (SAME_SLIP, "one line", ["The same small change in several places makes it right",
                                  ": leave out `.clip(-0.1, 0.1)`."]),
-        (STANDARDISED, "one line", ["leave only `reward` of `(reward - reward.mean())"]),
+        (STANDARDISED, "one line", ["leave out `(... - reward.mean()) / (reward.std() + 1e-8)`"]),
         (AN_ERROR, "error", ["leave out `+ 1`"]),
         ("return reward + gamma * next_value * (1 - over)", "the value is missing", []),
         ("return np.tanh(np.sin(reward) * np.cumsum(value)) + 3", None, []),
@@ -152,53 +145,19 @@ def test_what_is_told_of_one_line_or_several(text, diagnosis, says):
     assert all(each in result.message for each in says), result.message
 
 
-def total(x):
-    return (x**2).sum()
-
-
-def doubled_where_positive(x):
-    return np.where(x > 0, 2 * x, 0.0)
-
-
-def rises(x):
-    return np.diff(x, prepend=x[0])
-
-
 def sums_of_rows(x):
     return x.sum(1)
-
-
-BREAKS = """\
-result = np.zeros_like(x)
-for i in range(len(x)):
-    if x[i] <= 0:
-        break
-    result[i] = 2 * x[i]
-return result"""
-LATE = """\
-result = np.zeros(len(x))
-for i in range(2, len(x)):
-    result[i] = x[i] - x[i - 1]
-return result"""
 
 
 @pytest.mark.parametrize(
     ("reference", "inputs", "text", "says"),
     [
-        # Without `* penalty` 0.001 would be left, within the tolerance of a sum of dozens.
-        (total, [3 * np.random.default_rng(n).normal(size=n) for n in (5, 9, 20)],
-         "penalty = (np.abs(x) ** 3).sum()\nreturn (x**2).sum() + 1e-3 * penalty",
-         "leave out `+ 1e-3 * penalty`"),
-        (doubled_where_positive, [[1.0, -2.0, 3.0], [2.0, -1.0, 0.5, -1.5]], BREAKS,
-         "Look at `break`. A small change to this line alone makes it right: go on with the next"),
-        (rises, [[1.0, -2.0, 3.0], [2.0, -1.0, 0.5, -1.5]], LATE,
-         "let `range` begin elsewhere: what comes before `2` is left out"),
         (sums_of_rows, [np.arange(6.0).reshape(2, 3), np.eye(3) + 1], "return x.sum(0)",
-         "use another axis instead of `0`, which runs from row to row"),
+         "use another axis instead of `0`"),
         (double, [[1.0], [1.0, -2.0, 3.0]],
          "some_values = x\n"
-         "return 2 * ((some_values - some_values.mean()) / (some_values.std() + 0.0000001))",
-         "leave only `some_values` of `(some_values - some_values. ... "),
+         "return 2 * ((some_values - some_values.mean()) / (some_values.std() + 0.000000001))",
+         "leave out `(... - some_values.mean())  ... "),
     ],
 )  # fmt: skip
 def test_other_kinds_of_changes(reference, inputs, text, says):
@@ -272,8 +231,7 @@ def test_one_mistake_that_is_near_a_known_one_is_not_taken_for_it(text):
 def test_what_all_pairs_have_in_common_is_told_alone():
     entries = [replace(MISTAKES[0], message=f"{n}.") for n in ("One", "Other", "Third")]
     pairs = [(entries[0], entries[1]), (entries[0], entries[2])]
-    _, message = told_of_pairs(pairs)
-    assert message.startswith("Begin with this: One. ")
+    assert told_of_pairs(pairs).message.startswith("Begin with this: One. ")
     assert told_of_pairs([*pairs, (entries[1], entries[2])]) is None
 
 

@@ -1,11 +1,11 @@
-"""What a check says of an answer: of errors, shapes, lengths, gradients, lines without effect."""
+"""What a check says of an answer: of errors, shapes, gradients, lines without effect."""
 
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 import torch
-from test_checks import DOUBLE, LOSS, double, double_cases, exercise_of, written, wrong_version
+from test_checks import DOUBLE, LOSS, double, exercise_of, written, wrong_version
 from torch import nn
 
 from helpers.checks.core import judge
@@ -32,10 +32,6 @@ def pairs(rng):
         yield (Pair(torch.as_tensor(rng.normal(size=(rows, columns))), torch.zeros(rows)),)
 
 
-def tables(rng):
-    return [(rng.normal(size=shape),) for shape in ((2, 3), (5, 4), (3, 2))]
-
-
 def scaled(x, by):
     return [entry * by + 1 for entry in x]
 
@@ -46,15 +42,6 @@ def halved(x):
 
 def squares_of_rows(pair):
     return (pair.obs**2).sum(dim=1).mean()
-
-
-def mean_square(table):
-    return (table**2).mean()
-
-
-def digits(x):
-    rest, whole = np.modf(x)
-    return np.arange(9)[whole.astype(int)] + rest
 
 
 def clipped(values, clip_range):
@@ -69,8 +56,7 @@ def clipped_cases(rng):
 
 SCALED = exercise_of(scaled, lambda rng: [([1.0, 2.5], 3.0), ([0.5, 4.0, -1.5], 1.5)])
 HALVED = exercise_of(halved, lambda rng: [(torch.tensor([1.0, 2.0, 5.0]),)])
-PAIR, TABLE = exercise_of(squares_of_rows, pairs), exercise_of(mean_square, tables)
-DIGITS = exercise_of(digits, lambda rng: [(np.array([1.5, 3.25]),), (np.array([7.75]),)])
+PAIR = exercise_of(squares_of_rows, pairs)
 CLIPPED = exercise_of(clipped, clipped_cases)
 
 # --- A function's body, and what is said of it ----------------------------------------------------
@@ -126,8 +112,6 @@ OF_SCALED = {  # of `x`, a list, and the number `by`
     # The line of theirs, not of the function that it calls.
     "def plus(x):\n    return [entry + None for entry in x]\n\n\n"
     "def scaled(x, by):\n    return plus(x)": "at `return plus(x)` (line",
-    "def other(x, by):\n    return [entry * by + 1 for entry in x]\n\n\n"
-    "def scaled(x, by):\n    return other(by, x)": "swapped `x` and `by` in `other(by, x)`.",
 }
 OF_HALVED = {  # of `x`, a tensor
     "return torch.pow(x.numpy(), 1.0)": "This function of torch takes tensors",
@@ -194,9 +178,6 @@ SENTENCES = [
     for exercise, sentences in (
         (SCALED, OF_SCALED), (HALVED, OF_HALVED), (PAIR, OF_PAIR), (LOSS, OF_LOSS),
         (DOUBLE, OF_DOUBLE),
-        (DIGITS, {"whole, rest = np.modf(x)\nreturn np.arange(9)[whole] + rest": (
-            "`np.modf` gives `rest` and `whole` in this order"
-        )}),
         (CLIPPED, {"near = np.clip(values, -clip_range, clip_range)\n"
                    "return 2 * values + clip_range * values.mean() - 0.7": (
             "`near` is computed, in `near = np.clip(values, -clip_range, clip_range)`"
@@ -355,7 +336,7 @@ def test_another_type_than_a_check_can_use_is_named():
     assert "needed" not in judge(anything, in_a_tuple).message
 
 
-# --- Shapes and lengths ---------------------------------------------------------------------------
+# --- Shapes ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -383,43 +364,3 @@ def test_beside_a_shape_an_error_on_another_case_is_told():
     message = judge(exercise_of(lambda x: 2 * x, lambda rng: cases), lambda x: 2 * x.item()).message
     assert "has shape `()` instead of `(1, 1)`" in message
     assert "On another case it stops with `RuntimeError" in message
-
-
-@pytest.mark.parametrize(
-    ("exercise", "wrong", "says"),
-    [
-        (TABLE, lambda x: (x**2).sum(),
-         "too large as there are entries of `table`: did you take a sum"),
-        (TABLE, lambda x: (x**2).mean(axis=0).sum(), "too large as there are columns of `table`"),
-        (TABLE, lambda x: (x**2).mean() / len(x), "too small as there are rows of `table`"),
-        (PAIR, lambda p: (p.obs**2).sum(), "too large as there are rows of `pair.obs`"),
-        (PAIR, lambda p: (p.obs**2).mean(), "too small as there are columns of `pair.obs`"),
-    ],
-)  # fmt: skip
-def test_off_by_a_length_on_every_case(exercise, wrong, says):
-    result = judge(exercise, wrong)
-    assert result.diagnosis == "a length", str(result)
-    assert says in result.message
-    assert result.message.startswith("On every case the output is ")
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        lambda x: 2 * (x**2).mean(),  # the same number everywhere: a factor
-        lambda x: (x**2).mean() * (3 if len(x) == 5 else 2 if len(x) == 3 else 1.5),
-        lambda x: (x**2).mean() * (5 if len(x) == 5 else 1),  # on one case alone
-        lambda x: -(x**2).sum(),
-        lambda x: (x**2).mean() * (np.nan if len(x) == 5 else 2),
-    ],
-)
-def test_what_is_no_length_is_not_said_to_be_one(wrong):
-    assert judge(TABLE, wrong).diagnosis != "a length"
-
-
-def test_all_parts_are_off_by_the_length():
-    def observe(function, x):
-        return {"sum": function(x), "size": 7}
-
-    exercise = exercise_of(double, double_cases, observe=observe)
-    assert judge(exercise, lambda x: 2 * x * len(x)).diagnosis != "a length"

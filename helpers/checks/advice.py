@@ -1,11 +1,11 @@
 """What came of the search for the wrong line, in words: where to look, and what kind of change."""
 
 import ast
-import itertools
 import math
 import re
 from dataclasses import dataclass, field
 
+from helpers.checks.context import Diagnosis
 from helpers.checks.exercise import Mistake
 from helpers.checks.mutants import KINDS, Mutant
 from helpers.checks.source import Source
@@ -28,21 +28,23 @@ class Found:
     but_a_property: dict[tuple[str, int], list[Mutant]] = field(default_factory=dict)
 
 
-def told_of(source: Source, found: Found) -> tuple[str, str] | None:
-    """A name and a message; None where nothing was found, or in too many places."""
+def told_of(source: Source, found: Found) -> Diagnosis | None:
+    """None where nothing was found, or in too many places."""
     places = [_advice(source, *each) for each in sorted(_by_statement(source, found.lines).items())]
+    message = None
     match places:
         case [(look, it, do)]:
-            return ONE, f"Look at {look}. A small change to {it} alone makes it right{do}."
+            message = f"Look at {look}. A small change to {it} alone makes it right{do}."
         case [_, _] | [_, _, _]:
-            if len({*places}) == 1:
-                look, _, do = places[0]
-                start = f"Look at {look}, which occurs more than once. A small change to one of"
-                return ONE, f"{start} them alone makes it right{do}."
             each = " ".join(f"{look[0].upper()}{look[1:]}{do}." for look, _, do in places)
-            return ONE, f"One small change in one of these places makes it right. {each}"
-    if found.in_several and not places:
-        return ONE, _in_several(source, found.in_several)
+            message = f"One small change in one of these places makes it right. {each}"
+        case [] if found.in_several:
+            line = source.statement(found.in_several[0].line)
+            look, _, do = _advice(source, line, found.in_several)
+            start = "The same small change in several places makes it right, first at"
+            message = f"{start} {look}{do}."
+    if message:
+        return Diagnosis(ONE, message)
     pairs = found.but_a_property
     messages = {message for message, _ in pairs}
     left = _by_statement(source, {line: changes for (_, line), changes in pairs.items()})
@@ -50,30 +52,21 @@ def told_of(source: Source, found: Found) -> tuple[str, str] | None:
         return None
     look, _, do = _advice(source, *left.popitem())
     second = f"look at {look}, where a small change is needed as well{do}."
-    return TWO, both(messages.pop(), second)
+    return Diagnosis(TWO, both(messages.pop(), second))
 
 
-def told_of_pairs(pairs: list[tuple[Mistake, Mistake]]) -> tuple[str, str] | None:
+def told_of_pairs(pairs: list[tuple[Mistake, Mistake]]) -> Diagnosis | None:
     """Both mistakes; where several pairs do the same, what all of them have in common."""
+    if not pairs:
+        return None
     said = {frozenset((one.message, other.message)) for one, other in pairs}
     if len(said) == 1:
-        return TWO, both(pairs[0][0].message, pairs[0][1].message)
+        return Diagnosis(TWO, both(pairs[0][0].message, pairs[0][1].message))
     in_all = frozenset.intersection(*said)
+    if not in_all:
+        return None
     more = "Then run the check again: something else may be wrong as well."
-    return (TWO, f"Begin with this: {alone(*in_all)} {more}") if in_all else None
-
-
-def _in_several(source: Source, changes: list[Mutant]) -> str:
-    """Where the same is done in several places, each of which needs the same change."""
-    one_line = [
-        c for c in changes if {*map(source.statement, c.also)} == {source.statement(c.line)}
-    ]
-    look, it, do = _advice(source, source.statement(changes[0].line), one_line or changes)
-    if one_line:
-        return (
-            f"Look at {look}. The same small change in several places of {it} makes it right{do}."
-        )
-    return f"The same small change in several places makes it right, first at {look}{do}."
+    return Diagnosis(TWO, f"Begin with this: {alone(*in_all)} {more}")
 
 
 def _by_statement(source: Source, lines: dict[int, list[Mutant]]) -> dict[tuple, list[Mutant]]:
@@ -101,9 +94,6 @@ def _advice(source: Source, lines: tuple[int, int], changes: list[Mutant]) -> tu
             shown, key=lambda each: (known.get(each[0].kind, len(known)), len(each[1]))
         )
         do = f": {change.kind.format(which(source, change, text))}"
-        whole = source.text(change.part) if change.part and change.kept else None
-        if change.kept and whole and text in (whole, _ends(whole)):
-            do = f": leave only `{source.text(change.kept)}` of `{text}`"
         places = {*change.also, change.part.lineno, change.part.end_lineno} if change.part else ()
         if last > first and len(places) == 1 and change.part:
             look, it = f"`{source.line(change.part.lineno)}`", "this line"
@@ -134,21 +124,15 @@ def which(source: Source, change: Mutant, text: str) -> str:
 
 
 def _part(source: Source, change: Mutant) -> str:
-    """The text that is changed, or what is left out of it."""
+    """The text that is changed, or what is left out of it: `/ 2`, `np.clip(..., -1, 1)`."""
     part = change.part
     if part is None:
         return source.line(change.line)
     text = source.text(part)
     if change.kept is not None:
-        kept = source.text(change.kept)
-        if isinstance(part, ast.Call) and f"({kept}, " in text:
-            return text.replace(kept, "...", 1)
-        if isinstance(part, ast.Call) and change.kept in part.args:
-            return f"{source.text(part.func)}(...)"
         before, after = _around(source, part, change.kept)
-        rest = f"{before}{after}".strip(" ,")
-        between = before.strip() and after.strip()
-        return text if between or not _whole(rest) else rest  # all of it: `kept` is told as well
+        between = "..." if before.strip() and after.strip() else ""
+        return f"{before}{between}{after}".strip()
     if isinstance(part, ast.Attribute) and not isinstance(part.value, ast.Name):
         return f".{part.attr}"
     return text
@@ -166,12 +150,6 @@ def _around(source: Source, part: ast.expr, kept: ast.expr) -> tuple[str, str]:
     if before.endswith("(") and after.startswith(")"):
         before, after = before[:-1], after[1:]
     return before, after
-
-
-def _whole(text: str) -> bool:
-    """Whether each bracket in it is closed, and none is closed that was not opened."""
-    depths = itertools.accumulate((c in "([") - (c in ")]") for c in text)
-    return all(depth >= 0 for depth in depths) and text.count("(") == text.count(")")
 
 
 def both(first: str, second: str) -> str:

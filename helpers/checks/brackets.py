@@ -15,16 +15,10 @@ def regrouped(node: ast.expr, words: object) -> Iterator[ast.expr]:
             yield ast.BoolOp(word, [ast.UnaryOp(ast.Not(), first), *others])
     if not isinstance(node, ast.BinOp):
         return
-    left, op, right = node.left, node.op, node.right
     operands, operators = _in_a_row(node)
-    if len(operands) <= LONGEST:
+    if len(operands) <= LONGEST:  # parts of a longer row are shorter
         before = ast.dump(node)
         yield from (way for way in _ways(operands, operators) if ast.dump(way) != before)
-        return
-    if isinstance(left, ast.BinOp):
-        yield ast.BinOp(left.left, left.op, ast.BinOp(left.right, op, right))
-    if isinstance(right, ast.BinOp):
-        yield ast.BinOp(ast.BinOp(left, op, right.left), right.op, right.right)
 
 
 def _in_a_row(node: ast.expr) -> tuple[list[ast.expr], list[ast.operator]]:

@@ -30,7 +30,6 @@ class Context:
 
     Attributes:
         found: what differs, by case; `failing` are the numbers of the cases where something does.
-        told: what was said already, for a rule that only adds to it.
     """
 
     exercise: Exercise
@@ -38,7 +37,6 @@ class Context:
     got: Outcome
     found: list[list[Difference]]
     failing: list[int]
-    told: Diagnosis | None = None
 
     @property
     def first(self) -> Difference:

@@ -11,7 +11,7 @@ from contextlib import redirect_stderr
 from dataclasses import dataclass, replace
 from typing import Any
 
-from helpers.checks.compare import Leaf, Snapshot, convert, types
+from helpers.checks.compare import Snapshot, convert, types
 from helpers.checks.diagnose import diagnose, left_blank, not_started
 from helpers.checks.display import Report, Result, as_text, report
 from helpers.checks.exercise import Exercise, call, exercises, find
@@ -213,17 +213,9 @@ def _blank(exercise: Exercise, left: list[str]) -> Result:
 def _bug_still_there(exercise: Exercise, candidate: Callable, message: str) -> Result:
     """Not started where the code stands there as it was given, or cannot be read."""
     source, given = source_of(candidate), ast.parse(exercise.broken).body[0]
-    as_given = source is None or _without_docstrings(source.node) == _without_docstrings(given)
+    as_given = source is None or ast.dump(source.node) == ast.dump(given)
     status = "not started" if as_given else "not mended"
     return replace(_failed(exercise, exercise.bug, message), status=status)
-
-
-def _without_docstrings(node: ast.AST) -> str:
-    """A tree as text, for comparison."""
-    for each in ast.walk(node):
-        if isinstance(each, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(each):
-            del each.body[0]
-    return ast.dump(node)
 
 
 # --- The right numbers in another type ------------------------------------------------------------
@@ -248,16 +240,9 @@ def _usable(exercise: Exercise, candidate: Callable, got: Outcome) -> tuple[Call
     def converted(*args: Any, **kwargs: Any) -> Any:
         return convert(candidate(*args, **kwargs), template)
 
-    return converted, f"{MINE[:-1]}, with its output converted to {_type_name(template)}."
+    return converted, f"{MINE[:-1]}, with its output converted to the types that they expect."
 
 
 def _output(exercise: Exercise, seen: Snapshot) -> Snapshot:
     """What the function returned, out of what was observed."""
     return [seen[name] for name in exercise.output] if exercise.output else seen
-
-
-def _type_name(template: Snapshot) -> str:
-    if not isinstance(template, Leaf):
-        return "the types that they expect"
-    names = {"array": "a numpy array", "tensor": "a torch tensor", "number": "a plain number"}
-    return f"{names.get(template.kind, template.kind)} ({template.dtype})"

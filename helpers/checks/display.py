@@ -103,10 +103,7 @@ def _inputs(exercise: Exercise, case: Case) -> list[tuple[str, Any]]:
     """Arguments with their names: those of the function, or of `observe` where it has its own."""
     named = "args" not in inspect.signature(exercise.observe).parameters
     owner, skipped = (exercise.observe, [None]) if named else (exercise.reference, [])
-    try:
-        bound = inspect.signature(owner).bind(*skipped, *case.args)
-    except (TypeError, ValueError):
-        return [(f"input {i + 1}", value) for i, value in enumerate(case.args)]
+    bound = inspect.signature(owner).bind(*skipped, *case.args)
     return _rows(list(bound.arguments.items())[len(skipped) :], exercise)
 
 

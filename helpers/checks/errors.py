@@ -66,7 +66,7 @@ def error(c: Context) -> Diagnosis | None:
         name, start = "unusable output", f"The result of {c.name} could not be used: {tell(it)}."
     if not said and it.type is not NameError:  # which says all that there is to say
         found = explain(c)
-        said = [found[1]] if found and found[0] == ONE else _what_it_needs(it)
+        said = [found.message] if found and found.name == ONE else _what_it_needs(it)
     return Diagnosis(name, " ".join([start, *said]))
 
 

@@ -15,6 +15,7 @@ from helpers.checks.brackets import regrouped
 from helpers.checks.places import (
     MORE,
     WITH_AXIS,
+    Place,
     argument,
     bodies,
     grown,
@@ -140,7 +141,8 @@ def mutants(
             for new_body, line, kind in of_blocks(body):
                 if (line in strange) == of_strange:
                     yield from _with_body(body, new_body, line, kind, rank)
-        for parent, name, index, node in places(root):
+        for place in places(root):
+            parent, name, _, node = place
             if (id(node) not in within or within[id(node)].lineno in strange) != of_strange:
                 continue
             for operator in operators:
@@ -149,16 +151,7 @@ def mutants(
                 for new in operator(node, words):
                     if isinstance(new, ast.Name) and new.id in lists and keeps(parent):
                         continue  # numpy's array of a list that is in itself takes all memory
-                    kept = new if operator is parts_alone else None
-                    if kept is None:  # a part keeps its own place
-                        ast.fix_missing_locations(ast.copy_location(new, node))
-                    put(parent, name, index, new)
-                    try:
-                        part = argument(node, new) if operator in _OF_ARGUMENTS else node
-                        todo, part = told_more(parent, node, new) or (_TO_DO[operator], part)
-                        yield Mutant(node.lineno, todo, rank, part, kept)
-                    finally:  # also where nobody asks for the next one
-                        put(parent, name, index, node)
+                    yield from _put([place], [new], operator, rank)
         if operators is _FEW and not of_strange:
             yield from _in_several_places(root, words, rank)
 
@@ -175,7 +168,7 @@ def _is_no_use(operator: Operator, parent: ast.AST, name: str, node: ast.expr) -
 
 def _in_several_places(root: ast.AST, words: Words, rank: int) -> Iterator[Mutant]:
     """The same change in all places that are alike: whoever writes a line twice errs twice."""
-    groups: dict[Any, list[tuple[ast.AST, str, int | None, ast.expr]]] = defaultdict(list)
+    groups: dict[Any, list[Place]] = defaultdict(list)
     for place in places(root):
         groups[what_is_done(place[0], place[-1])].append(place)
     groups.pop(None, None)
@@ -185,25 +178,27 @@ def _in_several_places(root: ast.AST, words: Words, rank: int) -> Iterator[Mutan
         nodes = [place[-1] for place in alike]
         for operator in (near_names, parts_alone, other_numbers, other_operators):
             for changed in zip(*(list(operator(node, words)) for node in nodes), strict=False):
-                yield from _put_all(alike, changed, operator, rank)
+                yield from _put(alike, changed, operator, rank)
 
 
-def _put_all(
-    alike: list, changed: Sequence[ast.expr], operator: Operator, rank: int
+def _put(
+    alike: list[Place], changed: Sequence[ast.expr], operator: Operator, rank: int
 ) -> Iterator[Mutant]:
-    """These changes at once, taken back when the next one is asked for."""
-    first, *others = (node for _, _, _, node in alike)
-    kept = changed[0] if operator is parts_alone else None
+    """These changes at once, taken back when the next one is asked for, or nobody asks."""
+    (parent, *_, first), new = alike[0], changed[0]
+    kept = new if operator is parts_alone else None
+    part = argument(first, new) if operator in _OF_ARGUMENTS else first
+    also = tuple(node.lineno for *_, node in alike[1:])
     try:
-        for (parent, name, index, node), new in zip(alike, changed, strict=True):
-            if kept is None:
-                ast.fix_missing_locations(ast.copy_location(new, node))
-            put(parent, name, index, new)
-        also = tuple(node.lineno for node in others)
-        yield Mutant(first.lineno, _TO_DO[operator], rank, first, kept, also)
+        for place, other in zip(alike, changed, strict=True):
+            if kept is None:  # a part keeps its own place
+                ast.fix_missing_locations(ast.copy_location(other, place[-1]))
+            put(*place[:-1], other)
+        todo, part = told_more(parent, first, new) or (_TO_DO[operator], part)
+        yield Mutant(first.lineno, todo, rank, part, kept, also)
     finally:
-        for parent, name, index, node in reversed(alike):
-            put(parent, name, index, node)
+        for place in reversed(alike):
+            put(*place)
 
 
 def _with_body(

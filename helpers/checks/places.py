@@ -66,6 +66,10 @@ def is_shape(parent: ast.AST, node: ast.expr) -> bool:
     return named in _SIZES or (isinstance(parent, ast.keyword) and parent.arg in _SIZES)
 
 
+# Where an expression hangs: in which node, under which name and at which index, and what it is.
+Place = tuple[ast.AST, str, int | None, ast.expr]
+
+
 def put(parent: ast.AST, name: str, index: int | None, node: ast.expr) -> None:
     """Hang an expression into one of the `places`."""
     if index is None:
@@ -74,7 +78,7 @@ def put(parent: ast.AST, name: str, index: int | None, node: ast.expr) -> None:
         getattr(parent, name)[index] = node
 
 
-def places(root: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.expr]]:
+def places(root: ast.AST) -> Iterator[Place]:
     """Every expression that is read, with the place where it hangs."""
     for parent in list(ast.walk(root)):
         for name, value in ast.iter_fields(parent):
@@ -130,10 +134,7 @@ def argument(call: Any, changed: Any) -> Any:
 
 _SIGN = "change the sign before {}"
 _AXIS = "use another axis instead of {}"
-_ROWS = f"{_AXIS}, which runs from row to row"
-_END = "let `range` end elsewhere: its end, {}, is left out itself"
-_BEGIN = "let `range` begin elsewhere: what comes before {} is left out"
-MORE = (_SIGN, _ROWS, _AXIS, _END, _BEGIN)
+MORE = (_SIGN, _AXIS)
 _ONE_AXIS = WITH_AXIS - {"norm"}  # whose first number is a power
 
 
@@ -142,13 +143,8 @@ def told_more(parent: ast.AST, node: ast.expr, new: ast.expr) -> Any:
     match parent, node, new:
         case _, ast.BinOp(left, ast.Add() | ast.Sub(), right), ast.BinOp(op=ast.Add() | ast.Sub()):
             return (_SIGN, right) if getattr(new, "left", None) is left else None
-        case ast.keyword(arg="dim" | "axis"), ast.Constant(value), ast.Constant():
-            return (_AXIS if value else _ROWS), node
-        case ast.Call(ast.Attribute(attr=name)), ast.Constant(value), _ if name in _ONE_AXIS:
-            return (_AXIS if value else _ROWS), node
-        case ast.Call(ast.Name("range"), [begin, end, *_]), _, ast.Constant() if new in (
-            begin,
-            end,
-        ):
-            return (_END if end is new else _BEGIN), node
+        case ast.keyword(arg="dim" | "axis"), ast.Constant(), ast.Constant():
+            return _AXIS, node
+        case ast.Call(ast.Attribute(attr=name)), ast.Constant(), _ if name in _ONE_AXIS:
+            return _AXIS, node
     return None

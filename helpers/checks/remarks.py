@@ -2,15 +2,14 @@
 
 `rules` asks them where there is a source.
 
-A loop that ends at once, a line without effect, a name or an argument that is never used, two
-arguments in each other's place, and where a gradient stops.
+A loop that ends at once, a line without effect, a name or an argument that is never used, and where
+a gradient stops.
 """
 
 import ast
-import inspect
 from collections.abc import Iterable, Iterator
 
-from helpers.checks.context import Context, Diagnosis
+from helpers.checks.context import Context
 from helpers.checks.source import Source, listed, never_read
 
 # Methods and functions of torch and numpy that only give something new.
@@ -23,25 +22,24 @@ _GIVES = {
 _DOES = {"backward", "step", "zero_grad", "detach_", "clear", "reset"}  # worth nothing uncalled
 
 
-def ends_at_once(c: Context, source: Source) -> Diagnosis | None:
+def ends_at_once(c: Context, source: Source) -> str | None:
     """A `return` as a plain line of a loop, in the function itself or in a method."""
     loops = [each for each in ast.walk(source.node) if isinstance(each, ast.For | ast.While)]
     lines = [line for loop in loops for line in loop.body if isinstance(line, ast.Return)]
-    if not lines or (c.told and "loop" in c.told.message):
+    if not lines:
         return None
-    return Diagnosis(
-        "return in a loop",
+    return (
         f"`{source.line(lines[0].lineno)}` is inside a loop, so the function ends in the loop's "
-        "first iteration. Indent it like the line with the `for` or `while`.",
+        "first iteration. Indent it like the line with the `for` or `while`."
     )
 
 
-def line_without_effect(c: Context, source: Source) -> Diagnosis | None:
+def line_without_effect(c: Context, source: Source) -> str | None:
     """The first line whose result is dropped."""
     usual = {ast.dump(node) for node in ast.walk(c.given) if isinstance(node, ast.Expr)}
     for node in (each for each in ast.walk(source.node) if isinstance(each, ast.Expr)):
         if ast.dump(node) not in usual and (what := _no_effect(node.value)):
-            return Diagnosis(None, f"`{source.line(node.lineno)}` has no effect: {what}.")
+            return f"`{source.line(node.lineno)}` has no effect: {what}."
     return None
 
 
@@ -61,7 +59,7 @@ def _no_effect(value: ast.expr) -> str | None:
     return None
 
 
-def unused_name(c: Context, source: Source) -> Diagnosis | None:
+def unused_name(c: Context, source: Source) -> str | None:
     """The first name that is given a value of its own and never read afterwards."""
     as_given = {ast.dump(node) for node in ast.walk(c.given) if isinstance(node, ast.FunctionDef)}
     functions = [x for x in ast.walk(source.node) if isinstance(x, ast.FunctionDef)]
@@ -74,49 +72,19 @@ def unused_name(c: Context, source: Source) -> Diagnosis | None:
             computed = not isinstance(node.value, ast.Name | ast.Attribute | ast.Tuple)
             if computed and idle and not idle[0].startswith("_"):
                 line = source.line(node.lineno)
-                return Diagnosis(None, f"`{idle[0]}` is computed, in `{line}`, and never used.")
+                return f"`{idle[0]}` is computed, in `{line}`, and never used."
     return None
 
 
-def unused_argument(c: Context, source: Source) -> Diagnosis | None:
+def unused_argument(c: Context, source: Source) -> str | None:
     """What the function is given and never looks at, although the course's version does."""
     never = never_read(source.node, c.given)
-    return Diagnosis(None, f"Your version never uses {listed(never)}.") if never else None
+    return f"Your version never uses {listed(never)}." if never else None
 
 
 def _names(nodes: Iterable[ast.AST], context: type) -> set[str]:
     """The names that are read (`ast.Load`) or set (`ast.Store`) there."""
     return {x.id for x in nodes if isinstance(x, ast.Name) and isinstance(x.ctx, context)}
-
-
-# --- What is in another's place -------------------------------------------------------------------
-
-
-def swapped(c: Context, source: Source) -> Diagnosis | None:
-    """Two arguments of a call, or two results of one, in each other's place: by their names."""
-    in_order = {(called, *sorted(names)): names for called, names in _unpacked(c.given)}
-    for called, names in _unpacked(source.node):
-        right = in_order.get((called, *sorted(names)), names)
-        if right != names:
-            order = f"`{called}` gives {listed(right)} in this order"
-            return Diagnosis(None, f"{order}, and you unpack them in another.")
-    for call in (each for each in ast.walk(source.node) if isinstance(each, ast.Call)):
-        function = source.surroundings.get(getattr(call.func, "id", ""))
-        taken = [*inspect.signature(function).parameters] if inspect.isfunction(function) else []
-        passed = [ast.unparse(each).split(".")[-1] for each in call.args]
-        places = [(name, its) for name, its in zip(taken, passed, strict=False) if name != its]
-        for one, other in (each for each in places if each[::-1] in places):
-            line = ast.unparse(call)
-            return Diagnosis(None, f"You swapped `{one}` and `{other}` in `{line}`.")
-    return None
-
-
-def _unpacked(node: ast.AST) -> Iterator[tuple[str, list[str]]]:
-    """Each call whose results get several names: what is called, and the names."""
-    for each in (x for x in ast.walk(node) if isinstance(x, ast.Assign)):
-        if isinstance(each.value, ast.Call) and isinstance(each.targets[0], ast.Tuple):
-            names = [ast.unparse(x) for x in each.targets[0].elts]
-            yield ast.unparse(each.value.func), names
 
 
 # --- Where a gradient stops -----------------------------------------------------------------------

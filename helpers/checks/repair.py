@@ -16,18 +16,17 @@ import sys
 import types
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import chdir, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
-
 from helpers.checks.advice import ONE, TWO, Found, told_of, told_of_pairs
-from helpers.checks.compare import RTOL, Snapshot, close, leaves
-from helpers.checks.context import Context
+from helpers.checks.compare import Snapshot
+from helpers.checks.context import Context, Diagnosis
 from helpers.checks.edits import apply, compiled, source_of_reference
-from helpers.checks.exercise import Exercise, Mistake
-from helpers.checks.mutants import PASSES, Mutant, Words, mutants, words_of
+from helpers.checks.exercise import Mistake
+from helpers.checks.mutants import PASSES, Mutant, mutants, words_of
 from helpers.checks.places import shape
 from helpers.checks.running import (
     Alarm,
@@ -45,9 +44,9 @@ from helpers.checks.running import (
 from helpers.checks.source import Source
 
 WORK = 3_000_000  # calls, as many as a quiet core makes in some 6 seconds
+CHANGES, RANKED = 0.7, 0.8  # shares of it after which changes, and the ranking of pairs, end
 COMPILED = 150  # what it costs to make a changed version, in calls
 ONE_TRY, ENDLESS = 0.3, 200_000  # seconds of the processor, and what a try costs that takes them
-ROUNDING = 3e-6  # in float32, of a sum of some dozens
 MEMORY = 2**29  # bytes
 _UNSAFE = {
     "open", "exec", "eval", "compile", "input", "breakpoint", "exit", "quit", "help",
@@ -59,17 +58,14 @@ _OUTSIDE = {
 }  # fmt: skip
 
 
-def explain(c: Context) -> tuple[str, str] | None:
-    """A name and a message, or None where nothing explains it."""
+def explain(c: Context) -> Diagnosis | None:
+    """None where nothing explains it."""
     with suppress(KeyboardInterrupt), _apart() as alarm:
         search = _Search(c, alarm)
-        if c.source and (found := search.in_one_method(c.source)).lines:
-            return told_of(c.source, found)
-        pairs = search.two_known()
         told = told_of(c.source, search.changes(c.source)) if c.source else None
-        if not pairs or (told and told[0] == ONE):
+        if told and told.name == ONE:
             return told  # one line is less than two mistakes
-        return told_of_pairs(pairs) or told
+        return told_of_pairs(search.two_known()) or told
     return None
 
 
@@ -96,9 +92,9 @@ class _Search:
 
     def __init__(self, c: Context, alarm: Alarm) -> None:
         self.exercise, self.got, self.failing, self.alarm = c.exercise, c.got, c.failing, alarm
-        self.work, self.spent = 0, 0.0  # calls, and the share of them that `in_one_method` took
+        self.given: Any = c.given.body[0]
+        self.work = 0  # calls
         self.price = price(c.exercise)
-        self.only: str | None = None  # of a class, the method to look at
         self.want = expected(c.exercise).observations
         others = [i for i in range(len(self.want)) if i not in c.failing]
         self.order = c.failing + others  # what tells most comes first
@@ -107,10 +103,6 @@ class _Search:
         """The share of the work that is done."""
         return self.work / WORK
 
-    def over(self, share: float) -> bool:
-        """Whether that share of what `in_one_method` left of the work is done."""
-        return self.used() > self.spent + share * (1 - self.spent)
-
     # --- two entries of the catalogue ---
 
     def two_known(self) -> list[tuple[Mistake, Mistake]]:
@@ -118,7 +110,7 @@ class _Search:
         reference = self.exercise.reference
         pairs: list[tuple[Mistake, Mistake]] = []
         for one, other in self._likeliest():
-            if self.over(0.5):
+            if self.used() > 1:
                 break
             version = _with_both(reference, one, other)
             self.work += COMPILED
@@ -131,74 +123,60 @@ class _Search:
 
     def _likeliest(self) -> list[tuple[Mistaken, Mistaken]]:
         """Pairs of entries: first those that together are wrong in most of the parts that are, and
-        in the same way; of these first those of two that are likely by themselves.
+        in the same way; of these first those with one that is likely by itself.
         """
         scored: list[tuple[Mistaken, set, set]] = []
         for tried in mistaken(self.exercise):
-            if not tried.entry.spellings or self.over(0.3):
-                continue
-            known = [i for i in self.failing if i == self.failing[0] or tried.has(i)]
-            seen = [self._agreement(i, self._on(tried, i)) for i in known]
-            alike, wrong = (set().union(*each) for each in zip(*seen, strict=True))
-            scored.append((tried, alike, wrong))
+            if tried.entry.spellings and self.used() < RANKED:
+                self.work += self.price[self.failing[0]]
+                scored.append((tried, *self._agreement(tried)))
         scored.sort(key=lambda each: (-len(each[1]), -len(each[2])))
-        pairs = list(itertools.combinations(enumerate(scored), 2))
 
-        def rank(pair: Any) -> tuple[int, int, int]:
-            (i, (_, alike, wrong)), (j, (_, its_alike, its_wrong)) = pair
-            return -len(alike | its_alike), -len(wrong | its_wrong), i + j
+        def rank(pair: Any) -> tuple[int, int]:
+            (_, alike, wrong), (_, its_alike, its_wrong) = pair
+            return -len(alike | its_alike), -len(wrong | its_wrong)
 
-        both = ((one[0], other[0]) for (_, one), (_, other) in sorted(pairs, key=rank))
+        pairs = sorted(itertools.combinations(scored, 2), key=rank)
+        both = ((one, other) for (one, *_), (other, *_) in pairs)
         return [(one, other) for one, other in both if one.entry is not other.entry]
 
-    def _agreement(self, case: int, did: Snapshot | Raised) -> tuple[set, set]:
-        """Of the parts that are wrong: those in which a mistake is wrong in just that way, and
-        those in which it is wrong at all.
+    def _agreement(self, tried: Mistaken) -> tuple[set, set]:
+        """Of the parts that are wrong on the first case: those in which a mistake is wrong in just
+        that way, and those in which it is wrong at all.
         """
-        got, want = self.got.observations[case], self.want[case]
+        case = self.failing[0]
+        got, want, did = self.got.observations[case], self.want[case], tried.on(case)
         if isinstance(did, Raised) or isinstance(got, Raised) or isinstance(want, Raised):
             return set(), set()
         wrong = {d.where for d in unlike_here(self.exercise, want, got)}
         both_wrong = wrong & {d.where for d in unlike_here(self.exercise, want, did)}
         other = {d.where for d in unlike_here(self.exercise, did, got)}
-        return {(case, x) for x in both_wrong - other}, {(case, x) for x in both_wrong}
+        return both_wrong - other, both_wrong
 
     # --- changes of the student's own source ---
 
-    def in_one_method(self, source: Source) -> Found:
-        """The changes that make it right, of a class in which one method is wrong: its agents take
-        long to try, so the likeliest changes come before all else.
+    def changes(self, source: Source) -> Found:
+        """What comes of each small change of the source: of a class in which one method is wrong,
+        of that method.
         """
-        written = _written(source.node, self.exercise)
-        alone = written[0].name if len(written) == 1 else None
-        self.only = alone or self.method(source, self.failing[:3])
-        if not self.only:
-            return Found()
-        found = self.changes(source, 0.6)
-        self.spent = min(self.used(), 0.6)
-        return found
-
-    def changes(self, source: Source, share: float = 1) -> Found:
-        """What comes of each small change of the source."""
-        found, roughly = Found(), Found()
+        found = Found()
         surroundings = _without_outside(source.surroundings)
-        for mutant in _mutants(source.node, self.exercise, self.only):
-            if self.used() > share or mutant.rank > found.rank:
+        only = self.method(source, self.failing[:3])
+        for mutant in _mutants(source.node, self.given, only):
+            if self.used() > CHANGES or mutant.rank > found.rank:
                 break
             version = self._made(source.node, surroundings)
             if version and self._does(version, self.want):
-                exact = self._exactly(version)
-                self._judge_properties(version, mutant, found if exact else roughly)
-        exactly = found.lines or found.in_several or not (roughly.lines or roughly.in_several)
-        return found if exactly else roughly
+                self._judge_properties(version, mutant, found)
+        return found
 
     def method(self, source: Source, cases: list[int]) -> str | None:
         """Of a class the method that is wrong: with the course's in its place these are right."""
-        given, written = _given(self.exercise.reference), _written(source.node, self.exercise)
+        written = _written(source.node, self.given)
         if len(written) < 2:
             return None
         surroundings = _without_outside(source.surroundings)
-        methods = {each.name: each for each in given.body if isinstance(each, ast.FunctionDef)}
+        methods = {x.name: x for x in self.given.body if isinstance(x, ast.FunctionDef)}
         body, wrong = source.node.body, []
         for method in (each for each in written if each.name in methods):
             place = body.index(method)
@@ -220,18 +198,6 @@ class _Search:
         elif broken and broken.keys() <= self.got.broken.keys():
             said = (each.message for each in self.exercise.properties if each.name in broken)
             found.but_a_property.setdefault((next(said), mutant.line), []).append(mutant)
-
-    def _exactly(self, version: Callable) -> bool:
-        """Whether a version that is right by the check's tolerance is so but for rounding: else
-        what it leaves, such as one of two small factors, may only be too small to be seen.
-        """
-        if self.exercise.rtol > RTOL:
-            return True
-        for case, want in enumerate(self.want):
-            right, its = (_numbers(each) for each in (want, self._try(version, case) or want))
-            if right.size == its.size and not close(right, its, ROUNDING, ROUNDING).all():
-                return False
-        return True
 
     def _does(
         self,
@@ -266,11 +232,6 @@ class _Search:
         self.work += sum(self.price)
         return self._within(2, lambda: broken_properties(self.exercise, version))
 
-    def _on(self, tried: Mistaken, case: int) -> Snapshot | Raised:
-        """What a mistake does on one case."""
-        self.work += 0 if tried.has(case) else self.price[case]
-        return tried.on(case)
-
     def _within(self, tries: int, work: Callable[[], Any]) -> Any:
         """What `work` gives; None where it takes longer than so many tries may."""
         try:
@@ -292,36 +253,22 @@ def _with_both(reference: Callable, one: Mistaken, other: Mistaken) -> Callable 
     return None
 
 
-def _mutants(node: ast.AST, exercise: Exercise, only: str | None = None) -> Iterator[Mutant]:
+def _mutants(node: ast.AST, given: ast.AST, only: str | None) -> Iterator[Mutant]:
     """Changes of what the student wrote: methods that stand there as given are left alone, and all
     but one where `only` that one is to be looked at.
     """
-    given = _given(exercise.reference)
-    own, its = words_of(node), words_of(given)
-    attributes = {
-        name: own.attributes.get(name, set()) | its.attributes.get(name, set())
-        for name in own.attributes.keys() | its.attributes.keys()
-    }
-    constants = [*dict.fromkeys([*its.constants, *own.constants])]
+    of_both = words_of(given, node)
     usual = {shape(each) for each in ast.walk(given) if isinstance(each, ast.stmt)}
-    if not isinstance(node, ast.ClassDef):
-        yield from mutants(node, Words(own.names, attributes, constants), usual)
-        return
-    written = [each for each in _written(node, exercise) if only in (None, each.name)]
-    words = [Words(words_of(each).names, attributes, constants) for each in written]
+    parts: list = [each for each in _written(node, given) if only in (None, each.name)]
+    parts = parts if isinstance(node, ast.ClassDef) else [node]
+    words = [replace(of_both, names=words_of(each).names) for each in parts]
     for one_pass in PASSES:  # the likeliest changes of all methods first
-        for entry, its_words in zip(written, words, strict=True):
-            yield from mutants(entry, its_words, usual, [one_pass])
+        for part, its_words in zip(parts, words, strict=True):
+            yield from mutants(part, its_words, usual, [one_pass])
 
 
-def _given(reference: Callable) -> Any:
-    """The course's version, as a tree."""
-    return ast.parse(source_of_reference(reference)).body[0]
-
-
-def _written(node: ast.AST, exercise: Exercise) -> list[ast.FunctionDef]:
+def _written(node: ast.AST, given: ast.AST) -> list[ast.FunctionDef]:
     """Of a class the methods that do not stand there as given."""
-    given = _given(exercise.reference)
     as_given = {ast.dump(each) for each in ast.walk(given) if isinstance(each, ast.FunctionDef)}
     body = node.body if isinstance(node, ast.ClassDef) else []
     methods = [each for each in body if isinstance(each, ast.FunctionDef)]
@@ -344,12 +291,6 @@ def _import(name: str, *args: Any, **kwargs: Any) -> Any:
     if name.split(".")[0] in _OUTSIDE or name.split(".")[0] not in sys.modules:
         raise ImportError(f"{name} is not imported in a try.")
     return builtins.__import__(name, *args, **kwargs)
-
-
-def _numbers(seen: Snapshot | Raised) -> np.ndarray:
-    """All of them, in one row."""
-    parts = [leaf.value.ravel().astype(float) for leaf in leaves(seen) if leaf.numeric]
-    return np.concatenate([np.zeros(0), *parts])
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """All rules, in the order in which they are tried: from a context each makes a diagnosis, or None.
 
-`outputs`, `lengths` and `differs` look at what an answer gave, `errors` at what stopped it,
+`outputs` and `differs` look at what an answer gave, `errors` at what stopped it,
 `remarks` at its source, and `repair` at what a small change of it would do.
 """
 
@@ -10,7 +10,6 @@ from dataclasses import replace
 from helpers.checks.advice import TWO
 from helpers.checks.context import Context, Diagnosis, Rule
 from helpers.checks.errors import error
-from helpers.checks.lengths import off_by_a_length
 from helpers.checks.outputs import (
     another_at_each_call,
     draws_elsewhere,
@@ -23,16 +22,11 @@ from helpers.checks.outputs import (
     unfinished,
     whole_numbers,
 )
-from helpers.checks.remarks import (
-    ends_at_once,
-    line_without_effect,
-    swapped,
-    unused_argument,
-    unused_name,
-)
+from helpers.checks.remarks import ends_at_once, line_without_effect, unused_argument, unused_name
 from helpers.checks.repair import explain
 
-_UNREAD = {"other arguments", "unfinished", "no return", "return in a loop"}
+IN_A_LOOP = "return in a loop"
+_UNREAD = {"other arguments", "unfinished", "no return", IN_A_LOOP}
 
 
 def first_of(rules: tuple[Rule, ...], c: Context) -> Diagnosis | None:
@@ -43,16 +37,17 @@ def first_of(rules: tuple[Rule, ...], c: Context) -> Diagnosis | None:
 def explained(c: Context) -> Diagnosis | None:
     """Two mistakes at once, or one line to look at, beside what any function can have."""
     found = explain(c)
-    looped = ends_at_once(c, c.source) if c.source else None
-    if looped and (found is None or found[0] != TWO):
-        return looped
+    if found and found.name == TWO:
+        return found
+    if looped := ends_at_once(c, c.source) if c.source else None:
+        return Diagnosis(IN_A_LOOP, looped)
     plain = first_of(OF_VALUES, c)
-    if found is None or plain is None or found[0] == TWO:
-        return Diagnosis(*found) if found else plain
-    return Diagnosis(plain.name, f"{plain.message} {found[1]}", plain.case)
+    if found and plain:
+        return replace(plain, message=f"{plain.message} {found.message}")
+    return found or plain
 
 
-OF_VALUES = (not_a_number, shape, whole_numbers, factor, off_by_a_length)
+OF_VALUES = (not_a_number, shape, whole_numbers, factor)
 RULES = (
     other_arguments,
     unfinished,
@@ -69,8 +64,8 @@ def remarks(c: Context, told: Diagnosis) -> list[str]:
     """What there is to say beside a diagnosis."""
     if c.source is None or told.name in _UNREAD:
         return []
-    rules: list[Callable] = [line_without_effect, ends_at_once]
-    rules += [unused_name, swapped] * (told.name in (None, "error", "unusable output"))
+    rules: list[Callable] = [line_without_effect]
+    rules += [ends_at_once] * ("loop" not in told.message)
+    rules += [unused_name] * (told.name in (None, "error", "unusable output"))
     rules += [unused_argument] * (told.name is None)
-    said = (rule(replace(c, told=told), c.source) for rule in rules)
-    return [each.message for each in said if each]
+    return list(filter(None, (rule(c, c.source) for rule in rules)))

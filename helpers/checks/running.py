@@ -119,13 +119,9 @@ class Mistaken:
             self._seen.append(self._tried(number))
             yield self._seen[-1]
 
-    def has(self, number: int) -> bool:
-        """Whether this case was worked out already."""
-        return number < len(self._seen)
-
     def on(self, number: int) -> Snapshot | Raised:
         """One case alone, where a mistake that remembers need not be asked in order."""
-        return self._seen[number] if self.has(number) else self._tried(number)
+        return self._seen[number] if number < len(self._seen) else self._tried(number)
 
     @cached_property
     def _function(self) -> Callable:

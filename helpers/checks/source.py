@@ -123,8 +123,5 @@ def _plain(candidate: Callable) -> types.FunctionType | None:
         entries = [inspect.unwrap(e) for e in vars(candidate).values() if callable(e)]
         own = [e for e in entries if isinstance(e, types.FunctionType)]
         return next((e for e in own if e.__qualname__.startswith(candidate.__qualname__)), None)
-    try:
-        function = inspect.unwrap(candidate)
-    except ValueError:
-        return None
+    function = inspect.unwrap(candidate)
     return function if isinstance(function, types.FunctionType) else None

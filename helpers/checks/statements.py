@@ -9,7 +9,6 @@ from typing import Any
 
 LEFT_OUT = "leave it out"
 ANOTHER_SIGN = "use another sign instead of its `=` or `+=`"
-GO_ON = "go on with the next iteration instead of ending the loop (`continue`)"
 Bodies = Iterator[tuple[list[ast.stmt], int, str]]
 
 
@@ -32,7 +31,6 @@ def moved_or_added_up(body: list[ast.stmt]) -> Bodies:
         if isinstance(statement, ast.For | ast.While | ast.If | ast.With) and inner:
             yield from _moved(body, i, statement, inner)
         others: list[ast.stmt] = []
-        what = ANOTHER_SIGN
         if isinstance(statement, ast.AugAssign):
             others = [ast.Assign([statement.target], statement.value)]
             kinds = (
@@ -41,8 +39,6 @@ def moved_or_added_up(body: list[ast.stmt]) -> Bodies:
                 if not isinstance(statement.op, kind)
             )
             others += [ast.AugAssign(statement.target, kind(), statement.value) for kind in kinds]
-        elif isinstance(statement, ast.Break):
-            others, what = [ast.Continue()], GO_ON
         elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
             target, value = statement.targets[0], statement.value
             if not any(getattr(each, "id", "") == target.id for each in ast.walk(value)):
@@ -50,7 +46,7 @@ def moved_or_added_up(body: list[ast.stmt]) -> Bodies:
         for other in others:
             ast.fix_missing_locations(ast.copy_location(other, statement))
             changed = [*body[:i], other, *body[i + 1 :]]
-            yield changed, statement.lineno, what
+            yield changed, statement.lineno, ANOTHER_SIGN
 
 
 def _moved(body: list[ast.stmt], i: int, block: ast.stmt, inner: list[ast.stmt]) -> Bodies:

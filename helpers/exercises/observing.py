@@ -11,6 +11,7 @@ from torch import nn
 from torch.nn.modules.module import register_module_forward_pre_hook
 
 from helpers.checks.compare import ANOTHER
+from helpers.checks.exercise import call
 
 
 def gradient(output: Any, into: torch.Tensor) -> torch.Tensor | None:
@@ -36,9 +37,29 @@ def values(given: Any) -> np.ndarray:
     return np.array(given, dtype=float)
 
 
-def with_gradients(name: str, output: Any, into: Mapping[str, torch.Tensor]) -> dict[str, Any]:
-    """An output under its name, and its gradients to what is named in `into`."""
-    return {name: output} | {f"gradient to {n}": gradient(output, x) for n, x in into.items()}
+def kind_of(given: Any) -> str:
+    """As "tensor (4, 1) float32"."""
+    kind = "tensor" if isinstance(given, torch.Tensor) else type(given).__name__
+    shape = f" {tuple(given.shape)}" if hasattr(given, "shape") else ""
+    return f"{kind}{shape} {str(getattr(given, 'dtype', '')).removeprefix('torch.')}".strip()
+
+
+def gradients_to(
+    into: Mapping[str, int], ask: Callable[..., Any] = call, name: str = "loss"
+) -> Callable[..., dict[str, Any]]:
+    """To observe an output by its value, under a name, and by its gradients to some arguments.
+
+    `into` are names of these and their places; of a network it is the gradient to its `weights`.
+    """
+
+    def observe(function: Callable, *args: Any) -> dict[str, Any]:
+        output = ask(function, *args)
+        tensors = {each: getattr(args[i], "weights", args[i]) for each, i in into.items()}
+        return {name: output} | {
+            f"gradient to {each}": gradient(output, tensor) for each, tensor in tensors.items()
+        }
+
+    return observe
 
 
 def what_runs(

@@ -146,6 +146,16 @@ def leaves_no_gradients(cases: Cases) -> Tests:
     return {"gradients left in a network": on_every_case(cases, holds)}
 
 
+def leaves_no_gradient_in_the_first(cases: Cases, ask: Callable[..., Any] = call) -> Test:
+    """The same of a function whose first argument, a tensor, collects a gradient."""
+
+    def holds(function: Callable, case: Case) -> bool:
+        ask(function, *case.args)
+        return case.args[0].grad is None
+
+    return on_every_case(cases, holds)
+
+
 def leaves_gradients_alone(cases: Cases) -> Tests:
     """Gradients which weights have already are still there afterwards."""
 

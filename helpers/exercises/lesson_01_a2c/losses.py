@@ -10,21 +10,16 @@ from torch import nn
 
 from helpers.algorithms.reinforce import actor_loss, critic_loss
 from helpers.checks.exercise import Case
-from helpers.exercises.observing import asked, with_gradients
+from helpers.exercises.observing import asked, gradients_to
 from helpers.exercises.properties import (
     gives_tensors,
+    leaves_no_gradient_in_the_first,
     leaves_no_gradients,
     no_mutation,
-    on_every_case,
     spares,
 )
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import floats, leaf
-
-
-def observe_actor_loss(function, log_probs, advantages):
-    loss = asked(function, log_probs, advantages)
-    return with_gradients("loss", loss, {"log_probs": log_probs})
 
 
 def actor_loss_cases(rng: np.random.Generator) -> list[Case]:
@@ -38,15 +33,10 @@ def actor_loss_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-def calls_no_backward(function, case):
-    asked(function, *case.args)
-    return case.args[0].grad is None
-
-
 ACTOR_LOSS = exercise(
-    __file__, "1.3", actor_loss, actor_loss_cases, observe_actor_loss,
+    __file__, "1.3", actor_loss, actor_loss_cases, gradients_to({"log_probs": 0}, asked),
     properties=spares("advantages", actor_loss_cases, asked)
-    | {"backward inside": on_every_case(actor_loss_cases, calls_no_backward)}
+    | {"backward inside": leaves_no_gradient_in_the_first(actor_loss_cases, asked)}
     | gives_tensors(actor_loss_cases, asked)
     | no_mutation(actor_loss_cases),
 )  # fmt: skip
@@ -67,11 +57,6 @@ class LinearCritic(nn.Module):
         return "V = " + " + ".join(terms)
 
 
-def observe_critic_loss(function, critic, obs, returns):
-    loss = asked(function, critic, obs, returns)
-    return with_gradients("loss", loss, {"the critic's weights": critic.weights})
-
-
 def critic_loss_cases(rng: np.random.Generator) -> list[Case]:
     def drawn(size: int, features: int) -> tuple:
         critic = LinearCritic(rng.normal(size=features))
@@ -87,7 +72,8 @@ def critic_loss_cases(rng: np.random.Generator) -> list[Case]:
 
 
 CRITIC_LOSS = exercise(
-    __file__, "1.5", critic_loss, critic_loss_cases, observe_critic_loss,
+    __file__, "1.5", critic_loss, critic_loss_cases,
+    gradients_to({"the critic's weights": 0}, asked),
     properties=spares("returns", critic_loss_cases, asked)
     | leaves_no_gradients(critic_loss_cases)
     | gives_tensors(critic_loss_cases, asked)

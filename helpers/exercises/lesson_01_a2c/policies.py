@@ -9,15 +9,12 @@ import torch
 from helpers.algorithms.policies import entropy, gaussian_log_prob
 from helpers.algorithms.reinforce import log_prob
 from helpers.checks.exercise import Case
-from helpers.exercises.observing import asked, with_gradients
+from helpers.exercises.observing import asked, gradients_to
 from helpers.exercises.properties import no_mutation
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import floats, leaf
 
-
-def observe_logits(function, logits, *actions):
-    """Of 1.2, and without actions of 1.8."""
-    return with_gradients("output", asked(function, logits, *actions), {"the logits": logits})
+observe_logits = gradients_to({"the logits": 0}, asked, "output")
 
 
 def log_prob_cases(rng: np.random.Generator) -> list[Case]:
@@ -69,11 +66,6 @@ ENTROPY = exercise(
 )
 
 
-def observe_gaussian(function, mean, log_std, actions):
-    output = asked(function, mean, log_std, actions)
-    return with_gradients("output", output, {"the mean": mean, "log_std": log_std})
-
-
 def gaussian_cases(rng: np.random.Generator) -> list[Case]:
     def drawn(size: int, log_std: list[float]) -> tuple:
         mean = rng.normal(size=(size, len(log_std)))
@@ -93,6 +85,7 @@ def gaussian_cases(rng: np.random.Generator) -> list[Case]:
 
 
 GAUSSIAN_LOG_PROB = exercise(
-    __file__, "1.11", gaussian_log_prob, gaussian_cases, observe_gaussian,
+    __file__, "1.11", gaussian_log_prob, gaussian_cases,
+    gradients_to({"the mean": 0, "log_std": 1}, asked, "output"),
     properties=no_mutation(gaussian_cases),
 )  # fmt: skip

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from helpers.checks.exercise import Case
+from helpers.exercises.observing import kind_of
 from helpers.exercises.properties import draws_from
 from helpers.exercises.text import exercise
 from helpers.memory.replay import Batch, ReplayBuffer
@@ -101,12 +102,6 @@ def numbers_of(rewards: np.ndarray) -> np.ndarray:
     flat = rewards.reshape(len(rewards), -1)[:, 0].astype(float)
     step = STEP_OF[np.floor(flat).astype(int) % PRIME]
     return np.where(np.abs(REWARDS[step] - flat) < 1e-3, step, -1)
-
-
-def kind_of(part) -> str:
-    kind = "tensor" if isinstance(part, torch.Tensor) else type(part).__name__
-    shape = f" {tuple(part.shape)}" if hasattr(part, "shape") else ""
-    return f"{kind}{shape} {str(getattr(part, 'dtype', '')).removeprefix('torch.')}".strip()
 
 
 def steps_that_come_up(numbers: np.ndarray, given: Batch) -> str:

@@ -16,11 +16,8 @@ def update_cases(rng: np.random.Generator) -> list[Case]:
         agent = ToyAgent(0.05, **actor_critic(rng, *sizes, random_twin))
         # The noise is clipped: half a standard deviation is 0.15.
         given = {"gamma": 0.9, "tau": 0.2, "target_noise": 0.3, "noise_clip": 0.1} | settings
-        batches = [batch_of(rng, *sizes, "", "terminated", "truncated", "") for _ in numbers]
-        calls = [
-            (batch, td3.Settings(**given), number, Steady())
-            for batch, number in zip(batches, numbers, strict=True)
-        ]
+        s, ends = td3.Settings(**given), ("", "terminated", "truncated", "")
+        calls = [(batch_of(rng, *sizes, *ends), s, number, Steady()) for number in numbers]
         return Case((agent, calls), note=note)
 
     return [
@@ -28,13 +25,7 @@ def update_cases(rng: np.random.Generator) -> list[Case]:
         case((2, 1), range(2, 3), "update 2, with a delay of 2: everything moves"),
         case((3, 2), range(1, 5), "updates 1 to 4, with a delay of 2"),
         case((2, 3), range(2, 8), "updates 2 to 7, with a delay of 3", policy_delay=3),
-        case(
-            (1, 2),
-            range(5, 8),
-            "no delay, noise that is not clipped",
-            policy_delay=1,
-            noise_clip=0.4,
-        ),
+        case((1, 2), range(5, 8), "no delay, wide clipping", policy_delay=1, noise_clip=0.4),
     ]
 
 

@@ -7,8 +7,13 @@ import torch
 
 from helpers.algorithms.ddpgfd import n_step_target, priorities, weighted_critic_loss
 from helpers.checks.exercise import Case
-from helpers.exercises.observing import call_twice, with_gradients
-from helpers.exercises.properties import gives_tensors, is_a_target, no_mutation, on_every_case
+from helpers.exercises.observing import call_twice, gradients_to
+from helpers.exercises.properties import (
+    gives_tensors,
+    is_a_target,
+    leaves_no_gradient_in_the_first,
+    no_mutation,
+)
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import SmallActor, SmallCritic, floats, random_actor, random_critic
 from helpers.memory.buffers import PrioritizedBatch
@@ -41,11 +46,6 @@ PRIORITIES = exercise(
 )
 
 
-def observe_weighted_loss(function, q, target, n_target, weights, n_step_weight):
-    loss = function(q, target, n_target, weights, n_step_weight)
-    return with_gradients("loss", loss, {"q": q})
-
-
 def weighted_loss_cases(rng: np.random.Generator) -> list[Case]:
     def given(q, target, n_target, weights, n_step_weight: float) -> tuple:
         rest = map(floats, (target, n_target, weights))
@@ -68,16 +68,10 @@ def weighted_loss_cases(rng: np.random.Generator) -> list[Case]:
     ]
 
 
-def calls_no_backward(function, case):
-    """Nothing has been added to the gradient of `q`, from which an update would begin."""
-    function(*case.args)
-    return case.args[0].grad is None
-
-
 WEIGHTED_CRITIC_LOSS = exercise(
-    __file__, "4.11", weighted_critic_loss, weighted_loss_cases, observe_weighted_loss,
+    __file__, "4.11", weighted_critic_loss, weighted_loss_cases, gradients_to({"q": 0}),
     properties=gives_tensors(weighted_loss_cases) | no_mutation(weighted_loss_cases)
-    | {"gradient left in q": on_every_case(weighted_loss_cases, calls_no_backward)},
+    | {"gradient left in q": leaves_no_gradient_in_the_first(weighted_loss_cases)},
 )  # fmt: skip
 
 

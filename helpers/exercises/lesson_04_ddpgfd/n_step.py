@@ -7,8 +7,6 @@ from helpers.exercises.properties import no_mutation
 from helpers.exercises.text import exercise
 from helpers.memory.buffers import n_step_return
 
-# --- What is looked at ----------------------------------------------------------------------------
-
 
 def observe_n_step_return(function, rewards, ends, gamma):
     """Both parts under their names; anything else than a pair stands for the sums alone."""
@@ -16,9 +14,6 @@ def observe_n_step_return(function, rewards, ends, gamma):
     pair = isinstance(output, tuple | list) and len(output) == 2
     sums, numbers = output if pair else (output, None)
     return {"discounted sums": sums, "numbers of rewards": numbers}
-
-
-# --- Cases ----------------------------------------------------------------------------------------
 
 
 def n_step_cases(rng: np.random.Generator) -> list[Case]:

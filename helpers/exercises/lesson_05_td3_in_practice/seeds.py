@@ -8,8 +8,6 @@ from helpers.exercises.properties import no_mutation
 from helpers.exercises.text import exercise
 from helpers.training.statistics import bootstrap_interval, interquartile_mean, power
 
-# --- Cases ----------------------------------------------------------------------------------------
-
 
 def runs_cases(rng: np.random.Generator) -> list[Case]:
     def drawn(*shape: int) -> np.ndarray:

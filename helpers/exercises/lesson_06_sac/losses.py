@@ -7,7 +7,7 @@ import torch
 
 from helpers.algorithms.sac import sac_actor_loss, soft_td_target, temperature_loss
 from helpers.checks.exercise import Case
-from helpers.exercises.observing import call_twice, with_gradients
+from helpers.exercises.observing import asked, call_twice, gradients_to
 from helpers.exercises.properties import (
     gives_tensors,
     is_a_loss,
@@ -53,11 +53,6 @@ SOFT_TD_TARGET = exercise(
 )  # fmt: skip
 
 
-def observe_actor_loss(function, critic, obs, action, log_prob, temperature):
-    loss = call_twice(function, critic, obs, action, log_prob, temperature)
-    return with_gradients("loss", loss, {"the action": action, "log_prob": log_prob})
-
-
 def actor_cases(rng: np.random.Generator) -> list[Case]:
     def drawn(size: int, obs_size: int, action_dim: int, temperature: float) -> tuple:
         twin, obs = (
@@ -84,16 +79,10 @@ def actor_cases(rng: np.random.Generator) -> list[Case]:
 
 
 SAC_ACTOR_LOSS = exercise(
-    __file__, "6.5", sac_actor_loss, actor_cases, observe_actor_loss,
+    __file__, "6.5", sac_actor_loss, actor_cases,
+    gradients_to({"the action": 2, "log_prob": 3}, call_twice),
     properties=is_a_loss(actor_cases) | leaves_gradients_alone(actor_cases),
 )  # fmt: skip
-
-
-def observe_temperature(function, log_temperature, log_prob, target_entropy):
-    """`log_prob` comes out of the actor: a gradient that goes there would be seen."""
-    loss = function(log_temperature.clone(), log_prob.clone(), target_entropy)
-    into = {"log_temperature": log_temperature, "log_prob": log_prob}
-    return with_gradients("loss", loss, into)
 
 
 def temperature_cases(rng: np.random.Generator) -> list[Case]:
@@ -112,6 +101,7 @@ def temperature_cases(rng: np.random.Generator) -> list[Case]:
 
 
 TEMPERATURE_LOSS = exercise(
-    __file__, "6.6", temperature_loss, temperature_cases, observe_temperature,
+    __file__, "6.6", temperature_loss, temperature_cases,
+    gradients_to({"log_temperature": 0, "log_prob": 1}, asked),  # none may go to the actor
     properties=gives_tensors(temperature_cases) | no_mutation(temperature_cases),
 )  # fmt: skip

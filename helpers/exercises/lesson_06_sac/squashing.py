@@ -8,18 +8,15 @@ import numpy as np
 from helpers.algorithms.sac import log_tanh_slope, squashed_sample
 from helpers.checks.compare import ANOTHER
 from helpers.checks.exercise import Case
-from helpers.exercises.observing import gradient, steady, with_gradients
+from helpers.exercises.observing import asked, gradient, gradients_to, steady
 from helpers.exercises.properties import no_mutation
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import floats, leaf
 
 
 def observe_slope(function, u):
-    """The function gets a clone: in a lesson, too, u comes out of a computation.
-
-    Where the output no longer changes far out, at which number it stops says no more.
-    """
-    seen = with_gradients("output", function(u.clone()), {"u": u})
+    """Where the output no longer changes far out, at which number it stops says no more."""
+    seen = gradients_to({"u": 0}, asked, "output")(function, u)
     if u.abs().max() > 10 and not falls_far_out(function):
         return dict.fromkeys(seen, "the same, however large u is")
     return seen
@@ -51,10 +48,7 @@ LOG_TANH_SLOPE = exercise(
 
 
 def observe_sample(function, mean, log_std, noise):
-    def ask():
-        return function(mean.clone(), log_std.clone(), noise.clone())
-
-    given, again = ask(), ask()
+    given, again = (asked(function, mean, log_std, noise) for _ in range(2))
     if given is None:
         return None
     if not (isinstance(given, tuple | list) and len(given) == 2):

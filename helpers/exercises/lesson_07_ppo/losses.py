@@ -9,15 +9,10 @@ import numpy as np
 from helpers.algorithms.policies import approximate_kl
 from helpers.algorithms.ppo import clipped_surrogate, ppo_value_loss, probability_ratio
 from helpers.checks.exercise import Case
-from helpers.exercises.observing import asked, gradient, with_gradients
+from helpers.exercises.observing import asked, gradient, gradients_to
 from helpers.exercises.properties import gives_tensors, no_mutation, on_every_case, spares
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import leaf
-
-
-def observe_ratio(function, log_probs, old_log_probs):
-    ratios = asked(function, log_probs, old_log_probs)
-    return with_gradients("ratios", ratios, {"log_probs": log_probs})
 
 
 def log_prob_cases(rng: np.random.Generator) -> list[Case]:
@@ -38,7 +33,8 @@ def log_prob_cases(rng: np.random.Generator) -> list[Case]:
 
 
 PROBABILITY_RATIO = exercise(
-    __file__, "7.1", probability_ratio, log_prob_cases, observe_ratio,
+    __file__, "7.1", probability_ratio, log_prob_cases,
+    gradients_to({"log_probs": 0}, asked, "ratios"),
     properties=spares("old log-probabilities", log_prob_cases, asked)
     | gives_tensors(log_prob_cases, asked)
     | no_mutation(log_prob_cases),
@@ -57,13 +53,11 @@ APPROXIMATE_KL = exercise(
 )  # fmt: skip
 
 
-def observe_surrogate(function, ratios, advantages, clip_range):
+def asked_unless_flat(function, *args):
     """A right objective may carry no gradient where it is flat: a clipped ratio is a number."""
-    objective = asked(function, ratios, advantages, clip_range)
-    flowed = gradient(objective, ratios)
-    if flowed is not None and not flowed.any():
-        objective, flowed = objective.detach(), None
-    return {"objective": objective, "gradient to the ratios": flowed}
+    objective = asked(function, *args)
+    flowed = gradient(objective, args[0])
+    return objective if flowed is None or flowed.any() else objective.detach()
 
 
 def surrogate_cases(rng: np.random.Generator) -> list[Case]:
@@ -88,16 +82,12 @@ def surrogate_cases(rng: np.random.Generator) -> list[Case]:
 
 
 CLIPPED_SURROGATE = exercise(
-    __file__, "7.2", clipped_surrogate, surrogate_cases, observe_surrogate,
+    __file__, "7.2", clipped_surrogate, surrogate_cases,
+    gradients_to({"the ratios": 0}, asked_unless_flat, "objective"),
     properties=spares("advantages", surrogate_cases, asked, place=1)
     | gives_tensors(surrogate_cases, asked)
     | no_mutation(surrogate_cases),
 )  # fmt: skip
-
-
-def observe_value_loss(function, values, old_values, returns, clip_range):
-    loss = asked(function, values, old_values, returns, clip_range)
-    return with_gradients("loss", loss, {"the values": values})
 
 
 def value_loss_cases(rng: np.random.Generator) -> list[Case]:
@@ -126,7 +116,7 @@ def value_loss_cases(rng: np.random.Generator) -> list[Case]:
 
 
 PPO_VALUE_LOSS = exercise(
-    __file__, "7.7", ppo_value_loss, value_loss_cases, observe_value_loss,
+    __file__, "7.7", ppo_value_loss, value_loss_cases, gradients_to({"the values": 0}, asked),
     properties=spares("returns", value_loss_cases, asked, place=2)
     | spares("old values", value_loss_cases, asked, place=1)
     | gives_tensors(value_loss_cases, asked)

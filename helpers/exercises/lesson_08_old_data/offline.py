@@ -7,7 +7,7 @@ import numpy as np
 
 from helpers.algorithms.td3_bc import SPARSE_PENDULUM, td3_bc_actor_loss, update
 from helpers.checks.exercise import Case
-from helpers.exercises.observing import call_twice, with_gradients
+from helpers.exercises.observing import call_twice, gradients_to
 from helpers.exercises.properties import is_a_loss, leaves_gradients_alone
 from helpers.exercises.text import exercise
 from helpers.exercises.toys import (
@@ -19,11 +19,6 @@ from helpers.exercises.toys import (
     random_twin,
 )
 from helpers.exercises.writing import Steady, ToyAgent, actor_critic, observe_update
-
-
-def observe_loss(function, actor, critic, obs, action, bc_alpha):
-    loss = call_twice(function, actor, critic, obs, action, bc_alpha)
-    return with_gradients("loss", loss, {"the actor": actor.weights})
 
 
 def loss_cases(rng: np.random.Generator) -> list[Case]:
@@ -47,7 +42,7 @@ def loss_cases(rng: np.random.Generator) -> list[Case]:
 
 
 TD3_BC_ACTOR_LOSS = exercise(
-    __file__, "8.1", td3_bc_actor_loss, loss_cases, observe_loss,
+    __file__, "8.1", td3_bc_actor_loss, loss_cases, gradients_to({"the actor": 0}, call_twice),
     properties=is_a_loss(loss_cases) | leaves_gradients_alone(loss_cases),
 )  # fmt: skip
 
