@@ -8,7 +8,6 @@ import sys
 import time
 
 import pytest
-from test_cluster import scheduler  # noqa: F401  (a fixture)
 from test_train import arguments, outcome
 
 from helpers.training import several, train
@@ -30,14 +29,6 @@ def test_each_seed_is_trained_as_if_alone(whole, tmp_path, capsys):
     assert outcome(tmp_path / "seed_0") != whole
     said = capsys.readouterr().out
     assert said.count("seed 0: Finished") == said.count("seed 1: Finished") == 1
-
-
-@pytest.mark.long
-def test_a_cluster_trains_them_as_well(whole, tmp_path, scheduler):
-    line = arguments(tmp_path, "--seeds", "1,2", "--scheduler", scheduler)
-    assert train.main(line) == 0
-    assert outcome(tmp_path / "seed_1") == whole
-    assert (tmp_path / "seed_2" / "best.pt").exists()
 
 
 @posix

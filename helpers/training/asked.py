@@ -29,7 +29,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--demos", metavar="FILE.npz", help=f"to learn from, with {', '.join(TAUGHT)}"
     )
     parser.add_argument("--jobs", type=int, default=1, help="seeds trained side by side")
-    parser.add_argument("--scheduler", metavar="tcp://HOST:8786", help="of a Dask cluster")
 
 
 def ask(options: argparse.Namespace) -> Setting:

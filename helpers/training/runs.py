@@ -73,8 +73,8 @@ class Plan:
 def make_plans(options: argparse.Namespace) -> list[Plan]:
     """One for each seed that is asked for. Raises `ValueError` for what cannot be."""
     if options.seeds is None:
-        if options.scheduler or options.jobs != 1:
-            raise ValueError("--jobs and --scheduler are for several seeds: add --seeds 0-2.")
+        if options.jobs != 1:
+            raise ValueError("--jobs is for several seeds: add --seeds 0-2.")
         return [make_plan(options)]
     if options.seed is not None:
         raise ValueError("One seed is --seed 3, several are --seeds 0-2: give one of the two.")

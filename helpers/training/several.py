@@ -12,7 +12,6 @@ from collections.abc import Sequence
 
 from joblib import Parallel, delayed
 
-from helpers.training.cluster import on_cluster
 from helpers.training.runs import STOPPED, Plan
 
 
@@ -32,15 +31,12 @@ def train_apart(plan: Plan) -> int:
     return abs(child.returncode)
 
 
-def train_several(plans: Sequence[Plan], jobs: int, scheduler: str | None = None) -> int:
-    """Train them all, here or by a cluster's workers; the worst exit status.
+def train_several(plans: Sequence[Plan], jobs: int) -> int:
+    """Train them all, so many at once; the worst exit status.
 
     Ctrl-C reaches every process of a terminal: trainings under way end by themselves and keep a
-    checkpoint, so this process waits for them, and begins no other. A cluster's workers do not
-    hear it, and finish what they have. Raises `ClusterError` as `on_cluster` does.
+    checkpoint, so this process waits for them, and begins no other.
     """
-    if scheduler is not None:
-        return max(on_cluster(scheduler, train_apart, plans))
     stopped = threading.Event()
 
     def unless_stopped(plan: Plan) -> int:

@@ -13,7 +13,6 @@ import shlex
 import signal
 import statistics
 import sys
-import threading
 import time
 from collections.abc import Generator, Sequence
 from contextlib import suppress
@@ -27,7 +26,6 @@ from joblib import Parallel, delayed
 from helpers.agents.threads import one_thread
 from helpers.evaluation import evaluate
 from helpers.training.asked import add_arguments, ask, changes, lessons_own, make_agent
-from helpers.training.cluster import ClusterError, on_cluster
 from helpers.training.results import write_json
 from helpers.training.settings import Setting
 
@@ -56,8 +54,7 @@ def run_seed(setting: Setting, seed: int) -> dict:
     `seconds` are those of the training alone, `cpu_seconds` those in which it computed: on a busy
     machine the rest is waiting.
     """
-    in_main_thread = threading.current_thread() is threading.main_thread()  # not in a cluster's
-    if parent_process() is not None and in_main_thread:  # Ctrl-C is for who started this process
+    if parent_process() is not None:  # Ctrl-C is for who started this process
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     with one_thread():  # seeds run side by side
         agent = setting.make(seed)
@@ -77,13 +74,9 @@ def run_seed(setting: Setting, seed: int) -> dict:
     }
 
 
-def run_seeds(
-    setting: Setting, seeds: Sequence[int], jobs: int, scheduler: str | None = None
-) -> Generator[dict, None, None]:
+def run_seeds(setting: Setting, seeds: Sequence[int], jobs: int) -> Generator[dict, None, None]:
     """Each seed's row as it finishes; one job stays in this process."""
-    if scheduler is not None:
-        yield from on_cluster(scheduler, partial(run_seed, setting), seeds)
-    elif jobs == 1:
+    if jobs == 1:
         yield from (run_seed(setting, seed) for seed in seeds)
     else:
         pool = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch=jobs)
@@ -199,7 +192,7 @@ def describe(setting: Setting, rows: Sequence[dict]) -> str:
 
 def study(
     setting: Setting, seeds: Sequence[int], jobs: int = 1, out: Path | None = None,
-    scheduler: str | None = None, command: str | None = None,
+    command: str | None = None,
 ) -> dict:  # fmt: skip
     """Run all seeds that `out` does not have yet; it is brought up to date after each of them."""
     record = header(setting, seeds, jobs, command) | {"stopped": False, "summary": ""}
@@ -213,7 +206,7 @@ def study(
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGINT, interrupt)
-    finished = run_seeds(setting, left, jobs, scheduler)
+    finished = run_seeds(setting, left, jobs)
     try:
         for row in finished:
             if heard:
@@ -267,12 +260,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
-    jobs = min(options.jobs, len(seeds))
-    try:
-        record = study(setting, seeds, jobs, options.out, options.scheduler)
-    except ClusterError as error:
-        print(error, file=sys.stderr)
-        return 2
+    record = study(setting, seeds, min(options.jobs, len(seeds)), options.out)
     return 130 if record["stopped"] else 0
 
 

@@ -23,7 +23,6 @@ import numpy as np
 from helpers.agents.base import Agent, Callback
 from helpers.training.asked import add_arguments, make_agent
 from helpers.training.callbacks import CallbackList, Checkpoint, Evaluate, TensorBoard
-from helpers.training.cluster import ClusterError
 from helpers.training.runs import STOPPED, Plan, Run, claimed, make_plans
 from helpers.training.several import train_several
 from helpers.training.study import Parser
@@ -282,13 +281,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.seeds is None:
             return train(plans[0])
         make_agent(plans[0].setting, plans[0].seed)  # what cannot be is said once
-        return train_several(plans, options.jobs, options.scheduler)
-    except (ValueError, ClusterError) as error:
+        return train_several(plans, options.jobs)
+    except ValueError as error:
         print(error, file=sys.stderr)
         return 2
-    except KeyboardInterrupt:  # one training of its own answers it, a cluster's workers do not
-        print("Left: workers finish what they are at; the same command goes on with the others.")
-        return STOPPED
     except OSError as error:
         print(f"{options.out or 'runs'} cannot be written ({because(error)}).", file=sys.stderr)
         return 1
