@@ -71,19 +71,6 @@ def lessons_own(algorithm: str, env_id: str) -> Setting | None:
     return (SETTINGS | LONG).get((algorithm, env_id))
 
 
-def changes(setting: Setting) -> list[str]:
-    """The words with which a command line asks for what differs from the lesson's setting."""
-    usual = usual_params(setting.algorithm, setting.env_id)
-    words = []
-    for name, value in setting.params.items():
-        if name not in usual or usual[name] != value:
-            words += ["--set", f"{name}={value}"]
-    own = lessons_own(setting.algorithm, setting.env_id)
-    if setting.demos is not None and (own is None or own.demos != setting.demos):
-        words += ["--demos", setting.demos]
-    return words
-
-
 def usual_params(algorithm: str, env_id: str) -> dict[str, Any]:
     """What a lesson trains with; where none does, an agent's defaults, or those for robots."""
     if own := lessons_own(algorithm, env_id):

@@ -5,7 +5,6 @@
 
 import argparse
 import errno
-import shlex
 import textwrap
 import time
 from collections.abc import Iterator
@@ -20,11 +19,11 @@ from filelock import FileLock, Timeout
 from helpers.agents import checkpoint
 from helpers.agents.base import Agent
 from helpers.evaluation import Evaluation
-from helpers.training.asked import ask, changes, lessons_own
+from helpers.training.asked import ask, lessons_own
 from helpers.training.callbacks import Evaluate
 from helpers.training.results import write_json
 from helpers.training.settings import Setting
-from helpers.training.study import circumstances, parse_seeds
+from helpers.training.study import circumstances
 
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)  # some network folders
 STOPPED = 130  # the exit status after Ctrl-C
@@ -36,7 +35,7 @@ EVALUATE_EVERY = 5000  # steps, as the authors of TD3 do; more often where train
 
 @dataclass(frozen=True)
 class Plan:
-    """One command line, understood."""
+    """One training, as a command line asks for it."""
 
     setting: Setting
     seed: int
@@ -44,64 +43,26 @@ class Plan:
     every: int
     episodes: int
     minutes: float
-
-    @property
-    def arguments(self) -> list[str]:
-        """What `course.py train` is asked for."""
-        asked = self.setting
-        words = [asked.algorithm, asked.env_id, "--steps", str(asked.steps)]
-        words += ["--seed", str(self.seed), "--out", str(self.out)]
-        words += ["--evaluate-every", str(self.every), "--episodes", str(self.episodes)]
-        return [*words, "--checkpoint-minutes", str(self.minutes), *changes(asked)]
-
-    @property
-    def command(self) -> str:
-        """The command line that trains this."""
-        return shlex.join(["python", "course.py", "train", *self.arguments])
-
-    def settings(self, agent: Agent) -> dict[str, Any]:
-        """All that two trainings must have in common so that one can go on as the other."""
-        return {
-            "algorithm": self.setting.algorithm,
-            "environment": self.setting.env_id,
-            "evaluate-every": self.every,
-            "episodes": self.episodes,
-            **checkpoint.plain_hyperparameters(agent),
-        }
+    command: str
 
 
-def make_plans(options: argparse.Namespace) -> list[Plan]:
-    """One for each seed that is asked for. Raises `ValueError` for what cannot be."""
-    if options.seeds is None:
-        if options.jobs != 1:
-            raise ValueError("--jobs is for several seeds: add --seeds 0-2.")
-        return [make_plan(options)]
-    if options.seed is not None:
-        raise ValueError("One seed is --seed 3, several are --seeds 0-2: give one of the two.")
-    plans = []
-    for seed in parse_seeds(options.seeds):
-        out = options.out and options.out / f"seed_{seed}"
-        plans.append(make_plan(argparse.Namespace(**{**vars(options), "seed": seed, "out": out})))
-    return plans
-
-
-def make_plan(options: argparse.Namespace) -> Plan:
+def make_plan(options: argparse.Namespace, seed: int, command: str) -> Plan:
     """Raises `ValueError` for what cannot be."""
     for name in ("steps", "evaluate_every", "episodes", "checkpoint_minutes", "jobs"):
         value = getattr(options, name)
         if value is not None and not value > 0:
             raise ValueError(f"--{name.replace('_', '-')} must be above 0, it cannot be {value}.")
-    seed = options.seed or 0
-    if seed < 0:
-        raise ValueError(f"--seed counts from 0, it cannot be {seed}.")
     setting = ask(options)
     every = options.evaluate_every or EVALUATE_EVERY
     own = lessons_own(setting.algorithm, setting.env_id)
     if own and not options.evaluate_every:
         every = min(every, max(1, own.steps // 20))
-    name = f"{setting.algorithm}_{setting.env_id}_{seed}".replace("/", "_")
-    out = options.out or Path("runs") / name
-    return Plan(setting, seed, out, every, options.episodes, options.checkpoint_minutes)
+    out = options.out
+    if out is None:
+        out = Path("runs") / f"{setting.algorithm}_{setting.env_id}_{seed}".replace("/", "_")
+    elif options.seeds is not None:
+        out = out / f"seed_{seed}"
+    return Plan(setting, seed, out, every, options.episodes, options.checkpoint_minutes, command)
 
 
 # ---- what is written -----------------------------------------------------------------------------
@@ -116,7 +77,14 @@ class Run:
 
     def __init__(self, plan: Plan, agent: Agent) -> None:
         self.plan, self.agent = plan, agent
-        self.settings = plan.settings(agent)
+        # All that two trainings must have in common so that one can go on as the other.
+        self.settings = {
+            "algorithm": plan.setting.algorithm,
+            "environment": plan.setting.env_id,
+            "evaluate-every": plan.every,
+            "episodes": plan.episodes,
+            **checkpoint.plain_hyperparameters(agent),
+        }
         self.evaluations = Evaluate(plan.every, plan.episodes)
         self.seconds_before = 0.0
         self.began: float | None = None

@@ -25,7 +25,7 @@ from joblib import Parallel, delayed
 
 from helpers.agents.threads import one_thread
 from helpers.evaluation import evaluate
-from helpers.training.asked import add_arguments, ask, changes, lessons_own, make_agent
+from helpers.training.asked import add_arguments, ask, make_agent
 from helpers.training.results import write_json
 from helpers.training.settings import Setting
 
@@ -83,17 +83,10 @@ def run_seeds(setting: Setting, seeds: Sequence[int], jobs: int) -> Generator[di
         yield from pool(delayed(run_seed)(setting, seed) for seed in seeds)
 
 
-def header(setting: Setting, seeds: Sequence[int], jobs: int, command: str | None = None) -> dict:
-    """What one needs to know to run it again: settings, versions, kind of machine.
-
-    The command is that of `course.py study`, if no other trains it.
-    """
-    words = ["python", "course.py", "study", setting.algorithm, setting.env_id]
-    words += ["--seeds", spell_seeds(seeds), "--jobs", str(jobs), "--out", "FILE.json"]
-    own = lessons_own(setting.algorithm, setting.env_id)
-    words += [] if own and own.steps == setting.steps else ["--steps", str(setting.steps)]
+def header(setting: Setting, command: str) -> dict:
+    """What one needs to know to run it again: command, settings, versions, kind of machine."""
     return {
-        "command": command or shlex.join([*words, *changes(setting)]),
+        "command": command,
         "settings": {
             "algorithm": setting.algorithm,
             "env_id": setting.env_id,
@@ -122,17 +115,6 @@ def circumstances(*packages: str) -> dict:
             "processor": platform.machine(),
         },
     }
-
-
-def spell_seeds(seeds: Sequence[int]) -> str:
-    """[0, 1, 2, 7] -> '0-2,7'."""
-    runs: list[list[int]] = []
-    for seed in seeds:
-        if runs and seed == runs[-1][-1] + 1:
-            runs[-1].append(seed)
-        else:
-            runs.append([seed])
-    return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
 def finished_before(path: Path | None, record: dict, seeds: Sequence[int]) -> list[dict]:
@@ -191,11 +173,13 @@ def describe(setting: Setting, rows: Sequence[dict]) -> str:
 
 
 def study(
-    setting: Setting, seeds: Sequence[int], jobs: int = 1, out: Path | None = None,
-    command: str | None = None,
-) -> dict:  # fmt: skip
-    """Run all seeds that `out` does not have yet; it is brought up to date after each of them."""
-    record = header(setting, seeds, jobs, command) | {"stopped": False, "summary": ""}
+    setting: Setting, seeds: Sequence[int], command: str, jobs: int = 1, out: Path | None = None
+) -> dict:
+    """Run all seeds that `out` does not have yet; it is brought up to date after each of them.
+
+    `command` is kept with the results.
+    """
+    record = header(setting, command) | {"stopped": False, "summary": ""}
     rows = record["results"] = finished_before(out, record, seeds)
     left = sorted(set(seeds) - {row["seed"] for row in rows})
     show = partial(print, flush=True)  # a line a seed at once, into a pipe too
@@ -235,6 +219,10 @@ class Parser(argparse.ArgumentParser):
     def error(self, message):
         self.exit(2, f"{self.prog.split()[-1]}: {message} (--help explains).\n")
 
+    def command(self, words: Sequence[str]) -> str:
+        """The command line with these arguments."""
+        return shlex.join([*self.prog.split(), *words])
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = Parser(
@@ -246,7 +234,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_arguments(parser)
     parser.add_argument("--seeds", default="0-4", help="0-9, 3 or 0-4,7; without it 0-4")
     parser.add_argument("--out", type=Path, help="a .json file; what it has of this is kept")
-    options = parser.parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    options = parser.parse_args(words)
     try:
         setting = ask(options)
         seeds = parse_seeds(options.seeds)
@@ -260,7 +249,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
-    record = study(setting, seeds, min(options.jobs, len(seeds)), options.out)
+    jobs = min(options.jobs, len(seeds))
+    record = study(setting, seeds, parser.command(words), jobs, options.out)
     return 130 if record["stopped"] else 0
 
 

@@ -23,9 +23,9 @@ import numpy as np
 from helpers.agents.base import Agent, Callback
 from helpers.training.asked import add_arguments, make_agent
 from helpers.training.callbacks import CallbackList, Checkpoint, Evaluate, TensorBoard
-from helpers.training.runs import STOPPED, Plan, Run, claimed, make_plans
+from helpers.training.runs import STOPPED, Plan, Run, claimed, make_plan
 from helpers.training.several import train_several
-from helpers.training.study import Parser
+from helpers.training.study import Parser, parse_seeds
 
 # ---- what is said --------------------------------------------------------------------------------
 
@@ -269,19 +269,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "goes on from the last checkpoint as if nothing had happened.",
     )
     add_arguments(parser)
-    parser.add_argument("--seed", type=int, help="without it 0")
-    parser.add_argument("--seeds", help="several, 0-2 or 0,4: each is trained in OUT/seed_0 ...")
+    one_or_several = parser.add_mutually_exclusive_group()
+    one_or_several.add_argument("--seed", type=int, default=0, help="without it 0")
+    one_or_several.add_argument(
+        "--seeds", help="several, 0-2 or 0,4: each is trained in OUT/seed_0 ..."
+    )
     parser.add_argument("--out", type=Path, help="a folder; without it one in runs/")
     parser.add_argument("--evaluate-every", type=int, help="steps; without it at most 5000")
     parser.add_argument("--episodes", type=int, default=10, help="of an evaluation")
     parser.add_argument("--checkpoint-minutes", type=float, default=5.0)
-    options = parser.parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    options = parser.parse_args(words)
     try:
-        plans = make_plans(options)
-        if options.seeds is None:
-            return train(plans[0])
-        make_agent(plans[0].setting, plans[0].seed)  # what cannot be is said once
-        return train_several(plans, options.jobs)
+        seeds = [options.seed] if options.seeds is None else parse_seeds(options.seeds)
+        plan = make_plan(options, seeds[0], parser.command(words))
+        if len(seeds) == 1:
+            return train(plan)
+        make_agent(plan.setting, plan.seed)  # what cannot be is said once
+        return train_several(words, seeds, options.jobs)
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
