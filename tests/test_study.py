@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from sentences import one_sentence
 
 from helpers.agents.noise import OUNoise
 from helpers.training import study
@@ -144,22 +145,22 @@ def test_a_study_that_was_killed_goes_on(tmp_path, capsys, monkeypatch):
         {"settings": {}},
         {"versions": {"torch": "0"}},
         {"evaluation": {"episodes": 1, "seed": 0}},
-        {"results": [{"seed": 0}, {"seed": 1}, {"seed": 2}]},  # finished: it is run again
+        {"results": [{"seed": 0}, {"seed": 1}, {"seed": 2}]},  # finished
+        {"results": [{"seed": 3}]},
         {"results": None},
     ],
 )
-def test_another_study_or_a_finished_one_is_no_beginning(tmp_path, capsys, change):
+def test_another_study_or_a_finished_one_is_not_written_over(tmp_path, change):
     out = tmp_path / "a2c.json"
     record = study.header(FAKE, "") | {"results": [{"seed": 0}]}
     plain = json.loads(json.dumps(record, default=str))
     out.write_text(json.dumps(plain))
     assert study.finished_before(out, record, [0, 1, 2]) == [{"seed": 0}]
-    assert "Ctrl-C" not in capsys.readouterr().out
-    out.write_text(json.dumps(plain | change))
-    assert study.finished_before(out, record, [0, 1, 2]) == []
-    assert ("Ctrl-C" in capsys.readouterr().out) == (change != {"results": None})
-    out.write_text("no study")
-    assert study.finished_before(out, record, [0, 1, 2]) == []
+    for text in (json.dumps(plain | change), "no study"):
+        out.write_text(text)
+        with one_sentence(ValueError, str(out), "not written over", "delete it"):
+            study.study(FAKE, [0, 1, 2], "", out=out)
+        assert out.read_text() == text
 
 
 def a_row(setting, seed):

@@ -120,8 +120,8 @@ def circumstances(*packages: str) -> dict:
 def finished_before(path: Path | None, record: dict, seeds: Sequence[int]) -> list[dict]:
     """The rows of a study that did not come to its end, to go on from.
 
-    Those of these seeds, if the file holds the same settings and versions, and not all seeds: a
-    finished study is run again.
+    Raises `ValueError` if the file holds anything else, which is not written over: other settings,
+    versions or seeds, or all of this study.
     """
     if path is None or not path.exists():
         return []
@@ -129,22 +129,16 @@ def finished_before(path: Path | None, record: dict, seeds: Sequence[int]) -> li
         old = json.loads(path.read_text(encoding="utf-8"))
         now = json.loads(json.dumps(record, default=str))  # as a file has it
         same = all(old[part] == now[part] for part in ("settings", "evaluation", "versions"))
-        rows = [row for row in old["results"] if row["seed"] in seeds] if same else []
-        others = not same or len(old["results"]) > len(rows)
-    except (ValueError, KeyError, TypeError):  # another file, which is written over
-        return []
-    finished = len(rows) == len(seeds)
-    if others or finished:
-        what = "a study with other settings, versions or seeds" if others else "all of this study"
-        print(
-            f"{path} holds {what}, and the first finished seed writes over it: press Ctrl-C now to "
-            "keep it.",
-            flush=True,
+        same = same and {row["seed"] for row in old["results"]} < set(seeds)
+    except (ValueError, KeyError, TypeError):
+        same = False
+    if not same:
+        raise ValueError(
+            f"{path} holds all of this study, or something else, and is not written over: delete "
+            "it, or name another --out."
         )
-    if finished or not rows:
-        return []
-    print(f"Going on: {path} has {len(rows)} of {len(seeds)} seeds.", flush=True)
-    return rows
+    print(f"Going on: {path} has {len(old['results'])} of {len(seeds)} seeds.", flush=True)
+    return old["results"]
 
 
 def line_of(row: dict) -> str:
@@ -177,7 +171,7 @@ def study(
 ) -> dict:
     """Run all seeds that `out` does not have yet; it is brought up to date after each of them.
 
-    `command` is kept with the results.
+    `command` is kept with the results. Raises `ValueError` if `out` holds another study.
     """
     record = header(setting, command) | {"stopped": False, "summary": ""}
     rows = record["results"] = finished_before(out, record, seeds)
@@ -246,11 +240,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.out and not os.access(options.out.absolute().parent, os.W_OK):
             raise ValueError(f"'{options.out.parent}' cannot be written: name another --out.")
         make_agent(setting, seeds[0])  # what cannot be is said at once
+        jobs = min(options.jobs, len(seeds))
+        record = study(setting, seeds, parser.command(words), jobs, options.out)
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
-    jobs = min(options.jobs, len(seeds))
-    record = study(setting, seeds, parser.command(words), jobs, options.out)
     return 130 if record["stopped"] else 0
 
 
