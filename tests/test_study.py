@@ -181,7 +181,6 @@ def test_jobs_side_by_side_give_the_same_rows(monkeypatch):
         (["a2c", "CartPole-v1", "--seeds", "9-0"], "written as"),
         (["a2c", "CartPole-v1", "--jobs", "0"], "--jobs"),
         (["a2c", "CartPole-v1", "--jobs", "two"], "--jobs"),
-        (["a2c", "CartPole-v1", "--out", "no/such/folder/a.json"], "folder"),
         (["a2c"], "environment"),
     ],
 )
@@ -199,7 +198,9 @@ def status(arguments):
         return stop.code
 
 
-def test_a_folder_that_cannot_be_written_is_said_before_anything_trains(monkeypatch, capsys):
-    monkeypatch.setattr(study.os, "access", lambda path, how: False)  # tests may be the superuser's
-    assert study.main(["a2c", "CartPole-v1", "--out", "a.json"]) == 2
-    assert capsys.readouterr() == ("", "'.' cannot be written: name another --out.\n")
+def test_a_file_that_cannot_be_written_is_said_before_anything_trains(tmp_path, capsys):
+    (tmp_path / "file").touch()
+    assert study.main(["a2c", "CartPole-v1", "--out", str(tmp_path / "file" / "a.json")]) == 2
+    out, err = capsys.readouterr()
+    assert (out, len(err.splitlines())) == ("", 1)
+    assert str(tmp_path) in err

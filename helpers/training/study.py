@@ -16,7 +16,6 @@ import sys
 import time
 from collections.abc import Generator, Sequence
 from contextlib import suppress
-from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import parent_process
 from pathlib import Path
@@ -171,18 +170,24 @@ def study(
 ) -> dict:
     """Run all seeds that `out` does not have yet; it is brought up to date after each of them.
 
-    `command` is kept with the results. Raises `ValueError` if `out` holds another study.
+    `command` is kept with the results. Raises `ValueError` if `out` holds another study,
+    `OSError` if it cannot be written.
     """
     record = header(setting, command) | {"stopped": False, "summary": ""}
     rows = record["results"] = finished_before(out, record, seeds)
     left = sorted(set(seeds) - {row["seed"] for row in rows})
-    show = partial(print, flush=True)  # a line a seed at once, into a pipe too
     heard: list[int] = []
+
+    def keep() -> None:
+        record["summary"] = describe(setting, rows)
+        if out:
+            write_json(out, record, rows="results")
 
     def interrupt(number: int, frame: object) -> None:
         heard.append(number)  # an agent may end its training quietly at Ctrl-C: remember it
         raise KeyboardInterrupt
 
+    keep()  # if it cannot be written, this is said before anything trains
     before = signal.signal(signal.SIGINT, interrupt)
     finished = run_seeds(setting, left, jobs)
     try:
@@ -191,19 +196,16 @@ def study(
                 raise KeyboardInterrupt
             rows.append(row)
             rows.sort(key=lambda each: each["seed"])
-            show(line_of(row))
-            record["summary"] = describe(setting, rows)
-            if out:
-                write_json(out, record, rows="results")
+            print(line_of(row), flush=True)
+            keep()
     except KeyboardInterrupt:
-        record |= {"stopped": True, "summary": describe(setting, rows)}
-        if out and rows:
-            write_json(out, record, rows="results")
-        show(f"Stopped after {len(rows)} of {len(seeds)} seeds.")
+        record["stopped"] = True
+        keep()
+        print(f"Stopped after {len(rows)} of {len(seeds)} seeds.")
     finally:
         signal.signal(signal.SIGINT, before)
         finished.close()
-    show(record["summary"])
+    print(record["summary"])
     return record
 
 
@@ -235,14 +237,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         seeds = parse_seeds(options.seeds)
         if options.jobs < 1:
             raise ValueError(f"--jobs counts from 1, it cannot be {options.jobs}.")
-        if options.out and not options.out.absolute().parent.is_dir():
-            raise ValueError(f"There is no folder '{options.out.parent}' to write --out to.")
-        if options.out and not os.access(options.out.absolute().parent, os.W_OK):
-            raise ValueError(f"'{options.out.parent}' cannot be written: name another --out.")
         make_agent(setting, seeds[0])  # what cannot be is said at once
         jobs = min(options.jobs, len(seeds))
         record = study(setting, seeds, parser.command(words), jobs, options.out)
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
     return 130 if record["stopped"] else 0
