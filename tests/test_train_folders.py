@@ -114,7 +114,7 @@ def test_other_settings_in_the_same_folder_are_refused(whole, capsys):
     ):
         assert told in refused(capsys, *arguments(whole, *more))
     other = arguments(whole, algorithm="ddpg")
-    assert "algorithm is td3 there, ddpg here" in refused(capsys, *other)
+    assert "holds a TD3 agent" in refused(capsys, *other)
     assert outcome(whole) == before
 
 

@@ -68,10 +68,6 @@ def make_plan(options: argparse.Namespace, seed: int, command: str) -> Plan:
 # ---- what is written -----------------------------------------------------------------------------
 
 
-class OtherSettings(ValueError):
-    """The folder belongs to another training."""
-
-
 class Run:
     """A training and its folder: how it stands, and how that is written and read."""
 
@@ -104,11 +100,13 @@ class Run:
 
     def save(self) -> None:
         """Write all that training needs. Raises `OSError`; the old checkpoint is then kept."""
-        state = {
-            "settings": self.settings,
-            "seconds": self.seconds,
-            "evaluations": evaluations_state(self.evaluations),
+        best = self.evaluations.best
+        evaluations = {
+            "curve": curve_rows(self.evaluations),
+            "best": best[0] if best else None,
+            "best_contents": self.evaluations.best_contents,
         }
+        state = {"settings": self.settings, "seconds": self.seconds, "evaluations": evaluations}
         content = checkpoint.contents(self.agent, replay=True) | {"run": state}
         checkpoint.write(self.checkpoint, content)
         self.kept = self.agent.steps
@@ -122,42 +120,32 @@ class Run:
             content = checkpoint.read(self.checkpoint)
             if "run" not in content:
                 raise ValueError("it holds an agent and no training")
-            self.check_settings(content["run"]["settings"])
             agent = checkpoint.agent_from(
                 self.plan.setting.kind, content, self.plan.setting.env_id, self.checkpoint,
                 {"device": self.agent.device},
             )  # fmt: skip
+            # What the version that wrote it could not set is in the agent, as it is by default.
+            there = content["run"]["settings"] | checkpoint.plain_hyperparameters(agent)
             restore_evaluations(self.evaluations, content["run"]["evaluations"])
             self.seconds_before = float(content["run"]["seconds"])
-        except OtherSettings:
-            raise
         except Exception as error:  # what a damaged file holds may fail in any way
             reason = textwrap.shorten(str(error).rstrip("."), 200, placeholder=" ...")
             raise ValueError(
                 f"No training can go on from {self.checkpoint} ({reason}): choose another --out, "
                 "or delete that file to begin anew."
             ) from error
-        self.agent, self.kept = agent, agent.steps
-        self.write_results()
-
-    def check_settings(self, there: dict[str, Any]) -> None:
-        """Raise `OtherSettings` unless these, of the checkpoint, are ours.
-
-        What the version that wrote it could not set was as it is by default.
-        """
-        setting = self.plan.setting
-        usual = checkpoint.plain_hyperparameters(setting.kind(setting.env_id))
-        here, there = self.settings, usual | there
         differences = "; ".join(
-            f"{name} is {there.get(name)} there, {here.get(name)} here"
-            for name in here | there
-            if there.get(name) != here.get(name)
+            f"{name} is {there.get(name)} there, {here} here"
+            for name, here in self.settings.items()
+            if there.get(name) != here
         )
         if differences:
-            raise OtherSettings(
+            raise ValueError(
                 f"{self.plan.out} holds a training with other settings ({differences}): give it "
                 "the same ones, or choose another --out."
             )
+        self.agent, self.kept = agent, agent.steps
+        self.write_results()
 
     # The results
 
@@ -186,18 +174,6 @@ class Run:
         }
 
 
-def evaluations_state(evaluations: Evaluate) -> dict[str, Any]:
-    """Curve and best, as plain values and tensors."""
-    return {
-        "curve": [
-            {"step": step, "returns": each.returns.tolist(), "lengths": each.lengths.tolist()}
-            for step, each in evaluations.curve
-        ],
-        "best": evaluations.best[0] if evaluations.best else None,
-        "best_contents": evaluations.best_contents,
-    }
-
-
 def restore_evaluations(evaluations: Evaluate, state: dict[str, Any]) -> None:
     for row in state["curve"]:
         each = Evaluation(np.array(row["returns"], float), np.array(row["lengths"], int))
@@ -209,7 +185,13 @@ def restore_evaluations(evaluations: Evaluate, state: dict[str, Any]) -> None:
 
 def curve_rows(evaluations: Evaluate) -> list[dict[str, Any]]:
     return [
-        {"step": step, "mean": each.mean, "std": each.std, "returns": each.returns.tolist()}
+        {
+            "step": step,
+            "mean": each.mean,
+            "std": each.std,
+            "returns": each.returns.tolist(),
+            "lengths": each.lengths.tolist(),
+        }
         for step, each in evaluations.curve
     ]
 
