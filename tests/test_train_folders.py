@@ -93,7 +93,7 @@ def refused(capsys, *line):
         ("td3 Pendulum-v1 --checkpoint-minutes 0", "--checkpoint-minutes"),
         ("td3 Pendulum-v1 --set tau", "gamma=0.98"),
         ("td3 Pendulum-v1 --set seed=3", "seed=3"),
-        ("td3 Pendulum-v1 --set hidden='wide'", "cannot take"),
+        ("td3 Pendulum-v1 --set hidden='wide'", "hidden must be"),
         ("td3 Pendulum-v1 --set noise=0.1", "GaussianNoise(0.1)"),
         ("td3 Pendulum-v1 --set noise=OUNoise(size=1)", "OUNoise"),
         ("td3 Pendulum-v1 --set noise=print(1)", "not a value"),

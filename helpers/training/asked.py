@@ -56,13 +56,13 @@ def ask(options: argparse.Namespace) -> Setting:
 
 
 def make_agent(setting: Setting, seed: int) -> Any:
-    """The untrained agent. Raises `ValueError` for settings that it cannot take."""
-    replace(setting, params={}, demos=None).make(seed)  # no setting is to blame
+    """The untrained agent. Raises `ValueError` if there can be none."""
     try:
         return setting.make(seed)
     except Exception as error:  # a setting of the wrong kind may fail in any way
         raise ValueError(
-            f"{setting.algorithm} cannot take these settings ({one_line(error).rstrip('.')})."
+            f"{setting.algorithm} cannot be trained on {setting.env_id} with these settings "
+            f"({one_line(error).rstrip('.')})."
         ) from error
 
 
