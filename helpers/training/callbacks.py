@@ -15,7 +15,6 @@ import copy
 import os
 import sys
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -216,7 +215,7 @@ class StopAtReturn:
     """Ends training once the mean return reaches `target`; `reached` is then the step.
 
     The mean is that of the last training `episodes`, which explore, or that of the last of the
-    given `evaluations`, which do not.
+    given `evaluations`, which do not: put that callback into the list as well, before this one.
     """
 
     @explained
@@ -232,9 +231,6 @@ class StopAtReturn:
     def start(self, agent: Agent, total_steps: int) -> None:
         self.reached = None
         self._seen = min(self._seen, len(self._curve(agent)))  # less of another agent
-
-    def stop(self, agent: Agent) -> None:
-        warn_if_idle(self, self.evaluations, agent)
 
     def _curve(self, agent: Agent) -> Sequence[tuple]:
         return self.evaluations.curve if self.evaluations else agent.history["return"]
@@ -255,7 +251,7 @@ class StopAtReturn:
 
 
 class TensorBoard:
-    """Writes the agent's history, and the given `evaluations`, for TensorBoard to show.
+    """Writes the agent's history, and what the callback `evaluations` finds, for TensorBoard.
 
     `tensorboard --logdir runs` shows what is in `logdir`, say runs/td3, while training goes on.
     Give each training a folder of its own. In one that has logs already TensorBoard shows the new
@@ -295,7 +291,6 @@ class TensorBoard:
 
     def stop(self, agent: Agent) -> None:
         self._write(agent)
-        warn_if_idle(self, self.evaluations, agent)
 
     def _write(self, agent: Agent) -> None:
         """What is new since the last time."""
@@ -308,13 +303,3 @@ class TensorBoard:
                 self._writer.add_scalar(name, value, step)
             self._written[name] = len(series)
         self._writer.flush()
-
-
-def warn_if_idle(callback: Callback, evaluations: Evaluate | None, agent: Agent) -> None:
-    """Warn if these evaluations, which a callback reads, were never asked for."""
-    if evaluations and not evaluations.curve and agent.steps >= evaluations.milestones.every:
-        warnings.warn(
-            f"{type(callback).__name__} saw no evaluation: an Evaluate is a callback too, so put "
-            f"both into the list, CallbackList(evaluations, {type(callback).__name__}(...)).",
-            stacklevel=2,
-        )
