@@ -224,7 +224,8 @@ class StopAtReturn:
     ) -> None:
         COUNT("episodes", episodes)
         number()("target", target)
-        self.target, self.episodes, self.evaluations = target, episodes, evaluations
+        self.target, self.evaluations = target, evaluations
+        self.number = 1 if evaluations else episodes  # an evaluation is a mean already
         self.reached: int | None = None
         self._seen = 0
 
@@ -240,11 +241,9 @@ class StopAtReturn:
         if len(curve) == self._seen:  # almost always
             return None
         self._seen = len(curve)
-        # An evaluation is a mean already.
-        latest = curve[-1:] if self.evaluations else curve[-self.episodes :]
+        latest = curve[-self.number :]
         last = [each.mean if isinstance(each, Evaluation) else each for _, each in latest]
-        enough = len(last) == (1 if self.evaluations else self.episodes)
-        if not enough or sum(last) / len(last) < self.target:
+        if len(last) < self.number or sum(last) / len(last) < self.target:
             return None
         self.reached = agent.steps
         return False
