@@ -13,7 +13,6 @@ random numbers of the agent's and act in environments of their own.
 
 import copy
 import os
-import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -256,18 +255,13 @@ class TensorBoard:
     Give each training a folder of its own. In one that has logs already TensorBoard shows the new
     ones alone; a training that goes on writes its whole history once more.
 
-    Raises `ImportError` with one sentence if tensorboard is not installed.
+    Raises `ImportError` if the package tensorboard is not installed.
     """
 
     @explained
     def __init__(self, logdir: str | os.PathLike, evaluations: Evaluate | None = None) -> None:
-        try:
-            from torch.utils.tensorboard import SummaryWriter
-        except ImportError as error:
-            raise ImportError(
-                f"TensorBoard is not installed: run `{sys.executable} -m pip install tensorboard`, "
-                "or do without this callback."
-            ) from error
+        from torch.utils.tensorboard import SummaryWriter
+
         self.logdir, self.evaluations = logdir, evaluations
         self._new_writer: Callable = SummaryWriter
         self._writer: Any = None
