@@ -14,7 +14,7 @@ import signal
 import statistics
 import sys
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import parent_process
@@ -71,15 +71,6 @@ def run_seed(setting: Setting, seed: int) -> dict:
         "passed": bool(result.mean >= setting.bar) if math.isfinite(setting.bar) else None,
         "returns": [round(float(value), 3) for value in result.returns],
     }
-
-
-def run_seeds(setting: Setting, seeds: Sequence[int], jobs: int) -> Generator[dict, None, None]:
-    """Each seed's row as it finishes; one job stays in this process."""
-    if jobs == 1:
-        yield from (run_seed(setting, seed) for seed in seeds)
-    else:
-        pool = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch=jobs)
-        yield from pool(delayed(run_seed)(setting, seed) for seed in seeds)
 
 
 def header(setting: Setting, command: str) -> dict:
@@ -189,7 +180,9 @@ def study(
 
     keep()  # if it cannot be written, this is said before anything trains
     before = signal.signal(signal.SIGINT, interrupt)
-    finished = run_seeds(setting, left, jobs)
+    # With one job they are trained in this process.
+    pool = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch=jobs)
+    finished = pool(delayed(run_seed)(setting, seed) for seed in left)
     try:
         for row in finished:
             if heard:
