@@ -10,7 +10,7 @@ import time
 import pytest
 from test_train import arguments, outcome
 
-from helpers.training import several, train
+from helpers.training import train
 
 posix = pytest.mark.skipif(os.name == "nt", reason="signals are others there")
 
@@ -67,6 +67,6 @@ def test_a_seed_that_was_killed_is_no_success(tmp_path, monkeypatch, capsys):
             child.kill()
         return child
 
-    monkeypatch.setattr(several.subprocess, "Popen", killed)
+    monkeypatch.setattr(train.subprocess, "Popen", killed)
     assert train.main(arguments(tmp_path, "--seeds", "0-1")) == signal.SIGKILL
     assert "seed 1: Finished" in capsys.readouterr().out

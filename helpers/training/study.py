@@ -51,7 +51,7 @@ def run_seed(setting: Setting, seed: int) -> dict:
     """Train and evaluate one seed.
 
     `seconds` are those of the training alone, `cpu_seconds` those in which it computed: on a busy
-    machine the rest is waiting.
+    machine the rest is waiting. Raises `KeyboardInterrupt` if the training was stopped.
     """
     if parent_process() is not None:  # Ctrl-C is for who started this process
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -61,6 +61,8 @@ def run_seed(setting: Setting, seed: int) -> dict:
         agent.learn(setting.steps)
         seconds = time.perf_counter() - started
         cpu_seconds = time.process_time() - cpu_started
+        if agent.steps < setting.steps:  # at Ctrl-C `learn` ends quietly
+            raise KeyboardInterrupt
         result = evaluate(agent, episodes=EPISODES, seed=EVALUATION_SEED)
     return {
         "seed": seed,
@@ -167,26 +169,18 @@ def study(
     record = header(setting, command) | {"stopped": False, "summary": ""}
     rows = record["results"] = finished_before(out, record, seeds)
     left = sorted(set(seeds) - {row["seed"] for row in rows})
-    heard: list[int] = []
 
     def keep() -> None:
         record["summary"] = describe(setting, rows)
         if out:
             write_json(out, record, rows="results")
 
-    def interrupt(number: int, frame: object) -> None:
-        heard.append(number)  # an agent may end its training quietly at Ctrl-C: remember it
-        raise KeyboardInterrupt
-
     keep()  # if it cannot be written, this is said before anything trains
-    before = signal.signal(signal.SIGINT, interrupt)
     # With one job they are trained in this process.
     pool = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch=jobs)
     finished = pool(delayed(run_seed)(setting, seed) for seed in left)
     try:
         for row in finished:
-            if heard:
-                raise KeyboardInterrupt
             rows.append(row)
             rows.sort(key=lambda each: each["seed"])
             print(line_of(row), flush=True)
@@ -196,7 +190,6 @@ def study(
         keep()
         print(f"Stopped after {len(rows)} of {len(seeds)} seeds.")
     finally:
-        signal.signal(signal.SIGINT, before)
         finished.close()
     print(record["summary"])
     return record

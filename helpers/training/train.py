@@ -2,15 +2,20 @@
 
 `python course.py train td3 Walker2d-v5 --steps 1000000 --seed 0 --out runs/walker`
 
+With `--seeds 0-2 --jobs 3` each seed is a `course.py train` of its own, in its folder.
+
 In the folder of `--out`: `checkpoint.pt` (the whole state of training, replay memory included),
 `best.pt` (the agent of the best evaluation), `evaluations.json` (the curve) and, where it is
 installed, logs for TensorBoard. The checkpoint alone says how far the training is, and holds the
 evaluations up to there; the other files are written anew from it when training goes on.
 """
 
+import os
 import shutil
 import signal
+import subprocess
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -19,12 +24,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 
 from helpers.agents.base import Agent, Callback
 from helpers.training.asked import add_arguments, make_agent
 from helpers.training.callbacks import CallbackList, Checkpoint, Evaluate, TensorBoard
 from helpers.training.runs import STOPPED, Plan, Run, claimed, make_plan
-from helpers.training.several import train_several
 from helpers.training.study import Parser, parse_seeds
 
 # ---- what is said --------------------------------------------------------------------------------
@@ -260,6 +265,47 @@ def say_finished(run: Run) -> int:
         f"To train on: the same command with more --steps."
     )
     return 0
+
+
+# ---- several seeds -------------------------------------------------------------------------------
+
+
+def train_apart(words: Sequence[str], seed: int) -> int:
+    """Train in a process of its own, whose lines are printed with the seed; its exit status.
+
+    That of a process which a signal ended is the signal's number, and not below 0: the worst of
+    all seeds' is what the command ends with.
+    """
+    # Of two --seeds the last one counts.
+    words = [sys.executable, "-u", "-m", "helpers.training.train", *words, "--seeds", str(seed)]
+    one_thread = {"OMP_NUM_THREADS": "1", **os.environ}  # seeds run side by side
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", env=one_thread
+    ) as child:
+        for line in child.stdout or ():
+            print(f"seed {seed}: {line}", end="", flush=True)
+    return abs(child.returncode)
+
+
+def train_several(words: Sequence[str], seeds: Sequence[int], jobs: int) -> int:
+    """Train each seed as these arguments of `course.py train` say; the worst exit status.
+
+    Ctrl-C reaches every process of a terminal: trainings under way end by themselves and keep a
+    checkpoint, so this process waits for them, and begins no other.
+    """
+    stopped = threading.Event()
+
+    def unless_stopped(seed: int) -> int:
+        return STOPPED if stopped.is_set() else train_apart(words, seed)
+
+    before = signal.signal(signal.SIGINT, lambda *_: stopped.set())
+    try:
+        return max(Parallel(n_jobs=jobs, prefer="threads")(map(delayed(unless_stopped), seeds)))
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+# ---- the command ---------------------------------------------------------------------------------
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
