@@ -35,13 +35,12 @@ EVALUATION_SEED = 10_000  # far from the training's seeds
 def parse_seeds(text: str) -> list[int]:
     """'0-4,7' -> [0, 1, 2, 3, 4, 7]; a ValueError says how seeds are written."""
     seeds: set[int] = set()
-    for part in text.split(","):
-        first, dash, last = part.strip().partition("-")
-        try:
+    try:
+        for part in text.split(","):
+            first, dash, last = part.partition("-")
             seeds.update(range(int(first), int(last if dash else first) + 1))
-        except ValueError:
-            seeds.clear()
-            break
+    except ValueError:
+        seeds.clear()
     if not seeds:
         raise ValueError(f"Seeds are written as 0-9, as 3 or as 0-4,7, not as '{text}'.")
     return sorted(seeds)

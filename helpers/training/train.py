@@ -20,6 +20,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -94,8 +95,7 @@ class ProgressLine:
 
 def clock(seconds: float) -> str:
     """83.4 -> '0:01:23'."""
-    minutes, seconds = divmod(round(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
+    return str(timedelta(seconds=round(seconds)))
 
 
 def because(error: OSError) -> str:
