@@ -172,7 +172,6 @@ def test_jobs_side_by_side_give_the_same_rows(monkeypatch):
     [
         (["sac", "CartPole-v1"], "there is: a2c"),
         (["a2c", "CartPole-v1", "--seeds", "9-0"], "written as"),
-        (["a2c", "CartPole-v1", "--jobs", "0"], "--jobs"),
         (["a2c", "CartPole-v1", "--jobs", "two"], "--jobs"),
         (["a2c"], "environment"),
     ],

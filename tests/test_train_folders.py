@@ -89,7 +89,6 @@ def refused(capsys, *line):
         ("td3 Pendulum-v1 --steps 0", "--steps must be above 0"),
         ("td3 Pendulum-v1 --seed -1", "seed"),
         ("td3 Pendulum-v1 --seeds two", "0-9"),
-        ("td3 Pendulum-v1 --seeds 0-2 --jobs 0", "--jobs must be above 0"),
         ("td3 Pendulum-v1 --checkpoint-minutes 0", "--checkpoint-minutes"),
         ("td3 Pendulum-v1 --set tau", "gamma=0.98"),
         ("td3 Pendulum-v1 --set seed=3", "seed=3"),

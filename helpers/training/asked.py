@@ -36,6 +36,9 @@ def ask(options: argparse.Namespace) -> Setting:
 
     Where no lesson trains it there is no bar (minus infinity), and `lesson` is empty.
     """
+    for name, value in vars(options).items():
+        if isinstance(value, int | float) and name != "seed" and not value > 0:
+            raise ValueError(f"--{name.replace('_', '-')} must be above 0, it cannot be {value}.")
     algorithm, env_id = options.algorithm, options.environment
     if algorithm not in ALGORITHMS:
         raise ValueError(f"There is no '{algorithm}' to train; there are: {', '.join(ALGORITHMS)}.")

@@ -287,11 +287,8 @@ class ProbeResults(list[ProbeResult]):
         return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 
     def __repr__(self) -> str:
-        return "\n".join([self.table(), *textwrap.wrap(self.verdict(), 80)])
-
-    def verdict(self) -> str:
-        """In a sentence."""
-        return f"Look first at {self.suspect}." if self.suspect else "All probes passed."
+        verdict = f"Look first at {self.suspect}." if self.suspect else "All probes passed."
+        return "\n".join([self.table(), *textwrap.wrap(verdict, 80)])
 
 
 def probe(make_agent: MakeAgent, seed: int = 0, steps: int | None = None) -> ProbeResults:

@@ -48,10 +48,6 @@ class Plan:
 
 def make_plan(options: argparse.Namespace, seed: int, command: str) -> Plan:
     """Raises `ValueError` for what cannot be."""
-    for name in ("steps", "evaluate_every", "episodes", "checkpoint_minutes", "jobs"):
-        value = getattr(options, name)
-        if value is not None and not value > 0:
-            raise ValueError(f"--{name.replace('_', '-')} must be above 0, it cannot be {value}.")
     setting = ask(options)
     every = options.evaluate_every or EVALUATE_EVERY
     own = lessons_own(setting.algorithm, setting.env_id)

@@ -220,8 +220,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         setting = ask(options)
         seeds = parse_seeds(options.seeds)
-        if options.jobs < 1:
-            raise ValueError(f"--jobs counts from 1, it cannot be {options.jobs}.")
         make_agent(setting, seeds[0])  # what cannot be is said at once
         jobs = min(options.jobs, len(seeds))
         record = study(setting, seeds, parser.command(words), jobs, options.out)
