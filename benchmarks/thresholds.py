@@ -64,7 +64,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if (asked.algorithm, asked.env_id) not in FILES:
         parser.error(f"no file trains {asked.algorithm} on {asked.env_id}")
     path = RESULTS / "algorithms" / f"{asked.algorithm}_{asked.env_id}.json"
-    setting = FiledSetting(**vars(get_setting(asked.algorithm, asked.env_id)))
+    _, settings = FILES[asked.algorithm, asked.env_id]
+    lessons = vars(get_setting(asked.algorithm, asked.env_id))
+    setting = FiledSetting(**lessons | {"steps": settings.steps})
     record = study(setting, asked.seeds, parser.command(words), out=asked.out or path)
     return 130 if record["stopped"] else 0
 
