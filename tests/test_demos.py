@@ -12,6 +12,7 @@ import pytest
 from gymnasium import spaces
 from sentences import one_sentence
 
+from helpers.demos import files as module
 from helpers.demos.files import ARRAYS, Demos, load_demos, record_demos, save_demos
 
 PENDULUM = "Pendulum-v1"
@@ -249,11 +250,14 @@ def test_an_interrupted_save_leaves_the_old_file(tmp_path, monkeypatch):
         (lambda d: {"obs": d.obs[:, :2], "next_obs": d.next_obs[:, :2]}, "cannot have"),
     ],
 )
-def test_what_does_not_fit_is_not_saved(tmp_path, change, words):
+def test_what_does_not_fit_is_not_saved(tmp_path, monkeypatch, change, words):
     demos = some_demos()
     demos = Demos(PENDULUM, "a test", **{**arrays_of(demos), **change(demos)})
     with one_sentence(ValueError, match=words):
         save_demos(tmp_path / "demos.npz", demos)
+    monkeypatch.setattr(module, "MAX_BYTES", 100)
+    with one_sentence(ValueError, "save fewer"):
+        save_demos(tmp_path / "demos.npz", some_demos())
     assert list(tmp_path.iterdir()) == []
 
 

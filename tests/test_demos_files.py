@@ -8,6 +8,7 @@ import os
 import pickle
 import struct
 import sys
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +24,7 @@ from sentences import assert_one_sentence, one_sentence
 from test_demos import PENDULUM, arrays_of, assert_same, some_demos
 from test_hostile_files import Payload, module_id
 
+from helpers.demos import files as module
 from helpers.demos.files import Demos, load_demos, save_demos
 from helpers.demos.minari import from_minari
 
@@ -80,6 +82,13 @@ class File:
         return pickle.dumps(Payload(self.ran))
 
 
+def promise(data: bytes, name: bytes, size: int) -> bytes:
+    """Let the directory of a zip promise another unpacked size of one member."""
+    at = data.rindex(name) - 46  # the entry in the central directory begins 46 bytes earlier
+    assert data[at : at + 4] == b"PK\x01\x02"
+    return data[: at + 24] + struct.pack("<I", size) + data[at + 28 :]
+
+
 def twice(file: File) -> None:
     with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(file.path, "a") as archive:
         archive.writestr("obs.npy", file.payload)
@@ -102,7 +111,7 @@ DAMAGED: dict[str, tuple[Callable[[File], object], str]] = {
     "last bytes lost": (lambda f: f.bytes(lambda d: d[:-5]), LIES),
     # other content
     "no arrays": (lambda f: zipfile.ZipFile(f.path, "w").close(), "other arrays"),
-    "an array twice": (twice, LIES),
+    "an array twice": (twice, "other arrays"),
     "a path upwards": (lambda f: renamed(f, "obs.npy", "../obs.npy"), "other arrays"),
     # code
     "objects inside a structure": (lambda f: f.put(
@@ -113,7 +122,14 @@ DAMAGED: dict[str, tuple[Callable[[File], object], str]] = {
     # sizes
     "a header that promises 4 TB": (
         lambda f: f.put("obs", npy_with(described("(1000000000000,)"))), LIES),
+    "40 MB of zeros": (
+        lambda f: f.put("obs", npy_with(described("(5, 3)"), bytes(40 * 2**20))),
+        "larger than 32 MB"),
     "no text": (lambda f: f.put("about", np.array(1.0)), LIES),
+    "a text of 20 MB": (
+        lambda f: f.put("about", npy_with(described("()"), bytes(20 * 2**20))), "too long"),
+    "a directory that lies: more": (
+        lambda f: f.bytes(lambda d: promise(d, b"next_obs.npy", 10**9)), "larger than"),
     # headers and numbers
     "another shape": (changed("action", lambda a: a[:, 0]), r"actions \(\) of float32"),
     "an action out of bounds": (changed("action", lambda a: a + 9), "lie outside"),
@@ -136,12 +152,19 @@ def test_a_damaged_or_foreign_file_is_refused_and_runs_nothing(case, tmp_path, m
     file = File(tmp_path)
     damage(file)
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(module, "MAX_BYTES", 2**25)
     for name in ("load", "loads"):
         monkeypatch.setattr(pickle, name, lambda *_, **__: pytest.fail("it was unpickled"))
-    with pytest.raises(ValueError, match=words) as error:
-        load_demos(file.path)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=words) as error:
+            load_demos(file.path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
     assert_one_sentence(error.value, str(file.path))
     assert str(error.value).isprintable()
+    assert peak < 5e6 or "Unable to allocate" in str(error.value), "it was unpacked"
     assert not file.ran.exists()
     assert "evil_module" not in sys.modules
     assert not (tmp_path.parent / "obs.npy").exists()
@@ -151,11 +174,11 @@ def test_no_file_a_folder_and_a_pipe(tmp_path):
     for name in ("nowhere.npz", "no folder/demos.npz"):
         with one_sentence(FileNotFoundError, name, "record_demos"):
             load_demos(tmp_path / name)
-    with one_sentence(ValueError, "not a zip file"):
+    with one_sentence(ValueError, "not a file"):
         load_demos(tmp_path)
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe")
-        with pytest.raises(ValueError, match="not a zip file"):
+        with pytest.raises(ValueError, match="not a file"):
             load_demos(tmp_path / "pipe")
 
 

@@ -10,13 +10,13 @@ import os
 import re
 import textwrap
 import warnings
+import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
-from zipfile import is_zipfile
 
 import gymnasium as gym
 import numpy as np
@@ -31,6 +31,8 @@ from helpers.files import replaced_whole
 
 FORMAT, VERSION = "actor-critic-course demonstrations", 1
 ARRAYS = ("obs", "action", "reward", "next_obs", "terminated", "truncated")
+MAX_BYTES = 2**28  # of all that is packed into a file: 256 MB
+MAX_ABOUT = 2**22  # of the text in it, of which lists can be made that are many times as large
 MAX_MAKER = 500  # characters
 # gymnasium takes "module:Name-v0" as well, and imports that module: never from a file.
 ENV_ID = re.compile(r"([\w-]+/)?[\w.-]+", re.ASCII)
@@ -271,7 +273,7 @@ def save_demos(path: str | os.PathLike, demos: Demos) -> None:
     """Write demonstrations to a compressed `.npz`: six arrays, and `about`, a text in JSON.
 
     The file appears whole or not at all, and is the same to the byte for the same demonstrations.
-    Raises `ValueError` if they do not fit the environment that they name.
+    Raises `ValueError` if they do not fit the environment that they name, or are too many.
     """
     env = make_env(demos.env_id)
     try:
@@ -292,6 +294,12 @@ def save_demos(path: str | os.PathLike, demos: Demos) -> None:
     }
     arrays: dict[str, Any] = {"about": np.array(json.dumps(about, allow_nan=False))}
     arrays |= {name: getattr(demos, name) for name in ARRAYS}
+    size = sum(array.nbytes for array in arrays.values())
+    if size > 0.99 * MAX_BYTES or arrays["about"].nbytes > 0.99 * MAX_ABOUT:
+        raise ValueError(
+            f"These demonstrations take {size / 2**20:.0f} MB in {len(demos.episodes):,} episodes, "
+            f"more than one file holds ({MAX_BYTES // 2**20} MB): save fewer of them."
+        )
     with replaced_whole(Path(path)) as unfinished, open(unfinished, "wb") as file:
         np.savez_compressed(file, **arrays)
 
@@ -299,7 +307,7 @@ def save_demos(path: str | os.PathLike, demos: Demos) -> None:
 def load_demos(path: str | os.PathLike, env: EnvLike | None = None) -> Demos:
     """Read what `save_demos` wrote, or with "minari:NAME" a Minari dataset of that name.
 
-    Runs no code from the file.
+    Runs no code from the file, and unpacks nothing that would take more than `MAX_BYTES`.
 
     Args:
         path: the file.
@@ -354,12 +362,18 @@ def _damaged(path: Path, error: Exception) -> ValueError:
 
 
 def _unpacked(path: Path) -> dict[str, np.ndarray]:
-    """The arrays in a file, by name, if they are the expected ones."""
-    if not (path.is_file() and is_zipfile(path)):
-        raise ValueError("it is not a zip file")
+    """The arrays in a file, by name, if they are the expected ones and not too large."""
+    if not path.is_file():
+        raise ValueError("it is not a file")
+    with zipfile.ZipFile(path) as archive:
+        sizes = [(each.filename, each.file_size) for each in archive.infolist()]
+    if sorted(name for name, _ in sizes) != sorted(f"{name}.npy" for name in ("about", *ARRAYS)):
+        raise ValueError("it holds other arrays than such a file does")
+    if sum(size for _, size in sizes) > MAX_BYTES:
+        raise ValueError(f"unpacked it would be larger than {MAX_BYTES // 2**20} MB")
+    if dict(sizes)["about.npy"] > MAX_ABOUT:
+        raise ValueError("its text is too long")
     with np.load(path, allow_pickle=False) as file:
-        if set(file.files) != {"about", *ARRAYS}:
-            raise ValueError("it holds other arrays than such a file does")
         return dict(file)
 
 
