@@ -111,7 +111,7 @@ COMMANDS = {
     "study": Command(
         "study ALGORITHM ENVIRONMENT --seeds 100-119 [--jobs 2] [--out FILE.json]",
         "Train as the lesson does, once for each seed, and count those that reach its threshold.\n"
-        "--scheduler tcp://HOST:8786 takes a Dask cluster; a study that was stopped goes on.",
+        "A study that was stopped goes on.",
         "helpers.training.study",
         False,
     ),

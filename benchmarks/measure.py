@@ -108,7 +108,7 @@ HEAD = ("steps/s", "as long", "lowest to highest")
 def cells(row: dict) -> tuple[str, ...]:
     """A row as a table shows it: the name, and what `HEAD` says."""
     if row["missing"]:
-        return row["name"], "", "not measured", ""
+        return row["name"], "", "", "not measured"
     ratios = row["ratios"]
     return (
         row["name"],
@@ -119,15 +119,12 @@ def cells(row: dict) -> tuple[str, ...]:
 
 
 def table(rows: Sequence[dict]) -> str:
-    """The rows of one benchmark as text."""
-    lines = [("", *HEAD), *map(cells, rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    shown = []
-    for (name, *others), said in zip(lines, ["", *(row["missing"] for row in rows)], strict=True):
-        aligned = [text.rjust(width) for text, width in zip(others, widths[1:], strict=True)]
-        shown.append("  " + "   ".join([name.ljust(widths[0]), *aligned]).rstrip())
-        shown += [f"    {said}"] if said else []
-    return "\n".join(shown)
+    """The rows of one benchmark in Markdown, aligned for a terminal, and why some are empty."""
+    lines = [("", *HEAD), ("---", *["--:"] * len(HEAD)), *map(cells, rows)]
+    first, *others = (max(map(len, column)) for column in zip(*lines, strict=True))
+    aligned = ([name.ljust(first), *map(str.rjust, rest, others)] for name, *rest in lines)
+    missing = {row["missing"] for row in rows if row["missing"]}
+    return "\n\n".join(["\n".join(f"| {' | '.join(line)} |" for line in aligned), *sorted(missing)])
 
 
 def short(value: float) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from benchmarks.measure import HEAD, cells
+from benchmarks.measure import table
 from benchmarks.peers import PACKAGES
 from benchmarks.workers import choose_core
 from helpers.show.colours import BLUE, FAINT, GREY, ORANGE, SKY, VERMILLION
@@ -89,14 +89,8 @@ def tables(record: dict) -> str:
             f"**{name}**: {first['title']} ({rounds}, {first['date']}, core {processor['core']} of "
             f"{processor['model']} with {', '.join(processor['flags'])})"
         )
-        lines = [("", *HEAD), ("---", *["--:"] * len(HEAD)), *map(_told, rows)]
-        parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
+        parts.append(table(rows))
     return "\n\n".join(parts)
-
-
-def _told(row: dict) -> tuple[str, ...]:
-    name, *others = cells(row)
-    return (f"{name}: {row['missing']}" if row["missing"] else name, *others)
 
 
 def groups(results: Sequence[dict]) -> dict[str, dict[str, dict]]:

@@ -12,7 +12,7 @@ from typing import Any
 from helpers.algorithms import a2c, ddpg, ddpgfd, ppo, reinforce, rlpd, sac, td3, td3_bc
 from helpers.training.results import RESULTS
 from helpers.training.settings import Setting, get_setting
-from helpers.training.study import Parser, parse_seeds, spell_seeds, study
+from helpers.training.study import Parser, parse_seeds, study
 
 # (algorithm, environment), as in helpers/training/settings.py -> the file and its settings.
 FILES: dict[tuple[str, str], tuple[ModuleType, Any]] = {
@@ -59,13 +59,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("env_id")
     parser.add_argument("--seeds", type=parse_seeds, default="0-4", help="0-9, 3 or 0-4,7")
     parser.add_argument("--out", type=Path, help="a .json file; without it in data/results")
-    asked = parser.parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    asked = parser.parse_args(words)
     if (asked.algorithm, asked.env_id) not in FILES:
         parser.error(f"no file trains {asked.algorithm} on {asked.env_id}")
     path = RESULTS / "algorithms" / f"{asked.algorithm}_{asked.env_id}.json"
-    setting = FiledSetting(**vars(get_setting(asked.algorithm, asked.env_id)))
-    command = f"{parser.prog} {asked.algorithm} {asked.env_id} --seeds {spell_seeds(asked.seeds)}"
-    record = study(setting, asked.seeds, out=asked.out or path, command=command)
+    _, settings = FILES[asked.algorithm, asked.env_id]
+    lessons = vars(get_setting(asked.algorithm, asked.env_id))
+    setting = FiledSetting(**lessons | {"steps": settings.steps})
+    record = study(setting, asked.seeds, parser.command(words), out=asked.out or path)
     return 130 if record["stopped"] else 0
 
 

@@ -335,4 +335,4 @@ def test_a_study_goes_on_where_it_was_stopped(monkeypatch, tmp_path, capsys):
     assert written.splitlines()[-3].strip(" ,") in out.read_text()
     assert capsys.readouterr().out.count("seed   3") == 1
     assert "0/2 seeds >= -200" in out.read_text()
-    assert "python -m benchmarks.thresholds td3 Pendulum-v1 --seeds 2-3" in out.read_text()
+    assert "python -m benchmarks.thresholds td3 Pendulum-v1 --out" in out.read_text()

@@ -1,8 +1,6 @@
 """Callbacks: what they do, when, and that training does not notice them."""
 
-import os
 import random
-import sys
 import threading
 from importlib.util import find_spec
 
@@ -205,13 +203,6 @@ def test_checkpoints_come_every_so_many_minutes(tmp_path, monkeypatch):
 def test_callbacks_that_cannot_be_are_one_sentence(tmp_path, make, kind, told):
     with one_sentence(kind, match=told):
         make(tmp_path)
-
-
-def test_without_tensorboard_a_sentence_says_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
-    with one_sentence(ImportError, "not installed", "pip install tensorboard"):
-        TensorBoard(tmp_path)
-    assert os.listdir(tmp_path) == []
 
 
 # ---- an early end --------------------------------------------------------------------------------

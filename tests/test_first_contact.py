@@ -4,7 +4,6 @@ import os
 import pickle
 import stat
 import sys
-import warnings
 from functools import partial
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
@@ -22,7 +21,7 @@ from wholes import AGENTS, everything
 from helpers.agents import PPO, TD3
 from helpers.evaluation import evaluate
 from helpers.memory.buffers import ReplayBuffer
-from helpers.training.callbacks import CallbackList, Checkpoint, Evaluate, StopAtReturn
+from helpers.training.callbacks import Checkpoint, Evaluate
 
 
 def short(**settings):
@@ -152,17 +151,6 @@ def test_one_evaluate_for_several_agents_keeps_the_best_of_each():
         assert evaluations.best_contents["hyperparameters"]["seed"] == seed
     agent.learn(20, evaluations)  # the same one goes on
     assert [step for step, _ in evaluations.curve] == [20, 40, 60]
-
-
-def test_evaluations_that_nobody_makes_are_warned_of():
-    evaluations = Evaluate(10, 1)
-    with pytest.warns(UserWarning, match="an Evaluate is a callback too"):
-        short().learn(15, StopAtReturn(-150, evaluations=evaluations))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        both = CallbackList(evaluations, StopAtReturn(1e9, evaluations=evaluations))
-        short().learn(15, both)
-        short().learn(5, StopAtReturn(-150, evaluations=Evaluate(10, 1)))  # too short
 
 
 # ---- other processes -----------------------------------------------------------------------------

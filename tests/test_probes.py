@@ -46,7 +46,7 @@ def test_a_right_agent_passes_all(kind):
     results = probe(quick(kind), seed=0)
     assert [result.probe.name for result in results] == NAMES
     assert results.suspect is None, results
-    assert results.verdict() == "All probes passed."
+    assert repr(results).endswith("All probes passed.")
 
 
 def test_values_are_asked_for_in_the_units_of_rewards():
@@ -162,25 +162,20 @@ def test_the_first_probe_to_fail_names_the_suspect(mistake):
 # --- The verdict ----------------------------------------------------------------------------------
 
 
-def result(name="a", got=(1.0,), expected=(1.0,), suspect="the <critic>"):
+def result(name="a", got=(1.0,), expected=(1.0,), suspect="the critic"):
     return ProbeResult(replace(PROBES[0], name=name, suspect=suspect), expected, got)
 
 
-def test_a_table_in_words_and_on_a_page():
+def test_a_table_in_words():
     assert result(got=(1.09, 0.41), expected=(1.0, 0.5)).passed
     table = ProbeResults([result(), result("other", (0.12345, math.nan), (0.5, 1.0))])
     assert repr(table).splitlines() == [
         "probe  asked for           expected    got",
         "a      value of the start  1.00        1.00       passed",
         "other  value of the start  0.50, 1.00  0.12, nan  FAILED",
-        "Look first at the <critic>.",
+        "Look first at the critic.",
     ]
-    assert table.suspect == "the <critic>"
-    page = table._repr_html_()
-    assert page.count("<tr>") == 3
-    assert "<critic>" not in page
-    assert page.count("the &lt;critic&gt;") == 2  # in the row that failed and in the verdict
-    assert page.index("passed") < page.index("FAILED")
+    assert table.suspect == "the critic"
 
 
 def test_what_an_agent_shows_of_itself():

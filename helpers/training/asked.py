@@ -29,7 +29,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--demos", metavar="FILE.npz", help=f"to learn from, with {', '.join(TAUGHT)}"
     )
     parser.add_argument("--jobs", type=int, default=1, help="seeds trained side by side")
-    parser.add_argument("--scheduler", metavar="tcp://HOST:8786", help="of a Dask cluster")
 
 
 def ask(options: argparse.Namespace) -> Setting:
@@ -37,6 +36,9 @@ def ask(options: argparse.Namespace) -> Setting:
 
     Where no lesson trains it there is no bar (minus infinity), and `lesson` is empty.
     """
+    for name, value in vars(options).items():
+        if isinstance(value, int | float) and name != "seed" and not value > 0:
+            raise ValueError(f"--{name.replace('_', '-')} must be above 0, it cannot be {value}.")
     algorithm, env_id = options.algorithm, options.environment
     if algorithm not in ALGORITHMS:
         raise ValueError(f"There is no '{algorithm}' to train; there are: {', '.join(ALGORITHMS)}.")
@@ -57,32 +59,19 @@ def ask(options: argparse.Namespace) -> Setting:
 
 
 def make_agent(setting: Setting, seed: int) -> Any:
-    """The untrained agent. Raises `ValueError` for settings that it cannot take."""
-    replace(setting, params={}, demos=None).make(seed)  # no setting is to blame
+    """The untrained agent. Raises `ValueError` if there can be none."""
     try:
         return setting.make(seed)
     except Exception as error:  # a setting of the wrong kind may fail in any way
         raise ValueError(
-            f"{setting.algorithm} cannot take these settings ({one_line(error).rstrip('.')})."
+            f"{setting.algorithm} cannot be trained on {setting.env_id} with these settings "
+            f"({one_line(error).rstrip('.')})."
         ) from error
 
 
 def lessons_own(algorithm: str, env_id: str) -> Setting | None:
     """What a lesson trains there, if one does."""
     return (SETTINGS | LONG).get((algorithm, env_id))
-
-
-def changes(setting: Setting) -> list[str]:
-    """The words with which a command line asks for what differs from the lesson's setting."""
-    usual = usual_params(setting.algorithm, setting.env_id)
-    words = []
-    for name, value in setting.params.items():
-        if name not in usual or usual[name] != value:
-            words += ["--set", f"{name}={value}"]
-    own = lessons_own(setting.algorithm, setting.env_id)
-    if setting.demos is not None and (own is None or own.demos != setting.demos):
-        words += ["--demos", setting.demos]
-    return words
 
 
 def usual_params(algorithm: str, env_id: str) -> dict[str, Any]:

@@ -13,9 +13,7 @@ random numbers of the agent's and act in environments of their own.
 
 import copy
 import os
-import sys
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -216,7 +214,7 @@ class StopAtReturn:
     """Ends training once the mean return reaches `target`; `reached` is then the step.
 
     The mean is that of the last training `episodes`, which explore, or that of the last of the
-    given `evaluations`, which do not.
+    given `evaluations`, which do not: put that callback into the list as well, before this one.
     """
 
     @explained
@@ -225,16 +223,14 @@ class StopAtReturn:
     ) -> None:
         COUNT("episodes", episodes)
         number()("target", target)
-        self.target, self.episodes, self.evaluations = target, episodes, evaluations
+        self.target, self.evaluations = target, evaluations
+        self.number = 1 if evaluations else episodes  # an evaluation is a mean already
         self.reached: int | None = None
         self._seen = 0
 
     def start(self, agent: Agent, total_steps: int) -> None:
         self.reached = None
         self._seen = min(self._seen, len(self._curve(agent)))  # less of another agent
-
-    def stop(self, agent: Agent) -> None:
-        warn_if_idle(self, self.evaluations, agent)
 
     def _curve(self, agent: Agent) -> Sequence[tuple]:
         return self.evaluations.curve if self.evaluations else agent.history["return"]
@@ -244,35 +240,28 @@ class StopAtReturn:
         if len(curve) == self._seen:  # almost always
             return None
         self._seen = len(curve)
-        # An evaluation is a mean already.
-        latest = curve[-1:] if self.evaluations else curve[-self.episodes :]
+        latest = curve[-self.number :]
         last = [each.mean if isinstance(each, Evaluation) else each for _, each in latest]
-        enough = len(last) == (1 if self.evaluations else self.episodes)
-        if not enough or sum(last) / len(last) < self.target:
+        if len(last) < self.number or sum(last) / len(last) < self.target:
             return None
         self.reached = agent.steps
         return False
 
 
 class TensorBoard:
-    """Writes the agent's history, and the given `evaluations`, for TensorBoard to show.
+    """Writes the agent's history, and what the callback `evaluations` finds, for TensorBoard.
 
     `tensorboard --logdir runs` shows what is in `logdir`, say runs/td3, while training goes on.
     Give each training a folder of its own. In one that has logs already TensorBoard shows the new
     ones alone; a training that goes on writes its whole history once more.
 
-    Raises `ImportError` with one sentence if tensorboard is not installed.
+    Raises `ImportError` if the package tensorboard is not installed.
     """
 
     @explained
     def __init__(self, logdir: str | os.PathLike, evaluations: Evaluate | None = None) -> None:
-        try:
-            from torch.utils.tensorboard import SummaryWriter
-        except ImportError as error:
-            raise ImportError(
-                f"TensorBoard is not installed: run `{sys.executable} -m pip install tensorboard`, "
-                "or do without this callback."
-            ) from error
+        from torch.utils.tensorboard import SummaryWriter
+
         self.logdir, self.evaluations = logdir, evaluations
         self._new_writer: Callable = SummaryWriter
         self._writer: Any = None
@@ -295,7 +284,6 @@ class TensorBoard:
 
     def stop(self, agent: Agent) -> None:
         self._write(agent)
-        warn_if_idle(self, self.evaluations, agent)
 
     def _write(self, agent: Agent) -> None:
         """What is new since the last time."""
@@ -308,13 +296,3 @@ class TensorBoard:
                 self._writer.add_scalar(name, value, step)
             self._written[name] = len(series)
         self._writer.flush()
-
-
-def warn_if_idle(callback: Callback, evaluations: Evaluate | None, agent: Agent) -> None:
-    """Warn if these evaluations, which a callback reads, were never asked for."""
-    if evaluations and not evaluations.curve and agent.steps >= evaluations.milestones.every:
-        warnings.warn(
-            f"{type(callback).__name__} saw no evaluation: an Evaluate is a callback too, so put "
-            f"both into the list, CallbackList(evaluations, {type(callback).__name__}(...)).",
-            stacklevel=2,
-        )

@@ -32,29 +32,24 @@ def values_and_returns(agent: OffPolicyAgent, seed: int = 20_000) -> tuple[float
     the mean of Q(s, mu(s)) over all states of their first SCORED steps, the second the mean of the
     discounted rewards that really followed.
     """
-    obs, rewards, inside = _greedy_episodes(agent, seed)
-    with torch.no_grad():
-        flat = agent.flat(obs[:SCORED][inside[:SCORED]])
-        values = agent.value(flat).cpu().numpy() / agent.reward_factor
-    returns = np.transpose([discounted_returns(each, agent.gamma) for each in rewards.T])
-    return float(values.mean()), float(returns[:SCORED][inside[:SCORED]].mean())
+    values, returns = [], []
+    for i in range(EPISODES):
+        observations, rewards = _greedy_episode(agent, seed + i)
+        with torch.no_grad():
+            values.append(agent.value(agent.flat(observations[:SCORED])).cpu().numpy())
+        returns.append(discounted_returns(rewards, agent.gamma)[:SCORED])
+    said, obtained = (float(np.concatenate(each).mean()) for each in (values, returns))
+    return said / agent.reward_factor, obtained
 
 
-def _greedy_episodes(agent: OffPolicyAgent, seed: int) -> tuple[NDArray, NDArray, NDArray]:
-    """Observations (T, EPISODES, *shape), rewards (T, EPISODES), and which steps were taken."""
-    steps = SCORED + TAIL
-    envs = [make_env(agent.env_source, max_episode_steps=steps) for _ in range(EPISODES)]
-    now = np.array([env.reset(seed=seed + i)[0] for i, env in enumerate(envs)])
-    observations = np.zeros((steps, *now.shape), now.dtype)
-    rewards = np.zeros((steps, EPISODES))
-    inside = np.zeros((steps, EPISODES), dtype=bool)
-    running = list(range(EPISODES))
-    for t in range(steps):
-        observations[t], inside[t, running] = now, True
-        for i, action in zip(running, np.asarray(agent.predict(now[running])), strict=True):
-            now[i], rewards[t, i], terminated, _, _ = envs[i].step(action)
-            if terminated:
-                running = [other for other in running if other != i]
-        if not running:
-            break
-    return observations, rewards, inside
+def _greedy_episode(agent: OffPolicyAgent, seed: int) -> tuple[NDArray, NDArray]:
+    """The observations in which the agent acted, (T, *shape), and the rewards, (T,)."""
+    env = make_env(agent.env_source, max_episode_steps=SCORED + TAIL)
+    (obs, _), over = env.reset(seed=seed), False
+    observations, rewards = [], []
+    while not over:
+        observations.append(np.array(obs))  # the environment may use its own again
+        obs, reward, terminated, truncated, _ = env.step(agent.predict(obs))
+        rewards.append(reward)
+        over = terminated or truncated
+    return np.array(observations), np.array(rewards)

@@ -11,7 +11,6 @@ Without the Agonizing Pain", 2021); these ones are made for continuous actions.
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from typing import Any, ClassVar
 
 import gymnasium as gym
@@ -265,14 +264,13 @@ class ProbeResult:
     def cells(self) -> tuple[str, ...]:
         """What stands in the table's row."""
         numbers = [", ".join(f"{each:.2f}" for each in them) for them in (self.expected, self.got)]
-        verdict = ("passed", "") if self.passed else ("FAILED", self.probe.suspect)
-        return self.probe.name, self.probe.question, *numbers, *verdict
+        return self.probe.name, self.probe.question, *numbers, "passed" if self.passed else "FAILED"
 
 
 class ProbeResults(list[ProbeResult]):
     """The answers to all probes, in their order; shown as a table."""
 
-    COLUMNS: ClassVar = ("probe", "asked for", "expected", "got", "", "suspect")
+    COLUMNS: ClassVar = ("probe", "asked for", "expected", "got", "")
 
     @property
     def suspect(self) -> str | None:
@@ -284,24 +282,13 @@ class ProbeResults(list[ProbeResult]):
 
     def table(self) -> str:
         """The answers in columns, without a verdict."""
-        rows = [self.COLUMNS[:-1], *(result.cells()[:-1] for result in self)]
+        rows = [self.COLUMNS, *(result.cells() for result in self)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 
     def __repr__(self) -> str:
-        return "\n".join([self.table(), *textwrap.wrap(self.verdict(), 80)])
-
-    def _repr_html_(self) -> str:
-        def row(tag: str, cells: Sequence[str]) -> str:
-            left = ' style="text-align: left"'
-            return f"<tr>{''.join(f'<{tag}{left}>{escape(c)}</{tag}>' for c in cells)}</tr>"
-
-        body = "".join(row("td", result.cells()) for result in self)
-        return f"<table>{row('th', self.COLUMNS)}{body}</table><p>{escape(self.verdict())}</p>"
-
-    def verdict(self) -> str:
-        """In a sentence."""
-        return f"Look first at {self.suspect}." if self.suspect else "All probes passed."
+        verdict = f"Look first at {self.suspect}." if self.suspect else "All probes passed."
+        return "\n".join([self.table(), *textwrap.wrap(verdict, 80)])
 
 
 def probe(make_agent: MakeAgent, seed: int = 0, steps: int | None = None) -> ProbeResults:

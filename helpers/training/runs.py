@@ -5,7 +5,6 @@
 
 import argparse
 import errno
-import shlex
 import textwrap
 import time
 from collections.abc import Iterator
@@ -20,11 +19,11 @@ from filelock import FileLock, Timeout
 from helpers.agents import checkpoint
 from helpers.agents.base import Agent
 from helpers.evaluation import Evaluation
-from helpers.training.asked import ask, changes, lessons_own
+from helpers.training.asked import ask, lessons_own
 from helpers.training.callbacks import Evaluate
 from helpers.training.results import write_json
 from helpers.training.settings import Setting
-from helpers.training.study import circumstances, parse_seeds
+from helpers.training.study import circumstances
 
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)  # some network folders
 STOPPED = 130  # the exit status after Ctrl-C
@@ -36,7 +35,7 @@ EVALUATE_EVERY = 5000  # steps, as the authors of TD3 do; more often where train
 
 @dataclass(frozen=True)
 class Plan:
-    """One command line, understood."""
+    """One training, as a command line asks for it."""
 
     setting: Setting
     seed: int
@@ -44,71 +43,25 @@ class Plan:
     every: int
     episodes: int
     minutes: float
-
-    @property
-    def arguments(self) -> list[str]:
-        """What `course.py train` is asked for."""
-        asked = self.setting
-        words = [asked.algorithm, asked.env_id, "--steps", str(asked.steps)]
-        words += ["--seed", str(self.seed), "--out", str(self.out)]
-        words += ["--evaluate-every", str(self.every), "--episodes", str(self.episodes)]
-        return [*words, "--checkpoint-minutes", str(self.minutes), *changes(asked)]
-
-    @property
-    def command(self) -> str:
-        """The command line that trains this."""
-        return shlex.join(["python", "course.py", "train", *self.arguments])
-
-    def settings(self, agent: Agent) -> dict[str, Any]:
-        """All that two trainings must have in common so that one can go on as the other."""
-        return {
-            "algorithm": self.setting.algorithm,
-            "environment": self.setting.env_id,
-            "evaluate-every": self.every,
-            "episodes": self.episodes,
-            **checkpoint.plain_hyperparameters(agent),
-        }
+    command: str
 
 
-def make_plans(options: argparse.Namespace) -> list[Plan]:
-    """One for each seed that is asked for. Raises `ValueError` for what cannot be."""
-    if options.seeds is None:
-        if options.scheduler or options.jobs != 1:
-            raise ValueError("--jobs and --scheduler are for several seeds: add --seeds 0-2.")
-        return [make_plan(options)]
-    if options.seed is not None:
-        raise ValueError("One seed is --seed 3, several are --seeds 0-2: give one of the two.")
-    plans = []
-    for seed in parse_seeds(options.seeds):
-        out = options.out and options.out / f"seed_{seed}"
-        plans.append(make_plan(argparse.Namespace(**{**vars(options), "seed": seed, "out": out})))
-    return plans
-
-
-def make_plan(options: argparse.Namespace) -> Plan:
+def make_plan(options: argparse.Namespace, seed: int, command: str) -> Plan:
     """Raises `ValueError` for what cannot be."""
-    for name in ("steps", "evaluate_every", "episodes", "checkpoint_minutes", "jobs"):
-        value = getattr(options, name)
-        if value is not None and not value > 0:
-            raise ValueError(f"--{name.replace('_', '-')} must be above 0, it cannot be {value}.")
-    seed = options.seed or 0
-    if seed < 0:
-        raise ValueError(f"--seed counts from 0, it cannot be {seed}.")
     setting = ask(options)
     every = options.evaluate_every or EVALUATE_EVERY
     own = lessons_own(setting.algorithm, setting.env_id)
     if own and not options.evaluate_every:
         every = min(every, max(1, own.steps // 20))
-    name = f"{setting.algorithm}_{setting.env_id}_{seed}".replace("/", "_")
-    out = options.out or Path("runs") / name
-    return Plan(setting, seed, out, every, options.episodes, options.checkpoint_minutes)
+    out = options.out
+    if out is None:
+        out = Path("runs") / f"{setting.algorithm}_{setting.env_id}_{seed}".replace("/", "_")
+    elif options.seeds is not None:
+        out = out / f"seed_{seed}"
+    return Plan(setting, seed, out, every, options.episodes, options.checkpoint_minutes, command)
 
 
 # ---- what is written -----------------------------------------------------------------------------
-
-
-class OtherSettings(ValueError):
-    """The folder belongs to another training."""
 
 
 class Run:
@@ -116,7 +69,14 @@ class Run:
 
     def __init__(self, plan: Plan, agent: Agent) -> None:
         self.plan, self.agent = plan, agent
-        self.settings = plan.settings(agent)
+        # All that two trainings must have in common so that one can go on as the other.
+        self.settings = {
+            "algorithm": plan.setting.algorithm,
+            "environment": plan.setting.env_id,
+            "evaluate-every": plan.every,
+            "episodes": plan.episodes,
+            **checkpoint.plain_hyperparameters(agent),
+        }
         self.evaluations = Evaluate(plan.every, plan.episodes)
         self.seconds_before = 0.0
         self.began: float | None = None
@@ -136,11 +96,13 @@ class Run:
 
     def save(self) -> None:
         """Write all that training needs. Raises `OSError`; the old checkpoint is then kept."""
-        state = {
-            "settings": self.settings,
-            "seconds": self.seconds,
-            "evaluations": evaluations_state(self.evaluations),
+        best = self.evaluations.best
+        evaluations = {
+            "curve": curve_rows(self.evaluations),
+            "best": best[0] if best else None,
+            "best_contents": self.evaluations.best_contents,
         }
+        state = {"settings": self.settings, "seconds": self.seconds, "evaluations": evaluations}
         content = checkpoint.contents(self.agent, replay=True) | {"run": state}
         checkpoint.write(self.checkpoint, content)
         self.kept = self.agent.steps
@@ -154,42 +116,32 @@ class Run:
             content = checkpoint.read(self.checkpoint)
             if "run" not in content:
                 raise ValueError("it holds an agent and no training")
-            self.check_settings(content["run"]["settings"])
             agent = checkpoint.agent_from(
                 self.plan.setting.kind, content, self.plan.setting.env_id, self.checkpoint,
                 {"device": self.agent.device},
             )  # fmt: skip
+            # What the version that wrote it could not set is in the agent, as it is by default.
+            there = content["run"]["settings"] | checkpoint.plain_hyperparameters(agent)
             restore_evaluations(self.evaluations, content["run"]["evaluations"])
             self.seconds_before = float(content["run"]["seconds"])
-        except OtherSettings:
-            raise
         except Exception as error:  # what a damaged file holds may fail in any way
             reason = textwrap.shorten(str(error).rstrip("."), 200, placeholder=" ...")
             raise ValueError(
                 f"No training can go on from {self.checkpoint} ({reason}): choose another --out, "
                 "or delete that file to begin anew."
             ) from error
-        self.agent, self.kept = agent, agent.steps
-        self.write_results()
-
-    def check_settings(self, there: dict[str, Any]) -> None:
-        """Raise `OtherSettings` unless these, of the checkpoint, are ours.
-
-        What the version that wrote it could not set was as it is by default.
-        """
-        setting = self.plan.setting
-        usual = checkpoint.plain_hyperparameters(setting.kind(setting.env_id))
-        here, there = self.settings, usual | there
         differences = "; ".join(
-            f"{name} is {there.get(name)} there, {here.get(name)} here"
-            for name in here | there
-            if there.get(name) != here.get(name)
+            f"{name} is {there.get(name)} there, {here} here"
+            for name, here in self.settings.items()
+            if there.get(name) != here
         )
         if differences:
-            raise OtherSettings(
+            raise ValueError(
                 f"{self.plan.out} holds a training with other settings ({differences}): give it "
                 "the same ones, or choose another --out."
             )
+        self.agent, self.kept = agent, agent.steps
+        self.write_results()
 
     # The results
 
@@ -218,18 +170,6 @@ class Run:
         }
 
 
-def evaluations_state(evaluations: Evaluate) -> dict[str, Any]:
-    """Curve and best, as plain values and tensors."""
-    return {
-        "curve": [
-            {"step": step, "returns": each.returns.tolist(), "lengths": each.lengths.tolist()}
-            for step, each in evaluations.curve
-        ],
-        "best": evaluations.best[0] if evaluations.best else None,
-        "best_contents": evaluations.best_contents,
-    }
-
-
 def restore_evaluations(evaluations: Evaluate, state: dict[str, Any]) -> None:
     for row in state["curve"]:
         each = Evaluation(np.array(row["returns"], float), np.array(row["lengths"], int))
@@ -241,7 +181,13 @@ def restore_evaluations(evaluations: Evaluate, state: dict[str, Any]) -> None:
 
 def curve_rows(evaluations: Evaluate) -> list[dict[str, Any]]:
     return [
-        {"step": step, "mean": each.mean, "std": each.std, "returns": each.returns.tolist()}
+        {
+            "step": step,
+            "mean": each.mean,
+            "std": each.std,
+            "returns": each.returns.tolist(),
+            "lengths": each.lengths.tolist(),
+        }
         for step, each in evaluations.curve
     ]
 

@@ -13,11 +13,9 @@ import shlex
 import signal
 import statistics
 import sys
-import threading
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import parent_process
 from pathlib import Path
@@ -26,8 +24,7 @@ from joblib import Parallel, delayed
 
 from helpers.agents.threads import one_thread
 from helpers.evaluation import evaluate
-from helpers.training.asked import add_arguments, ask, changes, lessons_own, make_agent
-from helpers.training.cluster import ClusterError, on_cluster
+from helpers.training.asked import add_arguments, ask, make_agent
 from helpers.training.results import write_json
 from helpers.training.settings import Setting
 
@@ -38,13 +35,12 @@ EVALUATION_SEED = 10_000  # far from the training's seeds
 def parse_seeds(text: str) -> list[int]:
     """'0-4,7' -> [0, 1, 2, 3, 4, 7]; a ValueError says how seeds are written."""
     seeds: set[int] = set()
-    for part in text.split(","):
-        first, dash, last = part.strip().partition("-")
-        try:
+    try:
+        for part in text.split(","):
+            first, dash, last = part.partition("-")
             seeds.update(range(int(first), int(last if dash else first) + 1))
-        except ValueError:
-            seeds.clear()
-            break
+    except ValueError:
+        seeds.clear()
     if not seeds:
         raise ValueError(f"Seeds are written as 0-9, as 3 or as 0-4,7, not as '{text}'.")
     return sorted(seeds)
@@ -54,10 +50,9 @@ def run_seed(setting: Setting, seed: int) -> dict:
     """Train and evaluate one seed.
 
     `seconds` are those of the training alone, `cpu_seconds` those in which it computed: on a busy
-    machine the rest is waiting.
+    machine the rest is waiting. Raises `KeyboardInterrupt` if the training was stopped.
     """
-    in_main_thread = threading.current_thread() is threading.main_thread()  # not in a cluster's
-    if parent_process() is not None and in_main_thread:  # Ctrl-C is for who started this process
+    if parent_process() is not None:  # Ctrl-C is for who started this process
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     with one_thread():  # seeds run side by side
         agent = setting.make(seed)
@@ -65,6 +60,8 @@ def run_seed(setting: Setting, seed: int) -> dict:
         agent.learn(setting.steps)
         seconds = time.perf_counter() - started
         cpu_seconds = time.process_time() - cpu_started
+        if agent.steps < setting.steps:  # at Ctrl-C `learn` ends quietly
+            raise KeyboardInterrupt
         result = evaluate(agent, episodes=EPISODES, seed=EVALUATION_SEED)
     return {
         "seed": seed,
@@ -77,30 +74,10 @@ def run_seed(setting: Setting, seed: int) -> dict:
     }
 
 
-def run_seeds(
-    setting: Setting, seeds: Sequence[int], jobs: int, scheduler: str | None = None
-) -> Generator[dict, None, None]:
-    """Each seed's row as it finishes; one job stays in this process."""
-    if scheduler is not None:
-        yield from on_cluster(scheduler, partial(run_seed, setting), seeds)
-    elif jobs == 1:
-        yield from (run_seed(setting, seed) for seed in seeds)
-    else:
-        pool = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch=jobs)
-        yield from pool(delayed(run_seed)(setting, seed) for seed in seeds)
-
-
-def header(setting: Setting, seeds: Sequence[int], jobs: int, command: str | None = None) -> dict:
-    """What one needs to know to run it again: settings, versions, kind of machine.
-
-    The command is that of `course.py study`, if no other trains it.
-    """
-    words = ["python", "course.py", "study", setting.algorithm, setting.env_id]
-    words += ["--seeds", spell_seeds(seeds), "--jobs", str(jobs), "--out", "FILE.json"]
-    own = lessons_own(setting.algorithm, setting.env_id)
-    words += [] if own and own.steps == setting.steps else ["--steps", str(setting.steps)]
+def header(setting: Setting, command: str) -> dict:
+    """What one needs to know to run it again: command, settings, versions, kind of machine."""
     return {
-        "command": command or shlex.join([*words, *changes(setting)]),
+        "command": command,
         "settings": {
             "algorithm": setting.algorithm,
             "env_id": setting.env_id,
@@ -131,22 +108,11 @@ def circumstances(*packages: str) -> dict:
     }
 
 
-def spell_seeds(seeds: Sequence[int]) -> str:
-    """[0, 1, 2, 7] -> '0-2,7'."""
-    runs: list[list[int]] = []
-    for seed in seeds:
-        if runs and seed == runs[-1][-1] + 1:
-            runs[-1].append(seed)
-        else:
-            runs.append([seed])
-    return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
-
-
 def finished_before(path: Path | None, record: dict, seeds: Sequence[int]) -> list[dict]:
     """The rows of a study that did not come to its end, to go on from.
 
-    Those of these seeds, if the file holds the same settings and versions, and not all seeds: a
-    finished study is run again.
+    Raises `ValueError` if the file holds anything else, which is not written over: other settings,
+    versions or seeds, or all of this study.
     """
     if path is None or not path.exists():
         return []
@@ -154,22 +120,16 @@ def finished_before(path: Path | None, record: dict, seeds: Sequence[int]) -> li
         old = json.loads(path.read_text(encoding="utf-8"))
         now = json.loads(json.dumps(record, default=str))  # as a file has it
         same = all(old[part] == now[part] for part in ("settings", "evaluation", "versions"))
-        rows = [row for row in old["results"] if row["seed"] in seeds] if same else []
-        others = not same or len(old["results"]) > len(rows)
-    except (ValueError, KeyError, TypeError):  # another file, which is written over
-        return []
-    finished = len(rows) == len(seeds)
-    if others or finished:
-        what = "a study with other settings, versions or seeds" if others else "all of this study"
-        print(
-            f"{path} holds {what}, and the first finished seed writes over it: press Ctrl-C now to "
-            "keep it.",
-            flush=True,
+        same = same and {row["seed"] for row in old["results"]} < set(seeds)
+    except (ValueError, KeyError, TypeError):
+        same = False
+    if not same:
+        raise ValueError(
+            f"{path} holds all of this study, or something else, and is not written over: delete "
+            "it, or name another --out."
         )
-    if finished or not rows:
-        return []
-    print(f"Going on: {path} has {len(rows)} of {len(seeds)} seeds.", flush=True)
-    return rows
+    print(f"Going on: {path} has {len(old['results'])} of {len(seeds)} seeds.", flush=True)
+    return old["results"]
 
 
 def line_of(row: dict) -> str:
@@ -198,41 +158,39 @@ def describe(setting: Setting, rows: Sequence[dict]) -> str:
 
 
 def study(
-    setting: Setting, seeds: Sequence[int], jobs: int = 1, out: Path | None = None,
-    scheduler: str | None = None, command: str | None = None,
-) -> dict:  # fmt: skip
-    """Run all seeds that `out` does not have yet; it is brought up to date after each of them."""
-    record = header(setting, seeds, jobs, command) | {"stopped": False, "summary": ""}
+    setting: Setting, seeds: Sequence[int], command: str, jobs: int = 1, out: Path | None = None
+) -> dict:
+    """Run all seeds that `out` does not have yet; it is brought up to date after each of them.
+
+    `command` is kept with the results. Raises `ValueError` if `out` holds another study,
+    `OSError` if it cannot be written.
+    """
+    record = header(setting, command) | {"stopped": False, "summary": ""}
     rows = record["results"] = finished_before(out, record, seeds)
     left = sorted(set(seeds) - {row["seed"] for row in rows})
-    show = partial(print, flush=True)  # a line a seed at once, into a pipe too
-    heard: list[int] = []
 
-    def interrupt(number: int, frame: object) -> None:
-        heard.append(number)  # an agent may end its training quietly at Ctrl-C: remember it
-        raise KeyboardInterrupt
+    def keep() -> None:
+        record["summary"] = describe(setting, rows)
+        if out:
+            write_json(out, record, rows="results")
 
-    before = signal.signal(signal.SIGINT, interrupt)
-    finished = run_seeds(setting, left, jobs, scheduler)
+    keep()  # if it cannot be written, this is said before anything trains
+    # With one job they are trained in this process.
+    pool = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch=jobs)
+    finished = pool(delayed(run_seed)(setting, seed) for seed in left)
     try:
         for row in finished:
-            if heard:
-                raise KeyboardInterrupt
             rows.append(row)
             rows.sort(key=lambda each: each["seed"])
-            show(line_of(row))
-            record["summary"] = describe(setting, rows)
-            if out:
-                write_json(out, record, rows="results")
+            print(line_of(row), flush=True)
+            keep()
     except KeyboardInterrupt:
-        record |= {"stopped": True, "summary": describe(setting, rows)}
-        if out and rows:
-            write_json(out, record, rows="results")
-        show(f"Stopped after {len(rows)} of {len(seeds)} seeds.")
+        record["stopped"] = True
+        keep()
+        print(f"Stopped after {len(rows)} of {len(seeds)} seeds.")
     finally:
-        signal.signal(signal.SIGINT, before)
         finished.close()
-    show(record["summary"])
+    print(record["summary"])
     return record
 
 
@@ -241,6 +199,10 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message):
         self.exit(2, f"{self.prog.split()[-1]}: {message} (--help explains).\n")
+
+    def command(self, words: Sequence[str]) -> str:
+        """The command line with these arguments."""
+        return shlex.join([*self.prog.split(), *words])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -253,24 +215,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_arguments(parser)
     parser.add_argument("--seeds", default="0-4", help="0-9, 3 or 0-4,7; without it 0-4")
     parser.add_argument("--out", type=Path, help="a .json file; what it has of this is kept")
-    options = parser.parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    options = parser.parse_args(words)
     try:
         setting = ask(options)
         seeds = parse_seeds(options.seeds)
-        if options.jobs < 1:
-            raise ValueError(f"--jobs counts from 1, it cannot be {options.jobs}.")
-        if options.out and not options.out.absolute().parent.is_dir():
-            raise ValueError(f"There is no folder '{options.out.parent}' to write --out to.")
-        if options.out and not os.access(options.out.absolute().parent, os.W_OK):
-            raise ValueError(f"'{options.out.parent}' cannot be written: name another --out.")
         make_agent(setting, seeds[0])  # what cannot be is said at once
-    except ValueError as error:
-        print(error, file=sys.stderr)
-        return 2
-    jobs = min(options.jobs, len(seeds))
-    try:
-        record = study(setting, seeds, jobs, options.out, options.scheduler)
-    except ClusterError as error:
+        jobs = min(options.jobs, len(seeds))
+        record = study(setting, seeds, parser.command(words), jobs, options.out)
+    except (ValueError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
     return 130 if record["stopped"] else 0

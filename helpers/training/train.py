@@ -2,31 +2,36 @@
 
 `python course.py train td3 Walker2d-v5 --steps 1000000 --seed 0 --out runs/walker`
 
+With `--seeds 0-2 --jobs 3` each seed is a `course.py train` of its own, in its folder.
+
 In the folder of `--out`: `checkpoint.pt` (the whole state of training, replay memory included),
 `best.pt` (the agent of the best evaluation), `evaluations.json` (the curve) and, where it is
 installed, logs for TensorBoard. The checkpoint alone says how far the training is, and holds the
 evaluations up to there; the other files are written anew from it when training goes on.
 """
 
+import os
 import shutil
 import signal
+import subprocess
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 
 from helpers.agents.base import Agent, Callback
 from helpers.training.asked import add_arguments, make_agent
 from helpers.training.callbacks import CallbackList, Checkpoint, Evaluate, TensorBoard
-from helpers.training.cluster import ClusterError
-from helpers.training.runs import STOPPED, Plan, Run, claimed, make_plans
-from helpers.training.several import train_several
-from helpers.training.study import Parser
+from helpers.training.runs import STOPPED, Plan, Run, claimed, make_plan
+from helpers.training.study import Parser, parse_seeds
 
 # ---- what is said --------------------------------------------------------------------------------
 
@@ -90,8 +95,7 @@ class ProgressLine:
 
 def clock(seconds: float) -> str:
     """83.4 -> '0:01:23'."""
-    minutes, seconds = divmod(round(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
+    return str(timedelta(seconds=round(seconds)))
 
 
 def because(error: OSError) -> str:
@@ -263,6 +267,47 @@ def say_finished(run: Run) -> int:
     return 0
 
 
+# ---- several seeds -------------------------------------------------------------------------------
+
+
+def train_apart(words: Sequence[str], seed: int) -> int:
+    """Train in a process of its own, whose lines are printed with the seed; its exit status.
+
+    That of a process which a signal ended is the signal's number, and not below 0: the worst of
+    all seeds' is what the command ends with.
+    """
+    # Of two --seeds the last one counts.
+    words = [sys.executable, "-u", "-m", "helpers.training.train", *words, "--seeds", str(seed)]
+    one_thread = {"OMP_NUM_THREADS": "1", **os.environ}  # seeds run side by side
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", env=one_thread
+    ) as child:
+        for line in child.stdout or ():
+            print(f"seed {seed}: {line}", end="", flush=True)
+    return abs(child.returncode)
+
+
+def train_several(words: Sequence[str], seeds: Sequence[int], jobs: int) -> int:
+    """Train each seed as these arguments of `course.py train` say; the worst exit status.
+
+    Ctrl-C reaches every process of a terminal: trainings under way end by themselves and keep a
+    checkpoint, so this process waits for them, and begins no other.
+    """
+    stopped = threading.Event()
+
+    def unless_stopped(seed: int) -> int:
+        return STOPPED if stopped.is_set() else train_apart(words, seed)
+
+    before = signal.signal(signal.SIGINT, lambda *_: stopped.set())
+    try:
+        return max(Parallel(n_jobs=jobs, prefer="threads")(map(delayed(unless_stopped), seeds)))
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+# ---- the command ---------------------------------------------------------------------------------
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = Parser(
         prog="python course.py train",
@@ -270,25 +315,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "goes on from the last checkpoint as if nothing had happened.",
     )
     add_arguments(parser)
-    parser.add_argument("--seed", type=int, help="without it 0")
-    parser.add_argument("--seeds", help="several, 0-2 or 0,4: each is trained in OUT/seed_0 ...")
+    one_or_several = parser.add_mutually_exclusive_group()
+    one_or_several.add_argument("--seed", type=int, default=0, help="without it 0")
+    one_or_several.add_argument(
+        "--seeds", help="several, 0-2 or 0,4: each is trained in OUT/seed_0 ..."
+    )
     parser.add_argument("--out", type=Path, help="a folder; without it one in runs/")
     parser.add_argument("--evaluate-every", type=int, help="steps; without it at most 5000")
     parser.add_argument("--episodes", type=int, default=10, help="of an evaluation")
     parser.add_argument("--checkpoint-minutes", type=float, default=5.0)
-    options = parser.parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    options = parser.parse_args(words)
     try:
-        plans = make_plans(options)
-        if options.seeds is None:
-            return train(plans[0])
-        make_agent(plans[0].setting, plans[0].seed)  # what cannot be is said once
-        return train_several(plans, options.jobs, options.scheduler)
-    except (ValueError, ClusterError) as error:
+        seeds = [options.seed] if options.seeds is None else parse_seeds(options.seeds)
+        plan = make_plan(options, seeds[0], parser.command(words))
+        if len(seeds) == 1:
+            return train(plan)
+        make_agent(plan.setting, plan.seed)  # what cannot be is said once
+        return train_several(words, seeds, options.jobs)
+    except ValueError as error:
         print(error, file=sys.stderr)
         return 2
-    except KeyboardInterrupt:  # one training of its own answers it, a cluster's workers do not
-        print("Left: workers finish what they are at; the same command goes on with the others.")
-        return STOPPED
     except OSError as error:
         print(f"{options.out or 'runs'} cannot be written ({because(error)}).", file=sys.stderr)
         return 1
