@@ -20,7 +20,7 @@ import nbformat
 import numpy as np
 
 from helpers.show.figures.explore import Choice, Controls, Drawing, Slider, listed
-from helpers.show.plotting import moving, to_image
+from helpers.show.plotting import to_image
 
 ROOT = Path(__file__).resolve().parent.parent
 MOST = {1: 21, 2: 6}  # values of a control, by how many controls move
@@ -61,11 +61,9 @@ def frames(draw: Drawing, controls: Controls, folder: Path, cell_id: str) -> dic
     settings = {name: control.default for name, control in controls.items()}
     choices = {name: some_values(controls[name], MOST[len(names)]) for name in names}
     files: list[str] = []
-    kept: dict[str, Any] = {}
     for chosen in product(*choices.values()):
         files.append(f"{cell_id}-{len(files)}.webp")
-        with moving(kept):
-            figure = draw(**settings | dict(zip(names, chosen, strict=True)))
+        figure = draw(**settings | dict(zip(names, chosen, strict=True)))
         to_image(figure, scale=1).save(folder / files[-1], quality=80)
     shown = [
         {

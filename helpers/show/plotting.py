@@ -7,9 +7,7 @@ figure, nothing to close, and no global setting is changed.
 import time
 import warnings
 from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from functools import lru_cache, partial
 from io import BytesIO
 from typing import Any, Literal
@@ -75,60 +73,13 @@ def new_figure(
             twice as fast and keeps panels where they are from one picture to the next.
         subplots: goes to `Figure.subplots`: `sharex`, `width_ratios`, ...
     """
-    earlier, now = _moving.get() or ({}, {})
-    asked = repr((ncols, nrows, width, height, layout, subplots))
-    if asked in earlier:
-        fig, axes = earlier.pop(asked)
-        _empty(fig, axes)
-    else:
-        engine = ConstrainedLayoutEngine(w_pad=EDGE, h_pad=EDGE) if layout else None
-        fig = Figure(figsize=(width, height), dpi=DPI, layout=engine, facecolor="white")
-        FigureCanvasAgg(fig)
-        axes = fig.subplots(nrows, ncols, **subplots)
-        for ax in np.ravel(axes):
-            style(ax)
-    now[asked] = fig, axes
+    engine = ConstrainedLayoutEngine(w_pad=EDGE, h_pad=EDGE) if layout else None
+    fig = Figure(figsize=(width, height), dpi=DPI, layout=engine, facecolor="white")
+    FigureCanvasAgg(fig)
+    axes = fig.subplots(nrows, ncols, **subplots)
+    for ax in np.ravel(axes):
+        style(ax)
     return fig, axes
-
-
-# What `new_figure` gave for the picture before, and for this one, by what it was asked for.
-_moving: ContextVar[tuple[dict[str, Any], dict[str, Any]] | None]
-_moving = ContextVar("moving", default=None)
-
-
-@contextmanager
-def moving(kept: dict[str, Any]) -> Iterator[None]:
-    """Within, `new_figure` empties and gives back what it gave the time before, which is in `kept`.
-
-    Axes and their ticks are a third of a picture's time, and thrown away they bring on the garbage
-    collector, which stops a slider for a third of a second. They keep their place, ticks and scale.
-    """
-    now: dict[str, Any] = {}
-    token = _moving.set((kept, now))
-    try:
-        yield
-    finally:
-        _moving.reset(token)
-        kept.update(now)
-
-
-def _empty(fig: Figure, axes: Any) -> None:
-    """Only the axes stay."""
-    fig.set_layout_engine("none")
-    title, ours = fig.suptitle(""), [*np.ravel(axes)]
-    for each in [*fig.texts, *fig.legends, *fig.artists, *fig.lines, *fig.patches, *fig.axes]:
-        if each is not title and each not in ours:
-            each.remove()
-    for ax in ours:
-        for each in [*ax.lines, *ax.collections, *ax.patches, *ax.texts, *ax.images, *ax.artists]:
-            each.remove()
-        if legend := ax.get_legend():
-            legend.remove()
-        ax.set_title("", loc="left")
-        ax.set(xlabel="", ylabel="", xlim=(1, 2), ylim=(1, 2))  # no longer inverted
-        ax.set_prop_cycle(color=COLOURS)
-        ax.relim()
-        ax.autoscale()
 
 
 def style(ax: Axes) -> Axes:

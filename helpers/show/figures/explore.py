@@ -5,6 +5,7 @@ Readers without widgets see the figure at its default settings and can call the 
 """
 
 import contextlib
+import gc
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
@@ -18,7 +19,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from helpers.show.colours import INK, VERMILLION
 from helpers.show.notebook import in_kernel, picture_widget, png_bundle, publish, view
-from helpers.show.plotting import DPI, describe, moving, quick_webp, small_png, to_image
+from helpers.show.plotting import DPI, describe, quick_webp, small_png, to_image
 
 LINE = 30  # image pixels below a stored picture for the line that says what moves
 
@@ -115,9 +116,8 @@ def explore(draw: Drawing, alt: str = "", **controls: Slider | Choice) -> None:
         explore(plot_discount, gamma=Slider(0.0, 0.99, 0.9, 0.01, "discount γ"))
 
     `alt` says in words what is to be seen; by default what stands in the headline and at the axes.
-    `draw` should take less than about 60 ms, so that the figure follows the hand, and gets the same
-    axes from `new_figure` every time, emptied (`moving`). Without widgets (no kernel state, no
-    ipywidgets) the page shows the figure at the default settings.
+    `draw` should take less than about 60 ms, so that the figure follows the hand. Without a kernel
+    the page shows the figure at the default settings.
 
     Raises:
         Exception: whatever `draw` raises at the default settings. Later errors are shown below
@@ -126,13 +126,7 @@ def explore(draw: Drawing, alt: str = "", **controls: Slider | Choice) -> None:
     if (asked := _listed.get()) is not None:
         asked.append((draw, controls))
         return
-    kept: dict[str, Any] = {}
-
-    def picture(**settings: Any) -> Figure:
-        with moving(kept):
-            return draw(**settings)
-
-    figure = picture(**{name: control.default for name, control in controls.items()})
+    figure = draw(**{name: control.default for name, control in controls.items()})
     if not in_kernel():
         return
     first, width = to_image(figure), round(figure.get_figwidth() * DPI)
@@ -141,7 +135,7 @@ def explore(draw: Drawing, alt: str = "", **controls: Slider | Choice) -> None:
     with contextlib.suppress(ImportError):  # without ipywidgets the picture is all there is
         image = picture_widget()(value=quick_webp(first), format="webp", tooltip=said)
         image.layout.width, image.layout.max_width = f"{width}px", "100%"
-        data |= view(_controlled(picture, controls, image, width))
+        data |= view(_controlled(draw, controls, image, width))
     publish(data, metadata)
 
 
@@ -174,18 +168,27 @@ def _controlled(draw: Drawing, controls: Controls, image: Any, width: int) -> An
     }
     problem = ipywidgets.HTML()
 
+    def renew() -> None:
+        figure = draw(**{name: w.value for name, w in inputs.items()})
+        image.value = quick_webp(to_image(figure))
+        image.tooltip = describe(figure)
+
     def redraw(_: Any) -> None:
         # Drawn here and now: the page holds back further moves of a slider until this handler
         # returns, and then sends only the newest, so that pictures never queue up.
+        gc.disable()
         try:
-            figure = draw(**{name: w.value for name, w in inputs.items()})
-            image.value = quick_webp(to_image(figure))
-            image.tooltip = describe(figure)
+            renew()
             problem.value = ""
         except Exception as error:
             text = escape(f"{type(error).__name__}: {error}")
             mark = f"border-left: 4px solid {VERMILLION}; padding-left: .6em"
             problem.value = f'<div style="{mark}">{text}</div>'
+        finally:
+            # A figure refers to itself: only the collector frees it. While it is young that takes
+            # no time; once it is old, torch is looked through too, for a third of a second.
+            gc.collect(0)
+            gc.enable()
 
     for control in inputs.values():
         control.observe(redraw, names="value")
