@@ -181,9 +181,7 @@ class Video:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict, dict]:
         png = base64.b64encode(self.apng).decode("ascii")
-        data = {"image/png": png, "text/plain": repr(self)}
-        if self.mp4:  # otherwise the page shows the animated PNG
-            data["text/html"] = self.html()
+        data = {"image/png": png, "text/plain": repr(self), "text/html": self.html()}
         return data, {"image/png": {"alt": self.alt, "width": self.size[0]}}
 
     def __repr__(self) -> str:
@@ -196,13 +194,22 @@ class Video:
         path = Path(path)
         if path.suffix not in (".mp4", ".png"):
             raise ValueError(f"A video is saved as .mp4 or .png, not {path.suffix!r}.")
-        path.write_bytes(self.apng if path.suffix == ".png" else self.to_mp4())
+        path.write_bytes(self.apng if path.suffix == ".png" else self.mp4)
         return path
 
     @cached_property
-    def mp4(self) -> bytes | None:
-        """H.264 in an .mp4, or None where there is no ffmpeg."""
-        return self.to_mp4() if find_ffmpeg() else None
+    def mp4(self) -> bytes:
+        """H.264 in an .mp4."""
+        h, w = (n // 2 * 2 for n in self.frames.shape[1:3])  # yuv420p wants even sizes
+        return iio.imwrite(
+            "<bytes>", self.frames[:, :h, :w], extension=".mp4", plugin="FFMPEG", fps=self.fps,
+            macro_block_size=2,
+            output_params=[
+                "-preset", "veryfast", "-crf", "23",
+                "-g", "10",  # many key frames: it can be wound back
+                "-movflags", "+faststart",  # the index in front: it starts at once
+            ],
+        )  # fmt: skip
 
     @cached_property
     def apng(self) -> bytes:
@@ -219,7 +226,7 @@ class Video:
         return png
 
     def html(self) -> str:
-        src = base64.b64encode(self.mp4 or b"").decode("ascii")
+        src = base64.b64encode(self.mp4).decode("ascii")
         # The source stands on the tag itself: JupyterLab's sanitizer drops a <source> inside.
         return (
             f'<figure style="margin: 0"><video src="data:video/mp4;base64,{src}" '
@@ -227,10 +234,6 @@ class Video:
             f"autoplay muted playsinline loop></video><div>{''.join(map(_button, BUTTONS))}</div>"
             "</figure>"
         )
-
-    def to_mp4(self) -> bytes:
-        h, w = (n // 2 * 2 for n in self.frames.shape[1:3])  # yuv420p wants even sizes
-        return _encode_h264([f[:h, :w] for f in self.frames], self.fps)
 
     def _animate(self, stride: int, width: int) -> bytes:
         frames = [_framed(fit(f, width, 2 * width)) for f in self.frames[::stride]]
@@ -294,42 +297,16 @@ def _tile(frames: NDArray[np.uint8], text: str, box: tuple[int, int]) -> NDArray
     return np.concatenate([strips, small], axis=1)
 
 
-# --- Encoding ---------------------------------------------------------------------------------
+# --- Pictures ---------------------------------------------------------------------------------
 
 
-def find_ffmpeg() -> str | None:
-    """The ffmpeg program: imageio-ffmpeg's own, else the system's, else None."""
-    try:
-        import imageio_ffmpeg
-
-        return imageio_ffmpeg.get_ffmpeg_exe()
-    except (ImportError, RuntimeError):
-        return None
-
-
-def _encode_h264(frames: Sequence[NDArray[np.uint8]], fps: float) -> bytes:
-    if find_ffmpeg() is None:
-        raise RuntimeError("Writing an .mp4 needs ffmpeg: pip install imageio-ffmpeg.")
-    try:
-        return iio.imwrite(
-            "<bytes>", frames, extension=".mp4", plugin="FFMPEG", fps=fps, macro_block_size=2,
-            output_params=[
-                "-preset", "veryfast", "-crf", "23",
-                "-g", "10",  # many key frames: it can be wound back
-                "-movflags", "+faststart",  # the index in front: it starts at once
-            ],
-        )  # fmt: skip
-    except OSError as error:
-        raise RuntimeError(f"ffmpeg could not write the video: {error}") from error
-
-
-def _shared_palette(frames: Sequence[Image.Image], colours: int = 128) -> Image.Image:
+def _shared_palette(frames: Sequence[Image.Image]) -> Image.Image:
     """One palette for all frames (an animated PNG has only one), from a few of them."""
     some = frames[:: ceil(len(frames) / 8)]
     sheet = Image.new("RGB", (some[0].width, some[0].height * len(some)))
     for i, frame in enumerate(some):
         sheet.paste(frame, (0, i * frame.height))
-    sheet = sheet.quantize(colours, method=Image.Quantize.MEDIANCUT)
+    sheet = sheet.quantize(128, method=Image.Quantize.MEDIANCUT)
     table = np.array(sheet.getpalette()).reshape(-1, 3)
     table[table.min(axis=1) > 245] = 255  # averaging has greyed the white: it should meet the page
     sheet.putpalette(table.ravel().tolist())
