@@ -28,7 +28,7 @@ from helpers.show.figures.explore import (
 )
 from helpers.show.plotting import new_figure, to_image
 from tests.figures import RESULTS, apart, fresh, lively
-from tests.live import VIEW, without_ipywidgets
+from tests.live import VIEW
 
 pytest_plugins = ("tests.fakes",)
 module = sys.modules[explore.__module__]  # the package has the function under its name
@@ -143,13 +143,6 @@ def test_texts_stay_apart_and_axes_stay_while_sliding(name):
 
 
 # --- The machinery ----------------------------------------------------------------------------
-
-
-def test_without_ipywidgets_the_picture_remains(page, monkeypatch):
-    without_ipywidgets(monkeypatch)
-    figures.discount_explorer()
-    [[bundle]] = page.outputs
-    assert set(bundle) == {"image/png", "text/plain"}
 
 
 def test_controls_become_the_right_widgets(page, views):

@@ -96,13 +96,8 @@ class Drive:
         first = Image.fromarray(frame).resize((round(width * SCALE), round(height * SCALE)))
         still = with_line(first, "▶ Run this cell to drive")
         data, metadata = png_bundle(still, f"{self.id}: the first state.", width)
-        try:
-            self.build(frame)
-        except ImportError:
-            pass  # without ipywidgets the picture is all there is
-        else:
-            data |= view(self.box)
-        publish(data, metadata)
+        self.build(frame)
+        publish(data | view(self.box), metadata)
 
     def _ipython_display_(self) -> None:
         """Nothing: as a cell's last value it is on the page already."""

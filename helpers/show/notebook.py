@@ -62,8 +62,7 @@ def view(widget: Any) -> dict[str, Any]:
 def picture_widget() -> Any:
     """`ipywidgets.Image` with a text: its `tooltip`, which a screen reader says.
 
-    The page reads a tooltip beside a description, which a plain Image has not. Raises `ImportError`
-    where there are no widgets.
+    The page reads a tooltip beside a description, which a plain Image has not.
     """
     from ipywidgets import Image
     from traitlets import Unicode

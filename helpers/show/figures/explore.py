@@ -132,11 +132,9 @@ def explore(draw: Drawing, alt: str = "", **controls: Slider | Choice) -> None:
     first, width = to_image(figure), round(figure.get_figwidth() * DPI)
     said = alt or describe(figure)
     data, metadata = png_bundle(with_line(first, _invitation(controls)), said, width)
-    with contextlib.suppress(ImportError):  # without ipywidgets the picture is all there is
-        image = picture_widget()(value=quick_webp(first), format="webp", tooltip=said)
-        image.layout.width, image.layout.max_width = f"{width}px", "100%"
-        data |= view(_controlled(draw, controls, image, width))
-    publish(data, metadata)
+    image = picture_widget()(value=quick_webp(first), format="webp", tooltip=said)
+    image.layout.width, image.layout.max_width = f"{width}px", "100%"
+    publish(data | view(_controlled(draw, controls, image, width)), metadata)
 
 
 def _invitation(controls: Controls) -> str:
