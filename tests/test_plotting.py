@@ -180,20 +180,6 @@ def test_progress_bar_tells_speed_and_time_left(page, clock):
     assert len(page.outputs[0]) == 2
 
 
-def test_progress_is_quiet_in_a_pipe_and_a_line_in_a_terminal(capsys, monkeypatch, clock):
-    ProgressBar(3).finish(3)
-    assert capsys.readouterr().out == ""
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    bar = ProgressBar(10)
-    for done in range(1, 11):
-        clock.now += 2
-        bar.update(done)
-    bar.finish(10)
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 1 + 3 + 1  # the beginning, every 5 of 20 seconds, the end
-    assert lines[-1].startswith("100 % · 10 / 10 steps")
-
-
 # --- Live curves ------------------------------------------------------------------------------
 
 

@@ -275,9 +275,9 @@ class LiveCurves:
         self.bar, self.keys, self.window, self.x = bar, tuple(keys), window, x
         self.agent: Any = None
         self.advice = "call learn again to go on"  # once it was stopped
-        self._handle: Any = None
-        self._progress: ProgressBar | None = None  # until `start`
         self._cell: Any = None
+        self._handle: Any = None
+        self._progress: Any = None  # until `start`
         self.due = self._picture_due = 0.0
 
     def start(self, agent: Any, total_steps: int) -> None:
@@ -285,12 +285,10 @@ class LiveCurves:
         if agent is not self.agent:  # another agent: its curves begin at its own first step
             self.agent = agent
             self.figure = _CurvesFigure(self.keys, self.bar, self.window, self.x)
-        same_cell = current_cell() is not None and current_cell() == self._cell
-        self._cell = current_cell()
+        if self._cell != current_cell():  # on new handles: an old cell's output may be gone
+            self._cell, self._handle, self._progress = current_cell(), None, None
         self._first, self._total = agent.steps, total_steps
-        # In another cell on new handles: an old cell's output may be gone.
-        bar = self._progress.handle if self._progress and same_cell else None
-        self._handle = self._handle if same_cell else None
+        bar = self._progress and self._progress.handle
         self._progress = ProgressBar(total_steps, bar, self.x.split()[-1])
         # The first picture waits for something to show: empty axes cost as much as full ones.
         self._picture_due = time.perf_counter() + 1
@@ -299,7 +297,6 @@ class LiveCurves:
         """Called by `learn` after every update: almost always only a look at the clock."""
         if (now := time.perf_counter()) < self.due:
             return
-        assert self._progress is not None  # since `start`
         done = agent.steps - self._first
         self._progress.update(done, self._note())
         # Not when the last picture is near.
@@ -314,7 +311,6 @@ class LiveCurves:
         if missing and known - {*EPISODE}:  # after the first losses
             had = f"no {min(missing)}, only {', '.join(agent.history)}"
             warnings.warn(f"agent.history has {had}.", stacklevel=2)
-        assert self._progress is not None
         self._progress.finish(agent.steps - self._first, self._note(), self.advice)
 
     def _note(self) -> str:
