@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from helpers.envs.units import to_env_units
 from helpers.show.colours import BLUE, DARK, DIVERGING, GREEN, GREY, INK, ORANGE, SKY, VERMILLION
-from helpers.show.figures.drawing import headline, minus, note, place_panel, short, signed
+from helpers.show.figures.drawing import headline, minus, note, panels, short, signed
 from helpers.show.figures.explore import Choice, Scale, Slider, explore
-from helpers.show.plotting import label, new_figure
+from helpers.show.plotting import label
 
 TORQUE, SPEED = 2.0, 8.0  # Pendulum-v1's bounds, in N m and rad/s
 RISING = LinearSegmentedColormap.from_list("value", ["#FFFFFF", SKY, BLUE, "#002F4B"])
@@ -52,9 +52,8 @@ def plot_q(
     """
     policy, value, spread = _everywhere(agent)
     here = critic_at(agent, angle, speed)
-    fig, axes = new_figure(3, height=3.2, layout=None)
-    for ax, left, width in zip(axes, (0.73, 3.45, 5.38), (2.57, 1.45, 2.0), strict=True):
-        place_panel(ax, left, 0.65, width, 1.95)
+    places = (0.73, 0.65, 2.57, 1.95), (3.45, 0.65, 1.45, 1.95), (5.38, 0.65, 2.0, 1.95)
+    fig, axes = panels(3.2, *places)
     _draw_q(axes[0], here, step, _nice(spread) / zoom)
     _draw_pendulum(axes[1], angle, speed, here["action"])
     _draw_map(axes[2], policy if shows == "policy" else value, shows)

@@ -9,9 +9,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from helpers.show.colours import BLUE, DARK, GREEN, GREY, ORANGE, PURPLE, VERMILLION
-from helpers.show.figures.drawing import headline, note, place_panel, signed
+from helpers.show.figures.drawing import headline, note, panels, signed
 from helpers.show.figures.explore import Slider, explore
-from helpers.show.plotting import WIDTH, label, new_figure
+from helpers.show.plotting import WIDTH, label
 
 EDGE = 0.9995  # how near to -1 and 1 densities are drawn
 FAR = 12.0  # how far out the correction is computed
@@ -27,10 +27,8 @@ def plot_squash(mean: float = 0.5, std: float = 1.0) -> Figure:
     Args:
         mean, std: of the Gaussian, before the tanh.
     """
-    fig, axes = new_figure(ncols=3, height=3.15, layout=None)
     wide = (WIDTH - 1.75) / 3
-    for i, ax in enumerate(axes):
-        place_panel(ax, 0.5 + i * (wide + 0.55), 0.5, wide, 1.85)
+    fig, axes = panels(3.15, *((0.5 + i * (wide + 0.55), 0.5, wide, 1.85) for i in range(3)))
     _draw_before(axes[0], mean, std)
     _draw_after(axes[1], mean, std)
     _draw_corrections(axes[2])

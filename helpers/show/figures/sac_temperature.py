@@ -9,10 +9,10 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from helpers.show.colours import BLUE, GREY, ORANGE, PURPLE
-from helpers.show.figures.drawing import headline, note, place_panel, signed
+from helpers.show.figures.drawing import headline, note, panels, signed
 from helpers.show.figures.explore import Scale, Slider, explore
 from helpers.show.figures.sac_squash import log_slope
-from helpers.show.plotting import WIDTH, label, legend_above, new_figure
+from helpers.show.plotting import WIDTH, label, legend_above
 
 LEFT, RIGHT, WIDE = -0.55, 0.5, 0.22  # where the humps of Q stand, and how wide they are
 TEMPERATURES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0)
@@ -31,9 +31,8 @@ def plot_temperature(temperature: float = 0.2, second: float = 0.8) -> Figure:
     """
     best, (mean, std) = best_density(temperature, second), best_gaussian(temperature, second)
     gaussian = squashed_density(ACTIONS, mean, std)
-    fig, (upper, lower) = new_figure(nrows=2, height=4.3, layout=None, sharex=True)
-    for ax, bottom, height in ((upper, 2.4, 1.35), (lower, 0.5, 1.5)):
-        place_panel(ax, 0.6, bottom, WIDTH - 0.75, height)
+    places = (0.6, 2.4, WIDTH - 0.75, 1.35), (0.6, 0.5, WIDTH - 0.75, 1.5)
+    fig, (upper, lower) = panels(4.3, *places, sharex=True)
     _draw_q(upper, second)
     _draw_policies(lower, best, gaussian)
     headline(fig, _sentence(temperature, second, best, gaussian))

@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from helpers.show.colours import BLUE, DASHES, GREEN, GREY, ORANGE
-from helpers.show.figures.drawing import headline, note, place_panel, signed
+from helpers.show.figures.drawing import headline, note, panels, signed
 from helpers.show.figures.explore import Slider, explore
-from helpers.show.plotting import WIDTH, label, legend_above, new_figure
+from helpers.show.plotting import WIDTH, label, legend_above
 
 HILL = (0.8, -0.35, 0.4)  # height, place, width: the true Q
 PEAK = 0.5  # where the critic's error stands
@@ -37,9 +37,8 @@ def plot_smoothing(
     a = np.linspace(-1, 1, 401)
     truth, q = toy_critic(a, 0.0, width), toy_critic(a, peak, width)
     smooth = smoothed(a, target_noise, noise_clip, peak, width)
-    fig, (upper, lower) = new_figure(nrows=2, height=4.3, layout=None, sharex=True)
-    for ax, bottom, height in ((upper, 1.45, 2.25), (lower, 0.5, 0.7)):
-        place_panel(ax, 0.55, bottom, WIDTH - 0.7, height)
+    places = (0.55, 1.45, WIDTH - 0.7, 2.25), (0.55, 0.5, WIDTH - 0.7, 0.7)
+    fig, (upper, lower) = panels(4.3, *places, sharex=True)
     _draw_curves(upper, a, truth, q, smooth)
     _draw_kernel(lower, target_noise, noise_clip)
     hill = smoothed(a, target_noise, noise_clip, 0.0, width)
