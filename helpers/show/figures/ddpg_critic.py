@@ -14,7 +14,6 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from helpers.envs.units import to_env_units
 from helpers.show.colours import BLUE, DARK, DIVERGING, GREEN, GREY, INK, ORANGE, SKY, VERMILLION
 from helpers.show.figures.drawing import headline, minus, note, panels, short, signed
 from helpers.show.figures.explore import Choice, Scale, Slider, explore
@@ -131,20 +130,15 @@ def _draw_q(ax: Axes, here: dict[str, Any], step: float, span: float) -> None:
     ax.plot(action, 0, "o", ms=7.5, mew=0, color=VERMILLION)
     ax.set(xlim=(-1.08, 1.08), ylim=(low, high))
     ticks, heights = np.linspace(-1, 1, 5), np.array([-1, -0.5, 0, 0.5]) * span
-    ax.set_xticks(ticks, [minus(f"{a:g}\n{_torque(a):g}") for a in ticks])
+    ax.set_xticks(ticks, [minus(f"{a:g}\n{TORQUE * a:g}") for a in ticks])
     ax.set_yticks(heights, [short(h) for h in heights])
     label(ax, "Q(s, a) − Q(s, μ(s))", "action a, below it the torque in N m", size=9.5)
     note(ax, 0.02, 0.95, f"Q(s, μ(s)) = {short(here['chosen'])}", BLUE)
     note(ax, 0.98, 0.95, f"∂Q/∂a {short(slope, '+')}", ORANGE, ha="right")
 
 
-def _torque(action: float) -> float:
-    low, high = np.array([-TORQUE, TORQUE])
-    return float(to_env_units(np.array(action), low, high))
-
-
 def _draw_pendulum(ax: Axes, angle: float, speed: float, action: float) -> None:
-    torque, t = _torque(action), math.radians(angle)
+    torque, t = TORQUE * action, math.radians(angle)
     tip = np.array([-math.sin(t), math.cos(t)])
     ax.set_axis_off()
     ax.plot([0, tip[0]], [0, tip[1]], color="#B7BEC6", lw=9, solid_capstyle="round")
@@ -195,10 +189,7 @@ def _opinion(here: dict[str, Any], spread: float) -> str:
     """Whether actor and critic agree, in one sentence."""
     best = int(np.argmax(here["q"]))
     missed = float(here["q"][best]) - here["chosen"]
-    chosen, favourite = (
-        signed(_torque(here["action"]), 1),
-        signed(_torque(here["actions"][best]), 1),
-    )
+    chosen, favourite = (signed(TORQUE * a, 1) for a in (here["action"], here["actions"][best]))
     span = float(here["q"].max() - here["q"].min())
     if span <= 0.03 * spread:
         return f"Torque hardly matters here: the critic sees a difference of {short(span)} at most."

@@ -22,9 +22,9 @@ HEIGHT = 1 / np.sqrt((np.exp(-2 * (CENTRES / NARROW) ** 2)).sum())  # errors of 
 STEP, MOST = 0.02, 60  # size of an update; updates
 
 
-def true_q(action: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def true_q(action: float | NDArray) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The true Q(s, a) of one imagined state and its slope, both of the shape of `action`."""
-    z = (np.asarray(action, dtype=np.float64) - BEST) / BROAD
+    z = (action - BEST) / BROAD
     q = np.exp(-(z**2))
     return q, -2 * z / BROAD * q
 
@@ -98,13 +98,13 @@ def _critic(weights: NDArray, size: float) -> NDArray[np.float64]:
 
 
 def _draw_one(ax: Axes, weights: NDArray, size: float, path: NDArray, said: NDArray) -> None:
-    (truth,) = ax.plot(ACTIONS, true_q(ACTIONS)[0], color=GREY, lw=1.4, ls=DASHES, label="true Q")
-    (critic,) = ax.plot(ACTIONS, _critic(weights, size), color=BLUE, lw=2.2, label="critic's Q₁")
-    (actor,) = ax.plot(path, said, "o", ms=4, mew=0, color=VERMILLION, label="actor")
+    ax.plot(ACTIONS, true_q(ACTIONS)[0], color=GREY, lw=1.4, ls=DASHES, label="true Q")
+    ax.plot(ACTIONS, _critic(weights, size), color=BLUE, lw=2.2, label="critic's Q₁")
+    ax.plot(path, said, "o", ms=4, mew=0, color=VERMILLION, label="actor")
     _draw_gap(ax, path[-1], said[-1], BLUE)
     note(ax, 0.02, 0.95, "one critic: the target reads Q₁,", BLUE)
     note(ax, 0.02, 0.88, _off(said[-1], path[-1]), BLUE)
-    legend_above(ax, [truth, critic, actor])
+    legend_above(ax)
 
 
 def _draw_two(ax: Axes, weights: NDArray, size: float, path: NDArray, said: list[NDArray]) -> None:

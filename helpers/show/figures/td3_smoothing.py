@@ -1,7 +1,6 @@
 """Lesson 03: target policy smoothing of a critic with a narrow false peak."""
 
 import math
-from functools import lru_cache
 
 import numpy as np
 import torch
@@ -16,6 +15,7 @@ from helpers.show.plotting import WIDTH, label, legend_above
 
 HILL = (0.8, -0.35, 0.4)  # height, place, width: the true Q
 PEAK = 0.5  # where the critic's error stands
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(160)
 
 
 def plot_smoothing(
@@ -46,17 +46,11 @@ def plot_smoothing(
     return fig
 
 
-def toy_critic(action: ArrayLike, peak: float, width: float) -> NDArray[np.float64]:
+def toy_critic(action: NDArray, peak: float, width: float) -> NDArray[np.float64]:
     """The hill, and a false peak of that height and width, at each action."""
-    action = np.asarray(action, dtype=np.float64)
     heights = ((HILL[0], *HILL[1:]), (peak, PEAK, width))
     hill, false = (h * np.exp(-(((action - place) / w) ** 2)) for h, place, w in heights)
     return hill + false
-
-
-@lru_cache(maxsize=1)
-def _nodes() -> tuple[NDArray, NDArray]:
-    return np.polynomial.legendre.leggauss(160)
 
 
 def smoothed(
@@ -72,13 +66,12 @@ def smoothed(
     low, high = np.maximum(-1, action - noise_clip), np.minimum(1, action + noise_clip)
     below, above = (_ndtr(z / target_noise) for z in (low - action, action - high))
     # Between the cuts: Gauss-Legendre, where the Gaussian is not zero anyway.
-    x, weight = _nodes()
     start = np.maximum(low, action - 8 * target_noise)[:, None]
     half = (np.minimum(high, action + 8 * target_noise)[:, None] - start) / 2
-    b = start + half * (x + 1)
+    b = start + half * (NODES + 1)
     z = (b - action[:, None]) / target_noise
     density = np.exp(-(z**2) / 2) / (target_noise * math.sqrt(2 * math.pi))
-    between = (half * weight * density * toy_critic(b, peak, width)).sum(axis=1)
+    between = (half * WEIGHTS * density * toy_critic(b, peak, width)).sum(axis=1)
     ends = below * toy_critic(low, peak, width) + above * toy_critic(high, peak, width)
     return between + ends
 
@@ -89,9 +82,9 @@ def _ndtr(z: ArrayLike) -> NDArray[np.float64]:
 
 
 def _draw_curves(ax: Axes, a: NDArray, truth: NDArray, q: NDArray, smooth: NDArray) -> None:
-    (dashed,) = ax.plot(a, truth, color=GREY, lw=1.4, ls=DASHES, label="true Q")
-    (thin,) = ax.plot(a, q, color=BLUE, lw=1.6, label="critic's Q")
-    (bold,) = ax.plot(a, smooth, color=GREEN, lw=2.6, label="smoothed Q")
+    ax.plot(a, truth, color=GREY, lw=1.4, ls=DASHES, label="true Q")
+    ax.plot(a, q, color=BLUE, lw=1.6, label="critic's Q")
+    ax.plot(a, smooth, color=GREEN, lw=2.6, label="smoothed Q")
     tops = (0.95, "critic's Q", q, BLUE), (0.86, "smoothed Q", smooth, GREEN)
     for y, name, values, colour in tops:
         best = int(values.argmax())
@@ -103,7 +96,7 @@ def _draw_curves(ax: Axes, a: NDArray, truth: NDArray, q: NDArray, smooth: NDArr
     ax.set(xlim=(-1.02, 1.02), ylim=(-0.08, 1.7))
     ax.tick_params(axis="x", labelbottom=False, length=0)
     ax.set_yticks([0, 0.5, 1, 1.5])
-    legend_above(ax, [dashed, thin, bold])
+    legend_above(ax)
 
 
 def _draw_kernel(ax: Axes, target_noise: float, noise_clip: float) -> None:
