@@ -1,7 +1,6 @@
 """What a helper puts on a notebook's page: bundles on display handles, and progress bars."""
 
 import base64
-import math
 import signal
 import sys
 import threading
@@ -131,10 +130,6 @@ class ProgressBar:
     def finish(self, done: int, note: str = "", advice: str = "") -> None:
         """The last word: 100 %, or where it stopped, and `advice` on going on."""
         self._show(done, self._text(done, time.perf_counter() - self.began, note, advice, True))
-
-    def left(self, done: int) -> float:
-        """Seconds to the end, at the pace so far."""
-        return (time.perf_counter() - self.began) * (self.total / done - 1) if done else math.inf
 
     def _text(
         self, done: int, seconds: float, note: str, advice: str = "", final: bool = False

@@ -166,27 +166,10 @@ def _controlled(draw: Drawing, controls: Controls, image: Any, width: int) -> An
     }
     problem = ipywidgets.HTML()
 
-    def renew() -> None:
-        figure = draw(**{name: w.value for name, w in inputs.items()})
-        image.value = quick_webp(to_image(figure))
-        image.tooltip = describe(figure)
-
     def redraw(_: Any) -> None:
         # Drawn here and now: the page holds back further moves of a slider until this handler
         # returns, and then sends only the newest, so that pictures never queue up.
-        gc.disable()
-        try:
-            renew()
-            problem.value = ""
-        except Exception as error:
-            text = escape(f"{type(error).__name__}: {error}")
-            mark = f"border-left: 4px solid {VERMILLION}; padding-left: .6em"
-            problem.value = f'<div style="{mark}">{text}</div>'
-        finally:
-            # A figure refers to itself: only the collector frees it. While it is young that takes
-            # no time; once it is old, torch is looked through too, for a third of a second.
-            gc.collect(0)
-            gc.enable()
+        problem.value = _redraw(image, draw, {name: w.value for name, w in inputs.items()})
 
     for control in inputs.values():
         control.observe(redraw, names="value")
@@ -196,6 +179,26 @@ def _controlled(draw: Drawing, controls: Controls, image: Any, width: int) -> An
             moves = [_mover(inputs[name], text, by) for text, by in (("back", -1), ("next", 1))]
             shown.append(ipywidgets.HBox(moves))
     return ipywidgets.VBox([*shown, image, problem])
+
+
+def _redraw(image: Any, draw: Drawing, settings: Mapping[str, Any]) -> str:
+    """Give the image its new picture. Returns what there is to say of an error, as HTML."""
+    gc.disable()
+    try:
+        _put(image, draw(**settings))
+    except Exception as error:
+        text = escape(f"{type(error).__name__}: {error}")
+        return f'<div style="border-left: 4px solid {VERMILLION}; padding-left: .6em">{text}</div>'
+    finally:
+        # A figure refers to itself: only the collector frees it. While it is young that takes no
+        # time; once it is old, torch is looked through too, for a third of a second.
+        gc.collect(0)
+        gc.enable()
+    return ""
+
+
+def _put(image: Any, figure: Figure) -> None:
+    image.value, image.tooltip = quick_webp(to_image(figure)), describe(figure)
 
 
 def _mover(slider: Any, text: str, by: int) -> Any:
