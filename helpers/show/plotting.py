@@ -74,7 +74,6 @@ def new_figure(
     """
     engine = ConstrainedLayoutEngine(w_pad=EDGE, h_pad=EDGE) if layout else None
     fig = Figure(figsize=(width, height), dpi=DPI, layout=engine, facecolor="white")
-    FigureCanvasAgg(fig)
     axes = fig.subplots(nrows, ncols, **subplots)
     for ax in np.ravel(axes):
         style(ax)
@@ -154,10 +153,7 @@ def thousands(ax: Axes) -> None:
 
 def to_image(fig: Figure, scale: float = SCALE) -> Image.Image:
     """The figure as an image of `width * 100 * scale` pixels, on white."""
-    canvas: Any = fig.canvas
-    if not isinstance(canvas, FigureCanvasAgg):
-        canvas = FigureCanvasAgg(fig)
-    dpi = fig.dpi
+    canvas, dpi = FigureCanvasAgg(fig), fig.dpi
     with drawing():
         fig.dpi = dpi * scale
         try:

@@ -19,7 +19,7 @@ import gymnasium as gym
 import imageio.v3 as iio
 import numpy as np
 from matplotlib import get_data_path
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from helpers.envs.make import EnvLike, make_env, without_screen
@@ -149,33 +149,15 @@ def _record(act: Callable, env: gym.Env, seed: int, max_steps: int) -> Recording
 
 
 class Video:
-    """Frames that play in a notebook: give it as a cell's last expression, or to `display`.
+    """A recording that plays in a notebook: give it as a cell's last expression, or to `display`.
 
     Args:
-        frames: `(T, H, W, 3)` uint8, or a `Recording`.
-        fps: frames a second; needed for plain frames, a recording knows its own.
         width: at most so many pixels on the page; the height is at most three quarters of it.
-        alt: what is to be seen, in words; by default what a recording says.
+        alt: what is to be seen, in words; by default what the recording says.
     """
 
-    def __init__(
-        self,
-        frames: Recording | ArrayLike,
-        fps: float | None = None,
-        width: int = BOX[0],
-        alt: str = "",
-    ) -> None:
-        self.alt = alt
-        if isinstance(frames, Recording):
-            self.alt = self.alt or frames.alt
-            fps, frames = fps or frames.fps, frames.frames
-        self.frames = np.asarray(frames)
-        self.fps = float(fps or MAX_FPS)
-        if self.frames.ndim != 4 or self.frames.shape[3] != 3 or self.frames.dtype != np.uint8:
-            raise ValueError(
-                "Video needs frames of shape (T, height, width, 3) and type uint8, "
-                f"not {self.frames.shape} and {self.frames.dtype}."
-            )
+    def __init__(self, recording: Recording, width: int = BOX[0], alt: str = "") -> None:
+        self.frames, self.fps, self.alt = recording.frames, recording.fps, alt or recording.alt
         h, w = fit(self.frames[0], width, width * 3 // 4).shape[:2]
         self.size = (w, h)
 
@@ -185,9 +167,7 @@ class Video:
         return data, {"image/png": {"alt": self.alt, "width": self.size[0]}}
 
     def __repr__(self) -> str:
-        seconds = len(self.frames) / self.fps
-        about = f": {self.alt}" if self.alt else ""
-        return f"<Video of {seconds:.1f} s{about}>"
+        return f"<Video of {len(self.frames) / self.fps:.1f} s: {self.alt}>"
 
     def save(self, path: str | Path) -> Path:
         """Write an .mp4 or an (animated) .png, by the path's suffix."""
@@ -284,7 +264,7 @@ def side_by_side(
     names = sorted({r.env_id for r in recordings if r.env_id})
     alt = f"{', '.join(names) or 'Episodes'}, side by side: {', '.join(labels)}."
     width = max(page.shape[2], page.shape[1] * 4 // 3 + 1)  # nothing is shrunk, labels least of all
-    return Video(page, recordings[0].fps, width, alt)
+    return Video(Recording(page, recordings[0].fps, []), width, alt)
 
 
 def _tile(frames: NDArray[np.uint8], text: str, box: tuple[int, int]) -> NDArray[np.uint8]:
