@@ -63,8 +63,6 @@ def test_a_training_is_drawn_with_its_best_and_its_spread():
     [
         ([60.0, 2345.6, 1200.0], "Return after 15,000 steps: 1,200, the mean of 4 episodes; at "
          "best 2,346, after 10,000 steps.\nThis is one seed, and the best of 3 evaluations is"),
-        ([60.0, 1200.0], "Return after 10,000 steps: 1,200, the mean of 4 episodes, the best "
-         "evaluation so far.\nThis is one seed, and the best of 2"),
         ([-5.0, -40.0], "Return after 10,000 steps: −40, the mean of 4 episodes; at best −5, aft"),
     ],
 )  # fmt: skip
