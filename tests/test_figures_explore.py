@@ -24,7 +24,7 @@ from helpers.show.figures.explore import (
     Scale,
     Slider,
     explore,
-    listed,
+    latest,
 )
 from helpers.show.plotting import new_figure, to_image
 from tests.figures import RESULTS, apart, fresh, lively
@@ -92,10 +92,8 @@ def parts(box) -> tuple[list, ipywidgets.Image, ipywidgets.HTML]:
 
 def asked(name: str) -> tuple[Drawing, Controls]:
     """What an explorer draws, and its controls."""
-    with listed() as found:
-        assert EXPLORERS[name]() is None
-    [one] = found
-    return one
+    assert EXPLORERS[name]() is None
+    return latest[0]
 
 
 # --- Every explorer ---------------------------------------------------------------------------
@@ -103,7 +101,7 @@ def asked(name: str) -> tuple[Drawing, Controls]:
 
 @pytest.mark.parametrize("name", [name for name in EXPLORERS if "fresh" not in name])
 def test_it_is_a_bundle_and_moves_to_every_end(name, page, views):
-    EXPLORERS[name]()
+    moves = asked(name)[1]
     [[bundle]] = page.outputs
     assert set(bundle) == {VIEW, "image/png", "text/plain"}
     assert bundle[VIEW]["model_id"] == views[0].model_id
@@ -116,7 +114,7 @@ def test_it_is_a_bundle_and_moves_to_every_end(name, page, views):
         Image.open(BytesIO(png)) for png in (base64.b64decode(bundle["image/png"]), image.value)
     )
     assert (stored.width, stored.height) == (live.width, live.height + LINE)
-    for widget, control in zip(controls, asked(name)[1].values(), strict=True):
+    for widget, control in zip(controls, moves.values(), strict=True):
         pictures, values = {image.value}, control.values()
         for value in (values[0], values[-1]):
             widget.value = value

@@ -19,7 +19,7 @@ from typing import Any
 import nbformat
 import numpy as np
 
-from helpers.show.figures.explore import Choice, Controls, Drawing, Slider, listed
+from helpers.show.figures.explore import Choice, Controls, Drawing, Slider, latest
 from helpers.show.plotting import to_image
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -44,14 +44,11 @@ def explorers(path: Path) -> dict[str, tuple[Drawing, Controls]]:
     for cell in nbformat.read(path, as_version=4).cells:
         if cell.cell_type != "code" or SLOW.search(cell.source):
             continue
-        with (
-            listed() as asked,
-            contextlib.suppress(Exception),
-            contextlib.redirect_stdout(io.StringIO()),
-        ):
+        latest.clear()
+        with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
             exec(compile(cell.source, cell.id, "exec"), space)
-        if asked:
-            seen[cell.id] = asked[-1]
+        if latest:
+            seen[cell.id] = latest[0]
     return seen
 
 

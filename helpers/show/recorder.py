@@ -13,7 +13,6 @@ from helpers.demos.files import ARRAYS, Demos, describe_spaces, load_demos, save
 from helpers.show.driving import Drive, button
 
 PAUSE = 1.5  # seconds after an episode for which a key that is still held starts no other one
-SHOWN = 12  # episodes that are listed
 
 recorders: dict[tuple[str, Path], Recorder] = {}
 
@@ -145,15 +144,14 @@ class Recorder(Drive):
         for number, episode in enumerate(self.episodes, start=1):
             steps = len(episode["reward"])
             texts.append(f"{number}: <b>{episode['reward'].sum():.4g}</b> ({steps} steps)")
-        shown = " · ".join(texts[-SHOWN:]) or "none yet"
-        more = "... · " if len(texts) > SHOWN else ""
+        shown = " · ".join(texts) or "none yet"
         where = ""
         if texts:
             kept = self.saved and self.path.exists()
             where = f" All are in {escape(self.path.name)}." if kept else " <b>Not saved yet.</b>"
         elif not self.saved:
             where = " The file stays as it was."
-        self.listed.value = f"Episodes recorded, with their returns: {more}{shown}.{where}"
+        self.listed.value = f"Episodes recorded, with their returns: {shown}.{where}"
         self.drop_button.disabled = self.save_button.disabled = not self.episodes
 
     def _changed(self) -> None:

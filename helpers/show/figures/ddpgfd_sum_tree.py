@@ -99,14 +99,6 @@ class Draw:
         """The left children whose sums were subtracted."""
         return {child - 1 for child in self.way[1:] if child % 2}
 
-    @property
-    def drawn(self) -> float:
-        return min(self.prefix_sum, self.tree.total)
-
-    @property
-    def spacing(self) -> float:
-        return (RIGHT - LEFT) / self.tree.first_leaf
-
     def possible(self, node: int) -> bool:
         """Whether a node is the present one or lies below it."""
         below = node.bit_length() - self.now.bit_length()
@@ -161,7 +153,7 @@ def _number(value: float) -> str:
 
 def _draw_places(ax: Axes, draw: Draw) -> None:
     """A bar for each priority; from it a ribbon leads to its interval on the number line."""
-    leaves, half = draw.tree.leaves, 0.3 * draw.spacing
+    leaves, half = draw.tree.leaves, 0.3 * (RIGHT - LEFT) / draw.tree.first_leaf
     tops = BARS + TALL * leaves / leaves.max()
     edges = draw.on_line(np.r_[0, np.cumsum(leaves)])
     bars, ribbons, colours, tints = [], [], [], []
@@ -184,7 +176,7 @@ def _draw_number_line(ax: Axes, draw: Draw) -> None:
     """What is drawn, and as a thick line what is left of it at the present node."""
     low, high = LINE
     start = float(draw.on_line(draw.tree.leaves[: draw.places().start].sum()))
-    x = float(draw.on_line(draw.drawn))
+    x = float(draw.on_line(min(draw.prefix_sum, draw.tree.total)))
     ax.plot([start, x], [low - 0.02] * 2, color=VERMILLION, lw=3.5, solid_capstyle="butt")
     ax.plot([x, x], [low - 0.05, high + 0.08], color=VERMILLION, lw=1.8)
     ax.plot(x, low - 0.1, "^", ms=7, mew=0, color=VERMILLION)

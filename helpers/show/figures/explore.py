@@ -4,11 +4,10 @@ Each explorer is a plain function `plot_...(...) -> Figure` with sliders in fron
 Readers without widgets see the figure at its default settings and can call the function.
 """
 
-import contextlib
 import gc
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextvars import ContextVar
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -96,18 +95,7 @@ class Scale(Choice):
 
 Drawing = Callable[..., Figure]
 Controls = Mapping[str, Slider | Choice]
-_listed: ContextVar[list[tuple[Drawing, Controls]] | None] = ContextVar("listed", default=None)
-
-
-@contextlib.contextmanager
-def listed() -> Iterator[list[tuple[Drawing, Controls]]]:
-    """Within, `explore` shows nothing: it adds what draws, and the controls, to this list."""
-    asked: list[tuple[Drawing, Controls]] = []
-    token = _listed.set(asked)
-    try:
-        yield asked
-    finally:
-        _listed.reset(token)
+latest: deque[tuple[Drawing, Controls]] = deque(maxlen=1)  # explored: tools/frames.py asks
 
 
 def explore(draw: Drawing, alt: str = "", **controls: Slider | Choice) -> None:
@@ -123,9 +111,7 @@ def explore(draw: Drawing, alt: str = "", **controls: Slider | Choice) -> None:
         Exception: whatever `draw` raises at the default settings. Later errors are shown below
             the controls.
     """
-    if (asked := _listed.get()) is not None:
-        asked.append((draw, controls))
-        return
+    latest.append((draw, controls))
     figure = draw(**{name: control.default for name, control in controls.items()})
     if not in_kernel():
         return
@@ -155,10 +141,11 @@ def _controlled(draw: Drawing, controls: Controls, image: Any, width: int) -> An
     """Controls, one a line and as wide as the image below, which follows them."""
     import ipywidgets
 
-    wide = 18 + 7.5 * max(len(c.label or name) for name, c in controls.items())
+    labels = {name: control.label or name for name, control in controls.items()}
+    wide = 18 + 7.5 * max(map(len, labels.values()))
     inputs = {
         name: control.widget(
-            description=control.label or name,
+            description=labels[name],
             style={"description_width": f"{wide:.0f}px"},
             layout=ipywidgets.Layout(width=f"{width}px", max_width="100%"),
         )
