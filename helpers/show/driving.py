@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable
 from math import ceil
 from typing import Any
 
@@ -18,7 +17,7 @@ from PIL import Image
 from helpers.demos.files import ARRAYS
 from helpers.show.colours import FRAME
 from helpers.show.figures.explore import with_line
-from helpers.show.notebook import in_kernel, picture_widget, png_bundle, publish, view
+from helpers.show.notebook import button, in_kernel, picture_widget, png_bundle, publish, view
 from helpers.show.plotting import SCALE
 from helpers.show.video import render, rgb_env
 
@@ -263,14 +262,6 @@ class Drive:
                 "It could have gone on, so its value is not 0."
             )
         self.status.value = text
-
-
-def button(text: str, icon: str, act: Callable[[], object]) -> Any:
-    import ipywidgets as w
-
-    made = w.Button(description=text, icon=icon, layout=w.Layout(width="auto"))
-    made.on_click(lambda _: act())
-    return made
 
 
 def _jpeg(frame: NDArray) -> bytes:

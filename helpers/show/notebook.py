@@ -5,7 +5,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from html import escape
@@ -63,6 +63,15 @@ def picture_widget() -> Any:
 
     texts = {name: Unicode("").tag(sync=True) for name in ("description", "tooltip")}
     return type("Picture", (Image,), texts)
+
+
+def button(text: str, icon: str, act: Callable[[], object]) -> Any:
+    """A button that does `act()`."""
+    import ipywidgets as w
+
+    made = w.Button(description=text, icon=icon, layout=w.Layout(width="auto"))
+    made.on_click(lambda _: act())
+    return made
 
 
 @contextmanager

@@ -10,7 +10,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from helpers.demos.files import ARRAYS, Demos, describe_spaces, load_demos, save_demos
-from helpers.show.driving import Drive, button
+from helpers.show.driving import Drive
+from helpers.show.notebook import button
 
 PAUSE = 1.5  # seconds after an episode for which a key that is still held starts no other one
 

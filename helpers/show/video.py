@@ -91,8 +91,7 @@ def record(policy: Any, env: str | gym.Env, seed: int = 0, max_steps: int = 1000
         ValueError: the environment renders nothing that can be recorded.
         RuntimeError: what draws it is not installed, or finds no graphics library.
     """
-    act = as_function(policy)
-    made = rgb_env(env)
+    act, made = as_function(policy), rgb_env(env)
     try:
         return _record(act, made, seed, max_steps)
     finally:
@@ -123,8 +122,6 @@ def fit(frame: NDArray[np.uint8], width: int, height: int) -> NDArray[np.uint8]:
     h, w = frame.shape[:2]
     scale = min(1, width / w, height / h)
     size = (int(w * scale) // 2 * 2, int(h * scale) // 2 * 2)
-    if size == (w, h):
-        return frame
     return np.asarray(Image.fromarray(frame).resize(size, Image.Resampling.BOX))
 
 

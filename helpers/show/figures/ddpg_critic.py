@@ -115,16 +115,13 @@ def _nice(value: float) -> float:
 
 
 def _draw_q(ax: Axes, here: dict[str, Any], step: float, span: float) -> None:
-    def above(q: Any) -> Any:
-        return q - here["chosen"]
-
-    action, slope = here["action"], here["slope"]
+    action, slope, above = here["action"], here["slope"], here["q"] - here["chosen"]
     low, high = -1.05 * span, 0.65 * span
     reach = 0.42 / math.hypot(1, slope / (high - low) * 2)
     ends = action + np.array([-reach, reach])
     landing = float(np.clip(action + step * slope, -1, 1))
-    landed = np.interp(landing, here["actions"], above(here["q"]))
-    ax.plot(here["actions"], above(here["q"]), color=BLUE, lw=2.2)
+    landed = np.interp(landing, here["actions"], above)
+    ax.plot(here["actions"], above, color=BLUE, lw=2.2)
     ax.plot(ends, slope * (ends - action), color=ORANGE, lw=2)
     ax.plot(landing, landed, "o", ms=12, mew=2, mec=GREEN, color="none")
     ax.plot(action, 0, "o", ms=7.5, mew=0, color=VERMILLION)

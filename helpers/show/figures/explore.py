@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from PIL import Image, ImageDraw, ImageFont
 
 from helpers.show.colours import INK, VERMILLION
-from helpers.show.notebook import in_kernel, picture_widget, png_bundle, publish, view
+from helpers.show.notebook import button, in_kernel, picture_widget, png_bundle, publish, view
 from helpers.show.plotting import DPI, describe, quick_webp, small_png, to_image
 
 LINE = 30  # image pixels below a stored picture for the line that says what moves
@@ -190,12 +190,4 @@ def _put(image: Any, figure: Figure) -> None:
 
 def _mover(slider: Any, text: str, by: int) -> Any:
     """A button that moves a slider, which stays within its bounds by itself."""
-    import ipywidgets
-
-    button = ipywidgets.Button(description=text, layout=ipywidgets.Layout(width="5em"))
-
-    def move(_: Any) -> None:
-        slider.value += by
-
-    button.on_click(move)
-    return button
+    return button(text, "", lambda: setattr(slider, "value", slider.value + by))

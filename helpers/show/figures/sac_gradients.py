@@ -77,11 +77,8 @@ def _draw_hill(ax: Axes, noise: NDArray, offset: float, std: float, ripples: flo
     action = np.tanh(MEAN + std * noise)
     value, steep = hill(action, 0, ripples), slope(action, ripples)
     reach = 0.38 / np.sqrt(1 + (steep / 4) ** 2)  # of each little line to either side
-    ends = (
-        np.stack([action - reach, action + reach]),
-        np.stack([value - reach * steep, value + reach * steep]),
-    )
-    ax.plot(*ends, color=BLUE, lw=0.9)
+    sides = np.array([[-1], [1]]) * reach
+    ax.plot(action + sides, value + sides * steep, color=BLUE, lw=0.9)
     ax.plot(action, value, "o", ms=4, mew=0, color=ORANGE)
     ticks = np.arange(-4, 1, 2)
     ax.set_yticks(ticks, [minus(f"{tick + offset:g}") for tick in ticks])

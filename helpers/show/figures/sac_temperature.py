@@ -103,8 +103,7 @@ def _draw_q(ax: Axes, second: float) -> None:
     ax.plot(ACTIONS, q, color=GREY, lw=1.8)
     top = int(q.argmax())
     ax.plot(ACTIONS[top], q[top], "o", ms=7, mew=0, color=ORANGE)
-    text = f"a deterministic actor: a = {signed(ACTIONS[top])}"
-    note(ax, 0.988, 0.9, text, ORANGE, ha="right")
+    note(ax, 0.988, 0.9, f"a deterministic actor: a = {signed(ACTIONS[top])}", ORANGE, "right")
     ax.set(xlim=(-1.02, 1.02), ylim=(-0.08, 1.45), yticks=[0, 0.5, 1])
     ax.tick_params(axis="x", labelbottom=False, length=0)
     label(ax, y="Q(s, a)")

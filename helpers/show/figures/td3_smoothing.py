@@ -111,11 +111,8 @@ def _draw_kernel(ax: Axes, target_noise: float, noise_clip: float) -> None:
     ax.fill_between(x, 0, height, color=ORANGE, alpha=0.3, lw=0)
     ax.plot(x, height, color=ORANGE, lw=1.6)
     gathered = float(_ndtr(-noise_clip / target_noise))
-    ax.plot(
-        np.array([[-1, 1], [-1, 1]]) * noise_clip,
-        [[0.0, 0.0], [2 * gathered] * 2],
-        color=ORANGE, lw=3, solid_capstyle="butt",
-    )  # fmt: skip
+    for end in (-noise_clip, noise_clip):
+        ax.plot([end, end], [0, 2 * gathered], color=ORANGE, lw=3, solid_capstyle="butt")
     share = f"{100 * gathered:.2g}" if gathered >= 0.0005 else "less than 0.1"
     note(ax, 0.012, 0.86, f"{share} % gathered at each end", ORANGE)
 
