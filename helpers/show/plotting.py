@@ -407,19 +407,23 @@ def _shrink(ax: Axes) -> None:
 class _Panel:
     """Axes and their curves, over as many points as a picture needs."""
 
-    limit: int  # points: fewer are drawn, each for twice as many entries again and again
+    limit: int  # fewer points are drawn: each stands for one entry, for two, for four, ...
 
     def __init__(self, ax: Axes, key: str) -> None:
         self.ax, self.key, self.entries = ax, key, np.empty((0, 2))
+        self.y: list[float] = []  # as drawn
 
     def take(self, entries: list[tuple[int, float]]) -> None:
         """The history so far, each entry a step and a value, of which only the new is read."""
         if len(entries) > len(self.entries):
             self.entries = np.vstack([self.entries, entries[len(self.entries) :]])
-            stride = 1
+            (x, y), stride = self.entries.T, 1
             while len(self.entries) // stride >= self.limit:
                 stride *= 2
-            self.draw(*self.entries.T, stride)
+            self.draw(x, y, stride)
+
+    def draw(self, x: NDArray, y: NDArray, stride: int) -> None:
+        """Set the curves, a point for every `stride` entries."""
 
 
 class _EpisodePanel(_Panel):
@@ -444,11 +448,12 @@ class _EpisodePanel(_Panel):
         counts = np.minimum(np.arange(1, len(y) + 1), self.window)
         mean = np.convolve(y, np.ones(self.window))[: len(y)] / counts
         seen = slice(stride - 1, None, stride)
-        self.dots.set_data(x[seen], y[seen])
+        self.y = y[seen].tolist()
+        self.dots.set_data(x[seen], self.y)
         self.line.set_data(x[seen], mean[seen])
 
     def limits(self) -> tuple[float, float]:
-        values = [*self.dots.get_ydata(), *([] if self.bar is None else [self.bar])] or [0, 1]
+        values = [*self.y, *([] if self.bar is None else [self.bar])] or [0, 1]
         return min(values), max(values)
 
 
@@ -464,11 +469,12 @@ class _UpdatePanel(_Panel):
 
     def draw(self, x: NDArray, y: NDArray, stride: int) -> None:
         whole = len(y) // stride * stride
-        self.line.set_data(x[stride - 1 :: stride], y[:whole].reshape(-1, stride).mean(axis=1))
+        self.y = y[:whole].reshape(-1, stride).mean(axis=1).tolist()
+        self.line.set_data(x[stride - 1 :: stride], self.y)
 
     def limits(self) -> tuple[float, float]:
         """All of it; a spike further from the rest than the rest is high does not flatten it."""
-        finite = [y for y in self.line.get_ydata() if abs(y) < np.inf] or [0, 1]
+        finite = [y for y in self.y if abs(y) < np.inf] or [0, 1]
         low, high = np.percentile(finite, [1, 99])
         return max(min(finite), 2 * low - high), min(max(finite), 2 * high - low)
 

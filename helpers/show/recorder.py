@@ -68,18 +68,9 @@ class Recorder(Drive):
         describe_spaces(self.env)  # what cannot be saved is refused before it is recorded
         self._ended = -float("inf")
         if path.exists():
-            self._read()
-
-    def _read(self) -> None:
-        try:
-            old = load_demos(self.path, self.id)
-        except ValueError as error:
-            raise ValueError(
-                f"The recorder cannot add to {self.path.name} ({str(error).rstrip('.')}): choose "
-                "another path."
-            ) from error
-        self.maker = old.maker
-        self.episodes = [{name: getattr(old, name)[e] for name in ARRAYS} for e in old.episodes]
+            old = load_demos(path, self.id)
+            self.maker = old.maker
+            self.episodes = [{name: getattr(old, name)[e] for name in ARRAYS} for e in old.episodes]
 
     # What it gives ------------------------------------------------------------------------
 

@@ -143,8 +143,8 @@ def _draw_nodes(ax: Axes, draw: Draw) -> None:
         say(ax, x, y, _number(tree.nodes[node]), 9, ink)
         outwards = 1 if node % 2 and node > 1 else -1  # where no edge arrives
         say(ax, x + outwards * (wide / 2 - 0.08), y + 0.2, str(node), 7, GREY)
-    look: dict = {"facecolors": fills, "edgecolors": edges, "lw": widths}
-    ax.add_collection(PathCollection(frames, zorder=2, **look))
+    boxes = PathCollection(frames, facecolors=fills, edgecolors=edges, lw=widths, zorder=2)
+    ax.add_collection(boxes)
 
 
 def _number(value: float) -> str:
@@ -167,8 +167,8 @@ def _draw_places(ax: Axes, draw: Draw) -> None:
         say(ax, x, BARS - 0.12, f"place {i}", 8, INK if inside else GREY)
     cells = [[(a, LINE[0]), (a, LINE[1]), (b, LINE[1]), (b, LINE[0])] for a, b in pairwise(edges)]
     ax.add_collection(PolyCollection(ribbons, facecolors=tints, edgecolors="white", lw=0.8))
-    look: dict = {"edgecolors": "white", "lw": 1.2}
-    ax.add_collection(PolyCollection(bars + cells, facecolors=colours * 2, **look))
+    areas = PolyCollection(bars + cells, facecolors=colours * 2, edgecolors="white", lw=1.2)
+    ax.add_collection(areas)
     ax.plot([LEFT, RIGHT], [BARS, BARS], color=FAINT, lw=1)
 
 

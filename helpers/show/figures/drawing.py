@@ -42,10 +42,10 @@ def header(fig: Figure, sentence: str, colours: Mapping[str, str]) -> None:
 
 def panels(
     height: float, *places: tuple[float, float, float, float], width: float = WIDTH, **subplots: Any
-) -> tuple[Figure, Sequence[Axes]]:
+) -> tuple[Figure, list[Axes]]:
     """A figure with a panel at each place: left, bottom, width and height, all in inches."""
     fig, axes = new_figure(len(places), width=width, height=height, layout=None, **subplots)
-    axes = np.ravel(axes)
+    axes = [*np.ravel(axes)]
     for ax, place in zip(axes, places, strict=True):
         ax.set_position(np.divide(place, (width, height, width, height)))
     return fig, axes
