@@ -126,6 +126,8 @@ def test_imaginary_studies_report_what_their_seeds_say():
         for name, report in REPORTS.items():
             expected = [report(study[:n], axis=0) for study in drawn[:50]]
             np.testing.assert_allclose(studies[name][n - 1, :50], expected)
+    other = imaginary_studies(scores, 1)["mean"][0]
+    assert (other != studies["mean"][0]).mean() > 0.8  # seven eighths, if independent
     with_replacement = [len(set(study[:8])) < 8 for study in drawn]
     assert np.mean(with_replacement) > 0.9
 

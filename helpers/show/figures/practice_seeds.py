@@ -79,7 +79,7 @@ def stored_scores(study: str) -> tuple[NDArray[np.float64], float]:
 
 
 @lru_cache(maxsize=16)
-def imaginary_studies(scores: tuple[float, ...]) -> dict[str, NDArray[np.float64]]:
+def imaginary_studies(scores: tuple[float, ...], seed: int = 0) -> dict[str, NDArray[np.float64]]:
     """What 1,000 studies report whose seeds are drawn from `scores`, with replacement.
 
     A study with n seeds has those of the study with n - 1, and one more.
@@ -87,7 +87,7 @@ def imaginary_studies(scores: tuple[float, ...]) -> dict[str, NDArray[np.float64
     Returns:
         name of a report -> `(20, 1000)`; row n - 1 holds the studies with n seeds.
     """
-    draws = np.random.default_rng(0).integers(0, len(scores), size=(IMAGINED, MOST))
+    draws = np.random.default_rng(seed).integers(0, len(scores), size=(IMAGINED, MOST))
     drawn = np.array(scores)[draws]
     # Rounded, so that reports of equal results in another order are equal.
     return {
