@@ -65,7 +65,7 @@ def test_overestimation_shows_values_returns_and_their_difference():
     np.testing.assert_allclose(solid.get_ydata(), interquartile_mean(np.array(run["estimated"])))
     np.testing.assert_allclose(dashed.get_ydata(), interquartile_mean(np.array(run["obtained"])))
     assert (solid.get_linestyle(), dashed.get_linestyle()) == ("-", "--")
-    assert len(left.lines) == 4
+    assert len(left.lines) == 6
     zero, *lines = right.lines
     assert set(zero.get_ydata()) == {0}
     for line, bias in zip(lines, (12.5, -3, 2), strict=True):

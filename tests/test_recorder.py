@@ -285,7 +285,7 @@ def test_what_cannot_be_added_to_is_refused_before_anybody_plays(page, tmp_path)
     save_demos("my_demos.npz", record_demos(lambda obs: [0.0], "Pendulum-v1", 1))
     (tmp_path / "text.npz").write_text("hello")
     for path, word in (("my_demos.npz", "Pendulum-v1"), ("text.npz", "zip")):
-        with one_sentence(ValueError, "choose another path", word):
+        with one_sentence(ValueError, path, word):
             recorder(path=path)
     assert (tmp_path / "text.npz").read_text() == "hello"
 

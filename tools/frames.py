@@ -19,8 +19,8 @@ from typing import Any
 import nbformat
 import numpy as np
 
-from helpers.show.figures.explore import Choice, Controls, Drawing, Slider, listed
-from helpers.show.plotting import moving, to_image
+from helpers.show.figures.explore import Choice, Controls, Drawing, Slider, latest
+from helpers.show.plotting import to_image
 
 ROOT = Path(__file__).resolve().parent.parent
 MOST = {1: 21, 2: 6}  # values of a control, by how many controls move
@@ -44,14 +44,11 @@ def explorers(path: Path) -> dict[str, tuple[Drawing, Controls]]:
     for cell in nbformat.read(path, as_version=4).cells:
         if cell.cell_type != "code" or SLOW.search(cell.source):
             continue
-        with (
-            listed() as asked,
-            contextlib.suppress(Exception),
-            contextlib.redirect_stdout(io.StringIO()),
-        ):
+        latest.clear()
+        with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
             exec(compile(cell.source, cell.id, "exec"), space)
-        if asked:
-            seen[cell.id] = asked[-1]
+        if latest:
+            seen[cell.id] = latest[0]
     return seen
 
 
@@ -61,11 +58,9 @@ def frames(draw: Drawing, controls: Controls, folder: Path, cell_id: str) -> dic
     settings = {name: control.default for name, control in controls.items()}
     choices = {name: some_values(controls[name], MOST[len(names)]) for name in names}
     files: list[str] = []
-    kept: dict[str, Any] = {}
     for chosen in product(*choices.values()):
         files.append(f"{cell_id}-{len(files)}.webp")
-        with moving(kept):
-            figure = draw(**settings | dict(zip(names, chosen, strict=True)))
+        figure = draw(**settings | dict(zip(names, chosen, strict=True)))
         to_image(figure, scale=1).save(folder / files[-1], quality=80)
     shown = [
         {

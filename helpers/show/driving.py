@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable
 from math import ceil
 from typing import Any
 
@@ -18,7 +17,7 @@ from PIL import Image
 from helpers.demos.files import ARRAYS
 from helpers.show.colours import FRAME
 from helpers.show.figures.explore import with_line
-from helpers.show.notebook import in_kernel, picture_widget, png_bundle, publish, view
+from helpers.show.notebook import button, in_kernel, picture_widget, png_bundle, publish, view
 from helpers.show.plotting import SCALE
 from helpers.show.video import render, rgb_env
 
@@ -96,13 +95,8 @@ class Drive:
         first = Image.fromarray(frame).resize((round(width * SCALE), round(height * SCALE)))
         still = with_line(first, "▶ Run this cell to drive")
         data, metadata = png_bundle(still, f"{self.id}: the first state.", width)
-        try:
-            self.build(frame)
-        except ImportError:
-            pass  # without ipywidgets the picture is all there is
-        else:
-            data |= view(self.box)
-        publish(data, metadata)
+        self.build(frame)
+        publish(data | view(self.box), metadata)
 
     def _ipython_display_(self) -> None:
         """Nothing: as a cell's last value it is on the page already."""
@@ -268,14 +262,6 @@ class Drive:
                 "It could have gone on, so its value is not 0."
             )
         self.status.value = text
-
-
-def button(text: str, icon: str, act: Callable[[], object]) -> Any:
-    import ipywidgets as w
-
-    made = w.Button(description=text, icon=icon, layout=w.Layout(width="auto"))
-    made.on_click(lambda _: act())
-    return made
 
 
 def _jpeg(frame: NDArray) -> bytes:

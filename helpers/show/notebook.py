@@ -1,19 +1,17 @@
 """What a helper puts on a notebook's page: bundles on display handles, and progress bars."""
 
 import base64
-import math
 import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from html import escape
 from typing import Any
 
 UPDATES_PER_SECOND = 5  # of a bar or a picture: more is flicker, and messages cost training time
-SECONDS_BETWEEN_LINES = 5  # in a terminal
 
 # JupyterLab may have sliders answered in a thread of its own while a cell trains and draws.
 _one_at_a_time = threading.RLock()
@@ -28,11 +26,7 @@ def in_kernel() -> bool:
 
 def current_cell() -> Any:
     """What tells one execution of a cell from the next, or None without a kernel."""
-    if not in_kernel():
-        return None
-    from IPython import get_ipython
-
-    return get_ipython().execution_count
+    return sys.modules["IPython"].get_ipython().execution_count if in_kernel() else None
 
 
 def png_bundle(
@@ -62,14 +56,22 @@ def view(widget: Any) -> dict[str, Any]:
 def picture_widget() -> Any:
     """`ipywidgets.Image` with a text: its `tooltip`, which a screen reader says.
 
-    The page reads a tooltip beside a description, which a plain Image has not. Raises `ImportError`
-    where there are no widgets.
+    The page reads a tooltip beside a description, which a plain Image has not.
     """
     from ipywidgets import Image
     from traitlets import Unicode
 
     texts = {name: Unicode("").tag(sync=True) for name in ("description", "tooltip")}
     return type("Picture", (Image,), texts)
+
+
+def button(text: str, icon: str, act: Callable[[], object]) -> Any:
+    """A button that does `act()`."""
+    import ipywidgets as w
+
+    made = w.Button(description=text, icon=icon, layout=w.Layout(width="auto"))
+    made.on_click(lambda _: act())
+    return made
 
 
 @contextmanager
@@ -119,8 +121,7 @@ class ProgressBar:
     """How far a long computation is: percent, speed, time used and left.
 
     On a page it is an HTML `<progress>` on its own display handle (`handle`, where it goes on),
-    renewed at most 5 times a second. In a terminal it is a line of text at most every 5 seconds;
-    otherwise (a pipe, a test) it is quiet.
+    renewed at most 5 times a second. Without a kernel it is quiet.
     """
 
     def __init__(self, total: int, handle: Any = None, unit: str = "steps") -> None:
@@ -133,15 +134,11 @@ class ProgressBar:
         if now < self.next_show:
             return
         self._show(done, self._text(done, now - self.began, note))
-        self.next_show = now + (1 / UPDATES_PER_SECOND if in_kernel() else SECONDS_BETWEEN_LINES)
+        self.next_show = now + 1 / UPDATES_PER_SECOND
 
     def finish(self, done: int, note: str = "", advice: str = "") -> None:
         """The last word: 100 %, or where it stopped, and `advice` on going on."""
         self._show(done, self._text(done, time.perf_counter() - self.began, note, advice, True))
-
-    def left(self, done: int) -> float:
-        """Seconds to the end, at the pace so far."""
-        return (time.perf_counter() - self.began) * (self.total / done - 1) if done else math.inf
 
     def _text(
         self, done: int, seconds: float, note: str, advice: str = "", final: bool = False
@@ -159,15 +156,14 @@ class ProgressBar:
         return " · ".join([*parts, clock, *([note] if note else [])])
 
     def _show(self, done: int, text: str) -> None:
-        if in_kernel():
-            html = (
-                f'<progress value="{min(done, self.total)}" max="{self.total}" '
-                'style="width: 180px; vertical-align: middle"></progress> '
-                f'<span style="font-variant-numeric: tabular-nums">{escape(text)}</span>'
-            )
-            self.handle = publish({"text/html": html, "text/plain": text}, {}, self.handle)
-        elif sys.stdout is not None and sys.stdout.isatty():
-            print(text, flush=True)
+        if not in_kernel():
+            return
+        html = (
+            f'<progress value="{min(done, self.total)}" max="{self.total}" '
+            'style="width: 180px; vertical-align: middle"></progress> '
+            f'<span style="font-variant-numeric: tabular-nums">{escape(text)}</span>'
+        )
+        self.handle = publish({"text/html": html, "text/plain": text}, {}, self.handle)
 
 
 def _clock(seconds: float) -> str:

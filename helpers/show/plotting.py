@@ -6,10 +6,7 @@ figure, nothing to close, and no global setting is changed.
 
 import time
 import warnings
-from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from functools import lru_cache, partial
 from io import BytesIO
 from typing import Any, Literal
@@ -20,7 +17,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from PIL import Image, ImageDraw
 
 from helpers.agents.history import EPISODE
@@ -53,7 +50,7 @@ SCALE = 1.5  # image pixels for each CSS pixel: sharp on a high-density screen, 
 WIDTH, HEIGHT = 7.6, 3.1  # inches: what a notebook cell holds beside its margins
 EDGE = 0.09  # inches between a figure's texts and its frame
 WINDOW = 50  # episodes in the moving average of the return
-DRAWING_SHARE, LONGEST_PAUSE = 0.02, 3.0  # of the time; seconds without a new picture
+PAUSE = 0.5  # seconds from one picture of growing curves to the next, of 7 ms or 45 with new axes
 
 
 # --- Figures --------------------------------------------------------------------------------------
@@ -75,60 +72,12 @@ def new_figure(
             twice as fast and keeps panels where they are from one picture to the next.
         subplots: goes to `Figure.subplots`: `sharex`, `width_ratios`, ...
     """
-    earlier, now = _moving.get() or ({}, {})
-    asked = repr((ncols, nrows, width, height, layout, subplots))
-    if asked in earlier:
-        fig, axes = earlier.pop(asked)
-        _empty(fig, axes)
-    else:
-        engine = ConstrainedLayoutEngine(w_pad=EDGE, h_pad=EDGE) if layout else None
-        fig = Figure(figsize=(width, height), dpi=DPI, layout=engine, facecolor="white")
-        FigureCanvasAgg(fig)
-        axes = fig.subplots(nrows, ncols, **subplots)
-        for ax in np.ravel(axes):
-            style(ax)
-    now[asked] = fig, axes
+    engine = ConstrainedLayoutEngine(w_pad=EDGE, h_pad=EDGE) if layout else None
+    fig = Figure(figsize=(width, height), dpi=DPI, layout=engine, facecolor="white")
+    axes = fig.subplots(nrows, ncols, **subplots)
+    for ax in np.ravel(axes):
+        style(ax)
     return fig, axes
-
-
-# What `new_figure` gave for the picture before, and for this one, by what it was asked for.
-_moving: ContextVar[tuple[dict[str, Any], dict[str, Any]] | None]
-_moving = ContextVar("moving", default=None)
-
-
-@contextmanager
-def moving(kept: dict[str, Any]) -> Iterator[None]:
-    """Within, `new_figure` empties and gives back what it gave the time before, which is in `kept`.
-
-    Axes and their ticks are a third of a picture's time, and thrown away they bring on the garbage
-    collector, which stops a slider for a third of a second. They keep their place, ticks and scale.
-    """
-    now: dict[str, Any] = {}
-    token = _moving.set((kept, now))
-    try:
-        yield
-    finally:
-        _moving.reset(token)
-        kept.update(now)
-
-
-def _empty(fig: Figure, axes: Any) -> None:
-    """Only the axes stay."""
-    fig.set_layout_engine("none")
-    title, ours = fig.suptitle(""), [*np.ravel(axes)]
-    for each in [*fig.texts, *fig.legends, *fig.artists, *fig.lines, *fig.patches, *fig.axes]:
-        if each is not title and each not in ours:
-            each.remove()
-    for ax in ours:
-        for each in [*ax.lines, *ax.collections, *ax.patches, *ax.texts, *ax.images, *ax.artists]:
-            each.remove()
-        if legend := ax.get_legend():
-            legend.remove()
-        ax.set_title("", loc="left")
-        ax.set(xlabel="", ylabel="", xlim=(1, 2), ylim=(1, 2))  # no longer inverted
-        ax.set_prop_cycle(color=COLOURS)
-        ax.relim()
-        ax.autoscale()
 
 
 def style(ax: Axes) -> Axes:
@@ -204,10 +153,7 @@ def thousands(ax: Axes) -> None:
 
 def to_image(fig: Figure, scale: float = SCALE) -> Image.Image:
     """The figure as an image of `width * 100 * scale` pixels, on white."""
-    canvas: Any = fig.canvas
-    if not isinstance(canvas, FigureCanvasAgg):
-        canvas = FigureCanvasAgg(fig)
-    dpi = fig.dpi
+    canvas, dpi = FigureCanvasAgg(fig), fig.dpi
     with drawing():
         fig.dpi = dpi * scale
         try:
@@ -298,9 +244,9 @@ class LiveCurves:
 
         agent.learn(10_000, callback=LiveCurves(bar=-200))
 
-    One picture of fixed size and one progress bar are renewed in place: at most 5 times a second,
-    for some 2 % of the time until the last. A call that has nothing to draw takes well under a
-    microsecond. Given to `learn` again, the same object goes on with the same curves.
+    One picture of fixed size is renewed at most twice a second, one progress bar five times. A
+    call that has nothing to draw takes well under a microsecond. Given to `learn` again, the same
+    object goes on with the same curves.
 
     Args:
         bar: the return at which the task counts as learned: a dashed line.
@@ -324,9 +270,9 @@ class LiveCurves:
         self.bar, self.keys, self.window, self.x = bar, tuple(keys), window, x
         self.agent: Any = None
         self.advice = "call learn again to go on"  # once it was stopped
-        self._handle: Any = None
-        self._progress: ProgressBar | None = None  # until `start`
         self._cell: Any = None
+        self._handle: Any = None
+        self._progress: Any = None  # until `start`
         self.due = self._picture_due = 0.0
 
     def start(self, agent: Any, total_steps: int) -> None:
@@ -334,26 +280,22 @@ class LiveCurves:
         if agent is not self.agent:  # another agent: its curves begin at its own first step
             self.agent = agent
             self.figure = _CurvesFigure(self.keys, self.bar, self.window, self.x)
-        same_cell = current_cell() is not None and current_cell() == self._cell
-        self._cell = current_cell()
+        if self._cell != current_cell():  # on new handles: an old cell's output may be gone
+            self._cell, self._handle, self._progress = current_cell(), None, None
         self._first, self._total = agent.steps, total_steps
-        # In another cell on new handles: an old cell's output may be gone.
-        bar = self._progress.handle if self._progress and same_cell else None
-        self._handle = self._handle if same_cell else None
+        bar = self._progress and self._progress.handle
         self._progress = ProgressBar(total_steps, bar, self.x.split()[-1])
         # The first picture waits for something to show: empty axes cost as much as full ones.
-        self._picture_due = time.perf_counter() + 1
+        self._picture_due = time.perf_counter() + PAUSE
 
     def __call__(self, agent: Any) -> None:
         """Called by `learn` after every update: almost always only a look at the clock."""
         if (now := time.perf_counter()) < self.due:
             return
-        assert self._progress is not None  # since `start`
-        done = agent.steps - self._first
-        self._progress.update(done, self._note())
-        # Not when the last picture is near.
-        if now >= self._picture_due and self._progress.left(done) > LONGEST_PAUSE:
+        self._progress.update(agent.steps - self._first, self._note())
+        if now >= self._picture_due:
             self._draw()
+            self._picture_due = time.perf_counter() + PAUSE
         self.due = time.perf_counter() + 1 / UPDATES_PER_SECOND
 
     def stop(self, agent: Any) -> None:
@@ -363,7 +305,6 @@ class LiveCurves:
         if missing and known - {*EPISODE}:  # after the first losses
             had = f"no {min(missing)}, only {', '.join(agent.history)}"
             warnings.warn(f"agent.history has {had}.", stacklevel=2)
-        assert self._progress is not None
         self._progress.finish(agent.steps - self._first, self._note(), self.advice)
 
     def _note(self) -> str:
@@ -374,7 +315,6 @@ class LiveCurves:
     def _draw(self, final: bool = False) -> None:
         if not in_kernel():
             return
-        began = time.perf_counter()
         with drawing():
             self.figure.update(self.agent.history, self._first + self._total, exact=final)
             png = self.figure.png(SCALE if final else 1)
@@ -382,9 +322,6 @@ class LiveCurves:
         alt = f"Learning curves after {self.agent.steps:,} steps: {note}."
         data, metadata = png_bundle(png, alt, self.figure.width * DPI)
         self._handle = publish(data, metadata, self._handle)
-        now = time.perf_counter()
-        pause = min((now - began) * (1 / DRAWING_SHARE - 1), LONGEST_PAUSE)
-        self._picture_due = now + max(1 / UPDATES_PER_SECOND, pause)
 
 
 class _CurvesFigure:
@@ -467,18 +404,36 @@ def _shrink(ax: Axes) -> None:
         legend.remove()
 
 
-class _EpisodePanel:
+class _Panel:
+    """Axes and their curves, over as many points as a picture needs."""
+
+    limit: int  # fewer points are drawn: each stands for one entry, for two, for four, ...
+
+    def __init__(self, ax: Axes, key: str) -> None:
+        self.ax, self.key, self.entries = ax, key, np.empty((0, 2))
+        self.y: list[float] = []  # as drawn
+
+    def take(self, entries: list[tuple[int, float]]) -> None:
+        """The history so far, each entry a step and a value, of which only the new is read."""
+        if len(entries) > len(self.entries):
+            self.entries = np.vstack([self.entries, entries[len(self.entries) :]])
+            (x, y), stride = self.entries.T, 1
+            while len(self.entries) // stride >= self.limit:
+                stride *= 2
+            self.draw(x, y, stride)
+
+    def draw(self, x: NDArray, y: NDArray, stride: int) -> None:
+        """Set the curves, a point for every `stride` entries."""
+
+
+class _EpisodePanel(_Panel):
     """A faint dot for each episode, a bold moving average, the bar."""
 
-    limit = 2000  # dots; when so many are there every second one goes, again and again
+    limit = 2000
 
     def __init__(self, ax: Axes, key: str, bar: float | None, window: int) -> None:
-        self.ax, self.key, self.bar = ax, key, bar
-        self.x: list[int] = []
-        self.y: list[float] = []
-        self.mean: list[float] = []
-        self.recent: deque[float] = deque(maxlen=window)
-        self.seen, self.stride = 0, 1
+        super().__init__(ax, key)
+        self.bar, self.window = bar, window
         live = partial(ax.plot, [], [], color=BLUE, animated=True)  # `animated`: drawn by itself
         (self.dots,) = live(marker=".", ls="", ms=4, mew=0, alpha=0.4, label="episode")
         (self.line,) = live(lw=2.2, label=f"mean of last {window}")
@@ -489,49 +444,33 @@ class _EpisodePanel:
         narrow = ax.get_position().width * WIDTH < 3.6
         legend_above(ax, [line for line in ax.lines if not (narrow and line is self.dots)])
 
-    def take(self, entries: list[tuple[int, float]]) -> None:
-        for step, value in entries[self.seen :]:
-            self.seen += 1
-            self.recent.append(value)
-            if self.seen % self.stride == 0:
-                self.x.append(step)
-                self.y.append(value)
-                self.mean.append(sum(self.recent) / len(self.recent))
-            if len(self.x) == self.limit:
-                self.x, self.y, self.mean = self.x[1::2], self.y[1::2], self.mean[1::2]
-                self.stride *= 2
-        self.dots.set_data(self.x, self.y)
-        self.line.set_data(self.x, self.mean)
+    def draw(self, x: NDArray, y: NDArray, stride: int) -> None:
+        counts = np.minimum(np.arange(1, len(y) + 1), self.window)
+        mean = np.convolve(y, np.ones(self.window))[: len(y)] / counts
+        seen = slice(stride - 1, None, stride)
+        self.y = y[seen].tolist()
+        self.dots.set_data(x[seen], self.y)
+        self.line.set_data(x[seen], mean[seen])
 
     def limits(self) -> tuple[float, float]:
         values = [*self.y, *([] if self.bar is None else [self.bar])] or [0, 1]
         return min(values), max(values)
 
 
-class _UpdatePanel:
-    """One line: each point is the mean of as many updates as keep the line below `limit` points."""
+class _UpdatePanel(_Panel):
+    """One line, whose points are means of as many updates each."""
 
     limit = 400
 
     def __init__(self, ax: Axes, key: str) -> None:
-        self.ax, self.key = ax, key
-        self.x: list[int] = []
-        self.y: list[float] = []
-        self.seen, self.stride = 0, 1
+        super().__init__(ax, key)
         (self.line,) = self.curves = ax.plot([], [], lw=1.3, color=GREEN, animated=True)
         label(ax, key.replace("_", " "))
 
-    def take(self, entries: list[tuple[int, float]]) -> None:
-        while self.seen + self.stride <= len(entries):
-            chunk = entries[self.seen : self.seen + self.stride]
-            self.seen += self.stride
-            self.x.append(chunk[-1][0])
-            self.y.append(sum(value for _, value in chunk) / self.stride)
-            if len(self.x) == self.limit:  # an even number: merge neighbours
-                self.x = self.x[1::2]
-                self.y = [(a + b) / 2 for a, b in zip(self.y[::2], self.y[1::2], strict=True)]
-                self.stride *= 2
-        self.line.set_data(self.x, self.y)
+    def draw(self, x: NDArray, y: NDArray, stride: int) -> None:
+        whole = len(y) // stride * stride
+        self.y = y[:whole].reshape(-1, stride).mean(axis=1).tolist()
+        self.line.set_data(x[stride - 1 :: stride], self.y)
 
     def limits(self) -> tuple[float, float]:
         """All of it; a spike further from the rest than the rest is high does not flatten it."""

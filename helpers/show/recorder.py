@@ -10,10 +10,10 @@ from typing import Any
 from numpy.typing import NDArray
 
 from helpers.demos.files import ARRAYS, Demos, describe_spaces, load_demos, save_demos
-from helpers.show.driving import Drive, button
+from helpers.show.driving import Drive
+from helpers.show.notebook import button
 
 PAUSE = 1.5  # seconds after an episode for which a key that is still held starts no other one
-SHOWN = 12  # episodes that are listed
 
 recorders: dict[tuple[str, Path], Recorder] = {}
 
@@ -68,18 +68,9 @@ class Recorder(Drive):
         describe_spaces(self.env)  # what cannot be saved is refused before it is recorded
         self._ended = -float("inf")
         if path.exists():
-            self._read()
-
-    def _read(self) -> None:
-        try:
-            old = load_demos(self.path, self.id)
-        except ValueError as error:
-            raise ValueError(
-                f"The recorder cannot add to {self.path.name} ({str(error).rstrip('.')}): choose "
-                "another path."
-            ) from error
-        self.maker = old.maker
-        self.episodes = [{name: getattr(old, name)[e] for name in ARRAYS} for e in old.episodes]
+            old = load_demos(path, self.id)
+            self.maker = old.maker
+            self.episodes = [{name: getattr(old, name)[e] for name in ARRAYS} for e in old.episodes]
 
     # What it gives ------------------------------------------------------------------------
 
@@ -145,15 +136,14 @@ class Recorder(Drive):
         for number, episode in enumerate(self.episodes, start=1):
             steps = len(episode["reward"])
             texts.append(f"{number}: <b>{episode['reward'].sum():.4g}</b> ({steps} steps)")
-        shown = " · ".join(texts[-SHOWN:]) or "none yet"
-        more = "... · " if len(texts) > SHOWN else ""
+        shown = " · ".join(texts) or "none yet"
         where = ""
         if texts:
             kept = self.saved and self.path.exists()
             where = f" All are in {escape(self.path.name)}." if kept else " <b>Not saved yet.</b>"
         elif not self.saved:
             where = " The file stays as it was."
-        self.listed.value = f"Episodes recorded, with their returns: {more}{shown}.{where}"
+        self.listed.value = f"Episodes recorded, with their returns: {shown}.{where}"
         self.drop_button.disabled = self.save_button.disabled = not self.episodes
 
     def _changed(self) -> None:

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 
 
@@ -19,7 +19,7 @@ class Table:
     heads: Sequence[object]
     rows: Sequence[Sequence[object]]
     caption: str = ""
-    marked: Collection[tuple[int, int]] = field(default=())
+    marked: Collection[tuple[int, int]] = ()
 
     def __str__(self) -> str:
         columns = [

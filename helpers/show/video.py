@@ -19,7 +19,7 @@ import gymnasium as gym
 import imageio.v3 as iio
 import numpy as np
 from matplotlib import get_data_path
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from helpers.envs.make import EnvLike, make_env, without_screen
@@ -91,8 +91,7 @@ def record(policy: Any, env: str | gym.Env, seed: int = 0, max_steps: int = 1000
         ValueError: the environment renders nothing that can be recorded.
         RuntimeError: what draws it is not installed, or finds no graphics library.
     """
-    act = as_function(policy)
-    made = rgb_env(env)
+    act, made = as_function(policy), rgb_env(env)
     try:
         return _record(act, made, seed, max_steps)
     finally:
@@ -123,8 +122,6 @@ def fit(frame: NDArray[np.uint8], width: int, height: int) -> NDArray[np.uint8]:
     h, w = frame.shape[:2]
     scale = min(1, width / w, height / h)
     size = (int(w * scale) // 2 * 2, int(h * scale) // 2 * 2)
-    if size == (w, h):
-        return frame
     return np.asarray(Image.fromarray(frame).resize(size, Image.Resampling.BOX))
 
 
@@ -149,60 +146,47 @@ def _record(act: Callable, env: gym.Env, seed: int, max_steps: int) -> Recording
 
 
 class Video:
-    """Frames that play in a notebook: give it as a cell's last expression, or to `display`.
+    """A recording that plays in a notebook: give it as a cell's last expression, or to `display`.
 
     Args:
-        frames: `(T, H, W, 3)` uint8, or a `Recording`.
-        fps: frames a second; needed for plain frames, a recording knows its own.
         width: at most so many pixels on the page; the height is at most three quarters of it.
-        alt: what is to be seen, in words; by default what a recording says.
+        alt: what is to be seen, in words; by default what the recording says.
     """
 
-    def __init__(
-        self,
-        frames: Recording | ArrayLike,
-        fps: float | None = None,
-        width: int = BOX[0],
-        alt: str = "",
-    ) -> None:
-        self.alt = alt
-        if isinstance(frames, Recording):
-            self.alt = self.alt or frames.alt
-            fps, frames = fps or frames.fps, frames.frames
-        self.frames = np.asarray(frames)
-        self.fps = float(fps or MAX_FPS)
-        if self.frames.ndim != 4 or self.frames.shape[3] != 3 or self.frames.dtype != np.uint8:
-            raise ValueError(
-                "Video needs frames of shape (T, height, width, 3) and type uint8, "
-                f"not {self.frames.shape} and {self.frames.dtype}."
-            )
+    def __init__(self, recording: Recording, width: int = BOX[0], alt: str = "") -> None:
+        self.frames, self.fps, self.alt = recording.frames, recording.fps, alt or recording.alt
         h, w = fit(self.frames[0], width, width * 3 // 4).shape[:2]
         self.size = (w, h)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict, dict]:
         png = base64.b64encode(self.apng).decode("ascii")
-        data = {"image/png": png, "text/plain": repr(self)}
-        if self.mp4:  # otherwise the page shows the animated PNG
-            data["text/html"] = self.html()
+        data = {"image/png": png, "text/plain": repr(self), "text/html": self.html()}
         return data, {"image/png": {"alt": self.alt, "width": self.size[0]}}
 
     def __repr__(self) -> str:
-        seconds = len(self.frames) / self.fps
-        about = f": {self.alt}" if self.alt else ""
-        return f"<Video of {seconds:.1f} s{about}>"
+        return f"<Video of {len(self.frames) / self.fps:.1f} s: {self.alt}>"
 
     def save(self, path: str | Path) -> Path:
         """Write an .mp4 or an (animated) .png, by the path's suffix."""
         path = Path(path)
         if path.suffix not in (".mp4", ".png"):
             raise ValueError(f"A video is saved as .mp4 or .png, not {path.suffix!r}.")
-        path.write_bytes(self.apng if path.suffix == ".png" else self.to_mp4())
+        path.write_bytes(self.apng if path.suffix == ".png" else self.mp4)
         return path
 
     @cached_property
-    def mp4(self) -> bytes | None:
-        """H.264 in an .mp4, or None where there is no ffmpeg."""
-        return self.to_mp4() if find_ffmpeg() else None
+    def mp4(self) -> bytes:
+        """H.264 in an .mp4."""
+        h, w = (n // 2 * 2 for n in self.frames.shape[1:3])  # yuv420p wants even sizes
+        return iio.imwrite(
+            "<bytes>", self.frames[:, :h, :w], extension=".mp4", plugin="FFMPEG", fps=self.fps,
+            macro_block_size=2,
+            output_params=[
+                "-preset", "veryfast", "-crf", "23",
+                "-g", "10",  # many key frames: it can be wound back
+                "-movflags", "+faststart",  # the index in front: it starts at once
+            ],
+        )  # fmt: skip
 
     @cached_property
     def apng(self) -> bytes:
@@ -219,7 +203,7 @@ class Video:
         return png
 
     def html(self) -> str:
-        src = base64.b64encode(self.mp4 or b"").decode("ascii")
+        src = base64.b64encode(self.mp4).decode("ascii")
         # The source stands on the tag itself: JupyterLab's sanitizer drops a <source> inside.
         return (
             f'<figure style="margin: 0"><video src="data:video/mp4;base64,{src}" '
@@ -227,10 +211,6 @@ class Video:
             f"autoplay muted playsinline loop></video><div>{''.join(map(_button, BUTTONS))}</div>"
             "</figure>"
         )
-
-    def to_mp4(self) -> bytes:
-        h, w = (n // 2 * 2 for n in self.frames.shape[1:3])  # yuv420p wants even sizes
-        return _encode_h264([f[:h, :w] for f in self.frames], self.fps)
 
     def _animate(self, stride: int, width: int) -> bytes:
         frames = [_framed(fit(f, width, 2 * width)) for f in self.frames[::stride]]
@@ -281,7 +261,7 @@ def side_by_side(
     names = sorted({r.env_id for r in recordings if r.env_id})
     alt = f"{', '.join(names) or 'Episodes'}, side by side: {', '.join(labels)}."
     width = max(page.shape[2], page.shape[1] * 4 // 3 + 1)  # nothing is shrunk, labels least of all
-    return Video(page, recordings[0].fps, width, alt)
+    return Video(Recording(page, recordings[0].fps, []), width, alt)
 
 
 def _tile(frames: NDArray[np.uint8], text: str, box: tuple[int, int]) -> NDArray[np.uint8]:
@@ -294,42 +274,16 @@ def _tile(frames: NDArray[np.uint8], text: str, box: tuple[int, int]) -> NDArray
     return np.concatenate([strips, small], axis=1)
 
 
-# --- Encoding ---------------------------------------------------------------------------------
+# --- Pictures ---------------------------------------------------------------------------------
 
 
-def find_ffmpeg() -> str | None:
-    """The ffmpeg program: imageio-ffmpeg's own, else the system's, else None."""
-    try:
-        import imageio_ffmpeg
-
-        return imageio_ffmpeg.get_ffmpeg_exe()
-    except (ImportError, RuntimeError):
-        return None
-
-
-def _encode_h264(frames: Sequence[NDArray[np.uint8]], fps: float) -> bytes:
-    if find_ffmpeg() is None:
-        raise RuntimeError("Writing an .mp4 needs ffmpeg: pip install imageio-ffmpeg.")
-    try:
-        return iio.imwrite(
-            "<bytes>", frames, extension=".mp4", plugin="FFMPEG", fps=fps, macro_block_size=2,
-            output_params=[
-                "-preset", "veryfast", "-crf", "23",
-                "-g", "10",  # many key frames: it can be wound back
-                "-movflags", "+faststart",  # the index in front: it starts at once
-            ],
-        )  # fmt: skip
-    except OSError as error:
-        raise RuntimeError(f"ffmpeg could not write the video: {error}") from error
-
-
-def _shared_palette(frames: Sequence[Image.Image], colours: int = 128) -> Image.Image:
+def _shared_palette(frames: Sequence[Image.Image]) -> Image.Image:
     """One palette for all frames (an animated PNG has only one), from a few of them."""
     some = frames[:: ceil(len(frames) / 8)]
     sheet = Image.new("RGB", (some[0].width, some[0].height * len(some)))
     for i, frame in enumerate(some):
         sheet.paste(frame, (0, i * frame.height))
-    sheet = sheet.quantize(colours, method=Image.Quantize.MEDIANCUT)
+    sheet = sheet.quantize(128, method=Image.Quantize.MEDIANCUT)
     table = np.array(sheet.getpalette()).reshape(-1, 3)
     table[table.min(axis=1) > 245] = 255  # averaging has greyed the white: it should meet the page
     sheet.putpalette(table.ravel().tolist())

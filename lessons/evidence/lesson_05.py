@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from helpers.checks import find
 from helpers.labs.variants import load_lab
 from helpers.show.figures import effects_table
-from helpers.show.figures.practice_imaginary_studies import imaginary_studies, stored_scores
+from helpers.show.figures.practice_seeds import imaginary_studies, stored_scores
 from helpers.training.results import load_results
 from helpers.training.statistics import bootstrap_interval, permutation_test, power
 from lessons.evidence.shared import Evidence, Lab, alike, both, higher, means, p_is, seconds_of

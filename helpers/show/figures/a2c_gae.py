@@ -23,8 +23,7 @@ def plot_gae_weights(gamma: float = 0.99, lam: float = 0.9, n: int = 5) -> Figur
     left.vlines(ell, 0, np.power(gamma * lam, ell), color=BLUE, lw=thick, label=f"GAE, λ = {lam:g}")
     edges = np.r_[np.arange(n) - 0.5, n - 0.5, n - 0.5]
     heights = np.r_[gamma ** np.arange(n), gamma ** (n - 1), 0]
-    stairs = {"drawstyle": "steps-post", "label": f"{n}-step advantage"}
-    left.plot(edges, heights, color=VERMILLION, lw=1.8, **stairs)
+    left.step(edges, heights, where="post", color=VERMILLION, lw=1.8, label=f"{n}-step advantage")
     left.set(xlim=(-1, STEPS), ylim=(0, 1.05))
     label(left, "", "steps ahead, l", "weight of the TD error δ(t+l)")
     legend_above(left)

@@ -1,9 +1,9 @@
 """Lesson 01: a softmax policy, the payoffs of its actions, and an update uphill."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
@@ -14,20 +14,19 @@ from helpers.show.figures.explore import Choice, Slider, explore
 from helpers.show.plotting import label, legend_above, margins, new_figure
 
 
-def softmax(logits: ArrayLike) -> NDArray[np.float64]:
+def softmax(logits: NDArray) -> NDArray[np.float64]:
     """Probabilities in proportion to exp(logits), shape `(actions,)`."""
-    logits = np.asarray(logits, dtype=np.float64)
     weights = np.exp(logits - logits.max())
     return weights / weights.sum()
 
 
-def policy_gradient(logits: ArrayLike, payoffs: ArrayLike) -> NDArray[np.float64]:
+def policy_gradient(logits: NDArray, payoffs: NDArray) -> NDArray[np.float64]:
     """dJ/dlogits of J = sum_a pi(a) Q(a): pi(a) (Q(a) - sum_b pi(b) Q(b)), shape `(actions,)`.
 
     It sums to zero, and a constant added to all payoffs drops out: a baseline is free.
     Source: Sutton and Barto 2018, chapter 13 (softmax in action preferences, baselines).
     """
-    pi, payoffs = softmax(logits), np.asarray(payoffs, dtype=np.float64)
+    pi = softmax(logits)
     return pi * (payoffs - pi @ payoffs)
 
 
@@ -56,7 +55,7 @@ def plot_policy_gradient(
     return fig
 
 
-def _draw_payoffs(ax: Any, payoffs: NDArray, pi: NDArray) -> None:
+def _draw_payoffs(ax: Axes, payoffs: NDArray, pi: NDArray) -> None:
     actions = range(len(payoffs))
     ax.vlines(actions, 0, payoffs, color=ORANGE, lw=22)
     ax.axhline(0, color=FAINT, lw=1)
@@ -68,7 +67,7 @@ def _draw_payoffs(ax: Any, payoffs: NDArray, pi: NDArray) -> None:
     label(ax, "payoff Q(a)", legend="upper right")
 
 
-def _draw_gradient(ax: Any, gradient: NDArray) -> None:
+def _draw_gradient(ax: Axes, gradient: NDArray) -> None:
     ax.axhline(0, color=FAINT, lw=1)
     reach = max(0.5, 1.35 * np.abs(gradient).max())
     actions = np.arange(len(gradient))
@@ -87,7 +86,7 @@ def _draw_gradient(ax: Any, gradient: NDArray) -> None:
     label(ax, "∂J/∂logit = π(a) (Q(a) − Σ π Q)")
 
 
-def _draw_policies(ax: Any, before: NDArray, after: NDArray) -> None:
+def _draw_policies(ax: Axes, before: NDArray, after: NDArray) -> None:
     actions = np.arange(len(before))
     ax.vlines(actions - 0.18, 0, before, color=SKY, lw=15, alpha=0.6, label="π(a) now")
     ax.vlines(actions + 0.18, 0, after, color=BLUE, lw=15, label="after one update")

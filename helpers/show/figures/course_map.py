@@ -17,11 +17,7 @@ from helpers.show.figures.drawing import Place, arrow, box, headline, say, sheet
 WIDE, HIGH = 1.3, 0.86  # inches of a box
 COLUMNS = tuple(0.78 + 1.51 * column for column in range(5))  # the middles, in inches
 ROWS = tuple(0.55 + 1.25 * row for row in range(3))
-KINDS = {
-    BLUE: "from fresh experience: on-policy",
-    GREEN: "from a replay buffer: off-policy",
-    GREY: "",
-}
+KINDS = {BLUE: "from fresh experience: on-policy", GREEN: "from a replay buffer: off-policy"}
 
 
 @dataclass(frozen=True)
@@ -68,7 +64,7 @@ def plot_course_map() -> Figure:
     width, height = COLUMNS[-1] + COLUMNS[0], ROWS[-1] + 1.0
     fig, ax = sheet(width, height)
     headline(fig, "Which idea led to which algorithm")
-    for x, (colour, kind) in zip((3.15, 5.42), KINDS.items(), strict=False):
+    for x, (colour, kind) in zip((3.15, 5.42), KINDS.items(), strict=True):
         say(ax, x, height - 0.16, f"■ {kind}", 8.5, colour, ha="left")
     middles = {entry.name: _middle(entry) for entry in ENTRIES}
     for one, other in LED_TO:

@@ -14,11 +14,10 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from helpers.envs.units import to_env_units
 from helpers.show.colours import BLUE, DARK, DIVERGING, GREEN, GREY, INK, ORANGE, SKY, VERMILLION
-from helpers.show.figures.drawing import headline, minus, note, place_panel, short, signed
+from helpers.show.figures.drawing import headline, minus, note, panels, short, signed
 from helpers.show.figures.explore import Choice, Scale, Slider, explore
-from helpers.show.plotting import label, new_figure
+from helpers.show.plotting import label
 
 TORQUE, SPEED = 2.0, 8.0  # Pendulum-v1's bounds, in N m and rad/s
 RISING = LinearSegmentedColormap.from_list("value", ["#FFFFFF", SKY, BLUE, "#002F4B"])
@@ -52,9 +51,8 @@ def plot_q(
     """
     policy, value, spread = _everywhere(agent)
     here = critic_at(agent, angle, speed)
-    fig, axes = new_figure(3, height=3.2, layout=None)
-    for ax, left, width in zip(axes, (0.73, 3.45, 5.38), (2.57, 1.45, 2.0), strict=True):
-        place_panel(ax, left, 0.65, width, 1.95)
+    places = (0.73, 0.65, 2.57, 1.95), (3.45, 0.65, 1.45, 1.95), (5.38, 0.65, 2.0, 1.95)
+    fig, axes = panels(3.2, *places)
     _draw_q(axes[0], here, step, _nice(spread) / zoom)
     _draw_pendulum(axes[1], angle, speed, here["action"])
     _draw_map(axes[2], policy if shows == "policy" else value, shows)
@@ -117,35 +115,27 @@ def _nice(value: float) -> float:
 
 
 def _draw_q(ax: Axes, here: dict[str, Any], step: float, span: float) -> None:
-    def above(q: Any) -> Any:
-        return q - here["chosen"]
-
-    action, slope = here["action"], here["slope"]
+    action, slope, above = here["action"], here["slope"], here["q"] - here["chosen"]
     low, high = -1.05 * span, 0.65 * span
     reach = 0.42 / math.hypot(1, slope / (high - low) * 2)
     ends = action + np.array([-reach, reach])
     landing = float(np.clip(action + step * slope, -1, 1))
-    landed = np.interp(landing, here["actions"], above(here["q"]))
-    ax.plot(here["actions"], above(here["q"]), color=BLUE, lw=2.2)
+    landed = np.interp(landing, here["actions"], above)
+    ax.plot(here["actions"], above, color=BLUE, lw=2.2)
     ax.plot(ends, slope * (ends - action), color=ORANGE, lw=2)
     ax.plot(landing, landed, "o", ms=12, mew=2, mec=GREEN, color="none")
     ax.plot(action, 0, "o", ms=7.5, mew=0, color=VERMILLION)
     ax.set(xlim=(-1.08, 1.08), ylim=(low, high))
     ticks, heights = np.linspace(-1, 1, 5), np.array([-1, -0.5, 0, 0.5]) * span
-    ax.set_xticks(ticks, [minus(f"{a:g}\n{_torque(a):g}") for a in ticks])
+    ax.set_xticks(ticks, [minus(f"{a:g}\n{TORQUE * a:g}") for a in ticks])
     ax.set_yticks(heights, [short(h) for h in heights])
     label(ax, "Q(s, a) − Q(s, μ(s))", "action a, below it the torque in N m", size=9.5)
     note(ax, 0.02, 0.95, f"Q(s, μ(s)) = {short(here['chosen'])}", BLUE)
     note(ax, 0.98, 0.95, f"∂Q/∂a {short(slope, '+')}", ORANGE, ha="right")
 
 
-def _torque(action: float) -> float:
-    low, high = np.array([-TORQUE, TORQUE])
-    return float(to_env_units(np.array(action), low, high))
-
-
 def _draw_pendulum(ax: Axes, angle: float, speed: float, action: float) -> None:
-    torque, t = _torque(action), math.radians(angle)
+    torque, t = TORQUE * action, math.radians(angle)
     tip = np.array([-math.sin(t), math.cos(t)])
     ax.set_axis_off()
     ax.plot([0, tip[0]], [0, tip[1]], color="#B7BEC6", lw=9, solid_capstyle="round")
@@ -196,10 +186,7 @@ def _opinion(here: dict[str, Any], spread: float) -> str:
     """Whether actor and critic agree, in one sentence."""
     best = int(np.argmax(here["q"]))
     missed = float(here["q"][best]) - here["chosen"]
-    chosen, favourite = (
-        signed(_torque(here["action"]), 1),
-        signed(_torque(here["actions"][best]), 1),
-    )
+    chosen, favourite = (signed(TORQUE * a, 1) for a in (here["action"], here["actions"][best]))
     span = float(here["q"].max() - here["q"].min())
     if span <= 0.03 * spread:
         return f"Torque hardly matters here: the critic sees a difference of {short(span)} at most."

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from helpers.show.colours import BLUE, DASHES, ORANGE, PURPLE, VERMILLION
 from helpers.show.figures.drawing import TOP, headline, note
@@ -41,9 +41,8 @@ def plot_tau(tau: float = 0.005, noise: float = 0.15) -> Figure:
     return fig
 
 
-def trend(steps: ArrayLike) -> NDArray[np.float64]:
+def trend(steps: NDArray) -> NDArray[np.float64]:
     """Where the online weight is going: it learns, and at `JUMP` it leaps to where it stays."""
-    steps = np.asarray(steps)
     return np.where(steps < JUMP, 1 - np.exp(-steps / 200), 1.8)
 
 
@@ -60,16 +59,15 @@ def half_life(tau: float) -> float:
     return math.log(0.5) / math.log1p(-tau) if tau < 1 else 0.0
 
 
-def passes(tau: ArrayLike) -> NDArray[np.float64]:
+def passes(tau: float | NDArray) -> NDArray[np.float64]:
     """Which part of independent noise the target shows, in standard deviations."""
-    tau = np.asarray(tau, dtype=np.float64)
     return np.sqrt(tau / (2 - tau))
 
 
 def _draw_target(ax: Axes, online: NDArray, target: NDArray, tau: float) -> None:
     steps = np.arange(len(online))
-    (thin,) = ax.plot(steps, online, color=ORANGE, lw=0.7, alpha=0.75, label="online weight")
-    (bold,) = ax.plot(steps, target, color=BLUE, lw=2, label="target weight")
+    ax.plot(steps, online, color=ORANGE, lw=0.7, alpha=0.75, label="online weight")
+    ax.plot(steps, target, color=BLUE, lw=2, label="target weight")
     # After the jump the trend is constant, so that these two points stand on the target's own path.
     marks = ("half-life", half_life(tau), VERMILLION, 0.94), ("1 / τ", 1 / tau, PURPLE, 0.85)
     for name, after, colour, y in marks:
@@ -80,7 +78,7 @@ def _draw_target(ax: Axes, online: NDArray, target: NDArray, tau: float) -> None
         note(ax, 0.02, y, f"{name}: {count} update{'s' * (count != '1')}", colour)
     ax.set(xlim=(0, UPDATES), ylim=(-0.5, 2.5), xticks=[0, JUMP, UPDATES], yticks=[0, 1, 2])
     label(ax, x="updates", y="weight")
-    legend_above(ax, [thin, bold])
+    legend_above(ax)
 
 
 def _draw_bargain(ax: Axes, tau: float) -> None:

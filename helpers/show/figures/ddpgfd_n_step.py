@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from helpers.memory.buffers import n_step_return
 from helpers.show.colours import BLUE, FAINT, GREEN, GREY, INK, ORANGE, VERMILLION
-from helpers.show.figures.drawing import headline, place_panel, say, tint
+from helpers.show.figures.drawing import headline, panels, say, tint
 from helpers.show.figures.explore import Choice, Slider, explore
-from helpers.show.plotting import WIDTH, label, legend_above, new_figure
+from helpers.show.plotting import WIDTH, label, legend_above
 
 STATES = 12
 REWARDS = np.tile(np.eye(STATES)[-1], 2)  # two episodes in a row, as a memory holds them
@@ -41,9 +41,9 @@ def plot_n_step(n: int = 3, sweeps: int = 2, gamma: float = 0.9, cut: bool = Tru
         before, values = values, n_step_sweep(values, n, gamma, cut)[0]
     wrong = values > truth + 1e-9
     colours = np.select([wrong, values != before, values > 0], [VERMILLION, GREEN, BLUE], FAINT)
-    fig, (upper, lower) = new_figure(nrows=2, height=4.5, layout=None)
-    for ax, bottom, height in ((upper, 2.65, 1.3), (lower, 0.5, 1.85)):
-        place_panel(ax, 0.62, bottom, WIDTH - 0.72, height)
+    wide = WIDTH - 0.72
+    fig, (upper, lower) = panels(4.5, (0.62, 2.65, wide, 1.3), (0.62, 0.5, wide, 1.85))
+    for ax in (upper, lower):
         ax.set_xlim(-0.6, STATES + AHEAD + 0.6)
         ax.axvspan(STATES - 1, STATES, color=tint(ORANGE, 0.2), lw=0, zorder=0)
         ax.axvspan(STATES + 0.5, 99, color="#F1F2F4", lw=0, zorder=0.1)

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from helpers.memory.buffers import importance_weights, sampling_probabilities
 from helpers.show.colours import BLUE, DASHES, GREEN, INK, ORANGE
-from helpers.show.figures.drawing import headline, note, place_panel
+from helpers.show.figures.drawing import headline, note, panels
 from helpers.show.figures.explore import Slider, explore
-from helpers.show.plotting import WIDTH, label, new_figure
+from helpers.show.plotting import WIDTH, label
 
 TD_ERRORS = (
     4.0, 2.6, 1.9, 1.5, 1.2, 0.98, 0.81, 0.68, 0.57, 0.48,
@@ -35,15 +35,14 @@ def plot_priorities(alpha: float = 0.6, beta: float = 0.4) -> Figure:
     p, weights = drawn_and_weighted(alpha, beta)
     shares = p * weights / (p @ weights)
     top = 105 * drawn_and_weighted(1.0, 0.0)[0].max()
-    fig, axes = new_figure(nrows=3, height=4.7, layout=None)
-    panels = (
+    fig, axes = panels(4.7, *((0.55, bottom, WIDTH - 0.7, 0.86) for bottom in (3.28, 1.96, 0.64)))
+    drawn = (
         ("how often a transition is sampled: P, in %", 100 * p, BLUE, top),
         ("what it counts for when it is sampled: the weight w", weights, ORANGE, 1.35),
         ("what it counts for on average: its share of all P w, in %", 100 * shares, GREEN, top),
     )
-    for ax, bottom, panel in zip(axes, (3.28, 1.96, 0.64), panels, strict=True):
-        place_panel(ax, 0.55, bottom, WIDTH - 0.7, 0.86)
-        _draw_transitions(ax, *panel)
+    for ax, bars in zip(axes, drawn, strict=True):
+        _draw_transitions(ax, *bars)
     for ax in axes[::2]:
         ax.axhline(100 / len(p), color=INK, lw=1.1, ls=DASHES)
         ax.set_yticks([0, 10, 20])

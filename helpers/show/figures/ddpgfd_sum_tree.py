@@ -99,14 +99,6 @@ class Draw:
         """The left children whose sums were subtracted."""
         return {child - 1 for child in self.way[1:] if child % 2}
 
-    @property
-    def drawn(self) -> float:
-        return min(self.prefix_sum, self.tree.total)
-
-    @property
-    def spacing(self) -> float:
-        return (RIGHT - LEFT) / self.tree.first_leaf
-
     def possible(self, node: int) -> bool:
         """Whether a node is the present one or lies below it."""
         below = node.bit_length() - self.now.bit_length()
@@ -151,8 +143,8 @@ def _draw_nodes(ax: Axes, draw: Draw) -> None:
         say(ax, x, y, _number(tree.nodes[node]), 9, ink)
         outwards = 1 if node % 2 and node > 1 else -1  # where no edge arrives
         say(ax, x + outwards * (wide / 2 - 0.08), y + 0.2, str(node), 7, GREY)
-    look: dict = {"facecolors": fills, "edgecolors": edges, "lw": widths}
-    ax.add_collection(PathCollection(frames, zorder=2, **look))
+    boxes = PathCollection(frames, facecolors=fills, edgecolors=edges, lw=widths, zorder=2)
+    ax.add_collection(boxes)
 
 
 def _number(value: float) -> str:
@@ -161,7 +153,7 @@ def _number(value: float) -> str:
 
 def _draw_places(ax: Axes, draw: Draw) -> None:
     """A bar for each priority; from it a ribbon leads to its interval on the number line."""
-    leaves, half = draw.tree.leaves, 0.3 * draw.spacing
+    leaves, half = draw.tree.leaves, 0.3 * (RIGHT - LEFT) / draw.tree.first_leaf
     tops = BARS + TALL * leaves / leaves.max()
     edges = draw.on_line(np.r_[0, np.cumsum(leaves)])
     bars, ribbons, colours, tints = [], [], [], []
@@ -175,8 +167,8 @@ def _draw_places(ax: Axes, draw: Draw) -> None:
         say(ax, x, BARS - 0.12, f"place {i}", 8, INK if inside else GREY)
     cells = [[(a, LINE[0]), (a, LINE[1]), (b, LINE[1]), (b, LINE[0])] for a, b in pairwise(edges)]
     ax.add_collection(PolyCollection(ribbons, facecolors=tints, edgecolors="white", lw=0.8))
-    look: dict = {"edgecolors": "white", "lw": 1.2}
-    ax.add_collection(PolyCollection(bars + cells, facecolors=colours * 2, **look))
+    areas = PolyCollection(bars + cells, facecolors=colours * 2, edgecolors="white", lw=1.2)
+    ax.add_collection(areas)
     ax.plot([LEFT, RIGHT], [BARS, BARS], color=FAINT, lw=1)
 
 
@@ -184,7 +176,7 @@ def _draw_number_line(ax: Axes, draw: Draw) -> None:
     """What is drawn, and as a thick line what is left of it at the present node."""
     low, high = LINE
     start = float(draw.on_line(draw.tree.leaves[: draw.places().start].sum()))
-    x = float(draw.on_line(draw.drawn))
+    x = float(draw.on_line(min(draw.prefix_sum, draw.tree.total)))
     ax.plot([start, x], [low - 0.02] * 2, color=VERMILLION, lw=3.5, solid_capstyle="butt")
     ax.plot([x, x], [low - 0.05, high + 0.08], color=VERMILLION, lw=1.8)
     ax.plot(x, low - 0.1, "^", ms=7, mew=0, color=VERMILLION)

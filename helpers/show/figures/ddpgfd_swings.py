@@ -27,12 +27,8 @@ def plot_swings(demos: Mapping[str, Demos]) -> Figure:
     for ax, (name, each) in zip(axes[0], demos.items(), strict=True):
         heights = [each.next_obs[episode, 0] for episode in each.episodes]
         ax.axhspan(np.cos(UPRIGHT), 1.12, color=GREEN, alpha=0.25, lw=0)
-        ax.add_collection(
-            LineCollection(
-                [np.column_stack([np.arange(len(h)), h]) for h in heights],
-                colors=BLUE, lw=1.1, alpha=0.6,
-            )
-        )  # fmt: skip
+        lines = [np.column_stack([np.arange(len(h)), h]) for h in heights]
+        ax.add_collection(LineCollection(lines, colors=BLUE, lw=1.1, alpha=0.6))
         ax.set(xlim=(0, max(map(len, heights))), ylim=(-1.12, 1.12))
         label(ax, name, "step", size=9.5)
     label(axes[0, 0], y="height (green: upright)")

@@ -35,40 +35,26 @@ def plot_actor_critic(critic: str = "V(s)") -> Figure:
 
     `critic`: "V(s)", which judges states, or "Q(s, a)", which judges actions.
     """
-    judges_actions = critic.startswith("Q")
-    to_actor = (
-        "which way is up: ∇ₐ Q(s, a)" if judges_actions else "advantage: better than expected?"
-    )
+    if critic.startswith("Q"):
+        acts, memory, learns = "a = μ(s)", "replay buffer", "batches of transitions"
+        advice = "which way is up: ∇ₐ Q(s, a)"
+    else:
+        acts, memory, learns = "a ~ π(a | s)", "transitions", "target: the rewards after s"
+        advice = "advantage: better than expected?"
     boxes: Sequence[Box] = (
-        (
-            "actor",
-            "acts: " + ("a = μ(s)" if judges_actions else "a ~ π(a | s)"),
-            (1.3, 2.0),
-            (1.8, 0.8),
-            BLUE,
-        ),
+        ("actor", f"acts: {acts}", (1.3, 2.0), (1.8, 0.8), BLUE),
         ("critic", f"judges: {critic}", (1.3, 0.6), (1.8, 0.8), VERMILLION),
         ("environment", "", (5.9, 2.0), (1.6, 0.8), GREEN),
-        (
-            "replay buffer" if judges_actions else "transitions",
-            "s, a, r, s′",
-            (5.9, 0.6),
-            (1.6, 0.8),
-            GREY,
-        ),
+        (memory, "s, a, r, s′", (5.9, 0.6), (1.6, 0.8), GREY),
     )
     flows: Sequence[Flow] = (
         ("action a", (3.7, 2.36), ((2.2, 2.2), (5.1, 2.2))),
         ("state s", (3.7, 1.64), ((5.1, 1.8), (2.2, 1.8))),
-        (to_actor, (1.45, 1.3), ((1.3, 1.0), (1.3, 1.6))),
+        (advice, (1.45, 1.3), ((1.3, 1.0), (1.3, 1.6))),
         ("each step", (6.0, 1.3), ((5.9, 1.6), (5.9, 1.0))),
-        (
-            "batches of transitions" if judges_actions else "target: the rewards after s",
-            (3.7, 0.78),
-            ((5.1, 0.6), (2.2, 0.6)),
-        ),
+        (learns, (3.7, 0.78), ((5.1, 0.6), (2.2, 0.6))),
     )
-    return _diagram(boxes, flows, (7.0, 2.6), beside=("which way", "advantage", "each step"))
+    return _diagram(boxes, flows, (7.0, 2.6))
 
 
 def plot_gradient_path() -> Figure:
@@ -99,18 +85,16 @@ def plot_gradient_path() -> Figure:
     fig = _diagram(boxes, flows, (8.0, 2.6))
     for words, (x, y), way in back:
         _arrow(fig.axes[0], way, ORANGE, "--")
-        say(fig.axes[0], x, y, words, 9.5, INK, ha="center")
+        say(fig.axes[0], x, y, words, 9.5)
     return fig
 
 
-def _diagram(
-    boxes: Sequence[Box], flows: Sequence[Flow], size: Place, beside: Sequence[str] = ()
-) -> Figure:
-    """`beside`: beginnings of flows' words that stand to the right of their place."""
+def _diagram(boxes: Sequence[Box], flows: Sequence[Flow], size: Place) -> Figure:
     fig, ax = sheet(*size)
     for words, place, way in flows:
         _arrow(ax, way)
-        say(ax, *place, words, 9.5, INK, ha="left" if words.startswith(tuple(beside)) else "center")
+        upright = way[0][0] == way[-1][0]  # its words stand to the right of it
+        say(ax, *place, words, 9.5, INK, ha="left" if upright else "center")
     for name, below, (x, y), extent, colour in boxes:
         box(ax, (x, y), extent, colour, 0.12)
         say(ax, x, y + (0.14 if below else 0), name, 11, colour)

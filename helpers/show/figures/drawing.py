@@ -15,7 +15,7 @@ from matplotlib.path import Path
 from numpy.typing import NDArray
 
 from helpers.show.colours import DARK, DASHES, GREY, INK
-from helpers.show.plotting import margins, new_figure
+from helpers.show.plotting import WIDTH, margins, new_figure
 
 TOP = 0.6  # inches above a panel: the headline, and a legend or a title
 Place = tuple[float, float]
@@ -40,20 +40,23 @@ def header(fig: Figure, sentence: str, colours: Mapping[str, str]) -> None:
     margins(fig, left=0.75, top=below + 0.54)
 
 
+def panels(
+    height: float, *places: tuple[float, float, float, float], width: float = WIDTH, **subplots: Any
+) -> tuple[Figure, list[Axes]]:
+    """A figure with a panel at each place: left, bottom, width and height, all in inches."""
+    fig, axes = new_figure(len(places), width=width, height=height, layout=None, **subplots)
+    axes = [*np.ravel(axes)]
+    for ax, place in zip(axes, places, strict=True):
+        ax.set_position(np.divide(place, (width, height, width, height)))
+    return fig, axes
+
+
 def sheet(width: float, height: float) -> tuple[Figure, Axes]:
     """A figure without axes to be seen, whose places are inches from the lower left corner."""
-    fig, ax = new_figure(width=width, height=height, layout=None)
-    place_panel(ax, 0, 0, width, height)
+    fig, [ax] = panels(height, (0, 0, width, height), width=width)
     ax.set(xlim=(0, width), ylim=(0, height))
     ax.set_axis_off()
     return fig, ax
-
-
-def place_panel(ax: Axes, left: float, bottom: float, width: float, height: float) -> None:
-    """Put a panel at a place that is given in inches from the figure's lower left corner."""
-    assert isinstance(ax.figure, Figure)
-    wide, high = ax.figure.get_size_inches()
-    ax.set_position((left / wide, bottom / high, width / wide, height / high))
 
 
 def box(ax: Axes, place: Place, size: Place, colour: str, share: float) -> None:

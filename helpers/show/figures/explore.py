@@ -4,10 +4,10 @@ Each explorer is a plain function `plot_...(...) -> Figure` with sliders in fron
 Readers without widgets see the figure at its default settings and can call the function.
 """
 
-import contextlib
+import gc
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextvars import ContextVar
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -17,8 +17,8 @@ from matplotlib.figure import Figure
 from PIL import Image, ImageDraw, ImageFont
 
 from helpers.show.colours import INK, VERMILLION
-from helpers.show.notebook import in_kernel, picture_widget, png_bundle, publish, view
-from helpers.show.plotting import DPI, describe, moving, quick_webp, small_png, to_image
+from helpers.show.notebook import button, in_kernel, picture_widget, png_bundle, publish, view
+from helpers.show.plotting import DPI, describe, quick_webp, small_png, to_image
 
 LINE = 30  # image pixels below a stored picture for the line that says what moves
 
@@ -95,18 +95,7 @@ class Scale(Choice):
 
 Drawing = Callable[..., Figure]
 Controls = Mapping[str, Slider | Choice]
-_listed: ContextVar[list[tuple[Drawing, Controls]] | None] = ContextVar("listed", default=None)
-
-
-@contextlib.contextmanager
-def listed() -> Iterator[list[tuple[Drawing, Controls]]]:
-    """Within, `explore` shows nothing: it adds what draws, and the controls, to this list."""
-    asked: list[tuple[Drawing, Controls]] = []
-    token = _listed.set(asked)
-    try:
-        yield asked
-    finally:
-        _listed.reset(token)
+latest: deque[tuple[Drawing, Controls]] = deque(maxlen=1)  # explored: tools/frames.py asks
 
 
 def explore(draw: Drawing, alt: str = "", **controls: Slider | Choice) -> None:
@@ -115,34 +104,23 @@ def explore(draw: Drawing, alt: str = "", **controls: Slider | Choice) -> None:
         explore(plot_discount, gamma=Slider(0.0, 0.99, 0.9, 0.01, "discount γ"))
 
     `alt` says in words what is to be seen; by default what stands in the headline and at the axes.
-    `draw` should take less than about 60 ms, so that the figure follows the hand, and gets the same
-    axes from `new_figure` every time, emptied (`moving`). Without widgets (no kernel state, no
-    ipywidgets) the page shows the figure at the default settings.
+    `draw` should take less than about 60 ms, so that the figure follows the hand. Without a kernel
+    the page shows the figure at the default settings.
 
     Raises:
         Exception: whatever `draw` raises at the default settings. Later errors are shown below
             the controls.
     """
-    if (asked := _listed.get()) is not None:
-        asked.append((draw, controls))
-        return
-    kept: dict[str, Any] = {}
-
-    def picture(**settings: Any) -> Figure:
-        with moving(kept):
-            return draw(**settings)
-
-    figure = picture(**{name: control.default for name, control in controls.items()})
+    latest.append((draw, controls))
+    figure = draw(**{name: control.default for name, control in controls.items()})
     if not in_kernel():
         return
     first, width = to_image(figure), round(figure.get_figwidth() * DPI)
     said = alt or describe(figure)
     data, metadata = png_bundle(with_line(first, _invitation(controls)), said, width)
-    with contextlib.suppress(ImportError):  # without ipywidgets the picture is all there is
-        image = picture_widget()(value=quick_webp(first), format="webp", tooltip=said)
-        image.layout.width, image.layout.max_width = f"{width}px", "100%"
-        data |= view(_controlled(picture, controls, image, width))
-    publish(data, metadata)
+    image = picture_widget()(value=quick_webp(first), format="webp", tooltip=said)
+    image.layout.width, image.layout.max_width = f"{width}px", "100%"
+    publish(data | view(_controlled(draw, controls, image, width)), metadata)
 
 
 def _invitation(controls: Controls) -> str:
@@ -163,10 +141,11 @@ def _controlled(draw: Drawing, controls: Controls, image: Any, width: int) -> An
     """Controls, one a line and as wide as the image below, which follows them."""
     import ipywidgets
 
-    wide = 18 + 7.5 * max(len(c.label or name) for name, c in controls.items())
+    labels = {name: control.label or name for name, control in controls.items()}
+    wide = 18 + 7.5 * max(map(len, labels.values()))
     inputs = {
         name: control.widget(
-            description=control.label or name,
+            description=labels[name],
             style={"description_width": f"{wide:.0f}px"},
             layout=ipywidgets.Layout(width=f"{width}px", max_width="100%"),
         )
@@ -177,15 +156,7 @@ def _controlled(draw: Drawing, controls: Controls, image: Any, width: int) -> An
     def redraw(_: Any) -> None:
         # Drawn here and now: the page holds back further moves of a slider until this handler
         # returns, and then sends only the newest, so that pictures never queue up.
-        try:
-            figure = draw(**{name: w.value for name, w in inputs.items()})
-            image.value = quick_webp(to_image(figure))
-            image.tooltip = describe(figure)
-            problem.value = ""
-        except Exception as error:
-            text = escape(f"{type(error).__name__}: {error}")
-            mark = f"border-left: 4px solid {VERMILLION}; padding-left: .6em"
-            problem.value = f'<div style="{mark}">{text}</div>'
+        problem.value = _redraw(image, draw, {name: w.value for name, w in inputs.items()})
 
     for control in inputs.values():
         control.observe(redraw, names="value")
@@ -197,14 +168,26 @@ def _controlled(draw: Drawing, controls: Controls, image: Any, width: int) -> An
     return ipywidgets.VBox([*shown, image, problem])
 
 
+def _redraw(image: Any, draw: Drawing, settings: Mapping[str, Any]) -> str:
+    """Give the image its new picture. Returns what there is to say of an error, as HTML."""
+    gc.disable()
+    try:
+        _put(image, draw(**settings))
+    except Exception as error:
+        text = escape(f"{type(error).__name__}: {error}")
+        return f'<div style="border-left: 4px solid {VERMILLION}; padding-left: .6em">{text}</div>'
+    finally:
+        # A figure refers to itself: only the collector frees it. While it is young that takes no
+        # time; once it is old, torch is looked through too, for a third of a second.
+        gc.collect(0)
+        gc.enable()
+    return ""
+
+
+def _put(image: Any, figure: Figure) -> None:
+    image.value, image.tooltip = quick_webp(to_image(figure)), describe(figure)
+
+
 def _mover(slider: Any, text: str, by: int) -> Any:
     """A button that moves a slider, which stays within its bounds by itself."""
-    import ipywidgets
-
-    button = ipywidgets.Button(description=text, layout=ipywidgets.Layout(width="5em"))
-
-    def move(_: Any) -> None:
-        slider.value += by
-
-    button.on_click(move)
-    return button
+    return button(text, "", lambda: setattr(slider, "value", slider.value + by))

@@ -43,10 +43,9 @@ def plot_clip(ratio: float = 1.5, advantage: float = 1.0, clip: float = 0.2) -> 
         _draw(ax, ratio, sign * advantage, clip)
         label(ax, f"A {name} action, A = {signed(sign * advantage, 1)}", "ratio", size=9.5)
     label(panels[0], y="objective")
-    handles, names = panels[0].get_legend_handles_labels()
     fig.legend(
-        handles, names, loc="upper left", bbox_to_anchor=(0.004, 0.91), ncols=4, frameon=False,
-        fontsize=9, labelcolor=GREY,
+        *panels[0].get_legend_handles_labels(), loc="upper left", bbox_to_anchor=(0.004, 0.91),
+        ncols=4, frameon=False, fontsize=9, labelcolor=GREY,
     )  # fmt: skip
     return fig
 

@@ -36,11 +36,9 @@ def plot_robot(
     margins(fig, left=0.75, right=2.2, top=0.85)
     ax.fill_between(steps, lows, highs, color=BLUE, alpha=0.16, lw=0, label="worst to best episode")
     ax.plot(steps, means, color=BLUE, lw=1.8, label=f"mean of {len(rows[-1]['returns'])} episodes")
-    shown = [0.0, *lows, *highs, bar]
-    shown += [
-        mean + side * (spread or 0) for mean, spread in published.values() for side in (-1, 1)
-    ]
-    low, high = min(shown), max(shown)
+    ends = [mean + (spread or 0) * np.array([-1, 1]) for mean, spread in published.values()]
+    shown = np.concatenate([[0.0, bar], lows, highs, *ends])
+    low, high = shown.min(), shown.max()
     ax.set(xlim=(0, steps[-1]), ylim=(low - 0.03 * (high - low), high + 0.1 * (high - low)))
     _mark_the_best(ax, steps[best], means[best])
     bar_line(ax, bar)
@@ -67,10 +65,7 @@ def _how_far(rows: Sequence[Mapping[str, Any]], best: int) -> str:
     last, top = rows[-1], rows[best]
     said = f"Return after {last['step']:,} steps: {with_commas(last['mean'])}, the mean of "
     said += f"{len(last['returns'])} episodes"
-    if top is last:
-        said += ", the best evaluation so far"
-    else:
-        said += f"; at best {with_commas(top['mean'])}, after {top['step']:,} steps"
+    said += f"; at best {with_commas(top['mean'])}, after {top['step']:,} steps"
     return f"{said}.\nThis is one seed, and the best of {len(rows)} evaluations is partly luck."
 
 

@@ -1,6 +1,7 @@
 """Lesson 05: how many seeds a claim needs, by imaginary studies with few of them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,18 +13,26 @@ from numpy.typing import NDArray
 from helpers.show.colours import BLUE, DASHES, FAINT, GREEN, GREY, INK, ORANGE, VERMILLION
 from helpers.show.figures.drawing import headline, with_commas
 from helpers.show.figures.explore import Choice, Slider, explore
-from helpers.show.figures.practice_imaginary_studies import (
-    IMAGINED,
-    MIDDLE,
-    MOST,
-    REPORTS,
-    STUDIES,
-    imaginary_studies,
-    spreads,
-    stored_scores,
-)
 from helpers.show.plotting import label, legend_above, margins, new_figure
+from helpers.training.results import load_results
+from helpers.training.statistics import interquartile_mean
 
+REPORTS: dict[str, Callable[..., NDArray | np.floating]] = {
+    "best": np.max,
+    "mean": np.mean,
+    "median": np.median,
+    "interquartile mean": interquartile_mean,
+}
+IMAGINED = 1000  # studies: a share of them is off by 1.6 % of all, or less (one standard error)
+MOST = 20  # seeds in an imaginary study
+MIDDLE = (2.5, 97.5)  # percentiles: between them lie 95 % of all
+# Whole names: course.py pack finds by them what a notebook needs.
+STUDIES = {
+    "DDPG, sparse Pendulum": "ddpg_SparsePendulum-v0",
+    "cloning, sparse Pendulum": "bc_SparsePendulum-v0",
+    "DDPGfD, sparse Pendulum": "ddpgfd_SparsePendulum-v0",
+    "TD3, Pendulum": "td3_Pendulum-v1",
+}
 REPORT_COLOURS = dict(zip(REPORTS, (VERMILLION, BLUE, GREEN, ORANGE), strict=True))
 BINS = 40
 STRIP = (1.2, 1.72)  # where the dots of the seeds are, above bars whose tallest is 1 high
@@ -59,6 +68,41 @@ def plot_seeds(
     label(right, x="seeds of a study", y="spread of the reports (95 %)")
     headline(fig, _claims(scores, bar, imagined[report][seeds - 1], seeds, report))
     return fig
+
+
+@lru_cache(maxsize=16)
+def stored_scores(study: str) -> tuple[NDArray[np.float64], float]:
+    """What `course.py study` stored: each seed's return `(seeds,)`, and the threshold."""
+    record = load_results(study)
+    scores = np.array([row["mean"] for row in record["results"]], dtype=np.float64)
+    return scores, record["settings"]["bar"]
+
+
+@lru_cache(maxsize=16)
+def imaginary_studies(scores: tuple[float, ...], seed: int = 0) -> dict[str, NDArray[np.float64]]:
+    """What 1,000 studies report whose seeds are drawn from `scores`, with replacement.
+
+    A study with n seeds has those of the study with n - 1, and one more.
+
+    Returns:
+        name of a report -> `(20, 1000)`; row n - 1 holds the studies with n seeds.
+    """
+    draws = np.random.default_rng(seed).integers(0, len(scores), size=(IMAGINED, MOST))
+    drawn = np.array(scores)[draws]
+    # Rounded, so that reports of equal results in another order are equal.
+    return {
+        name: np.stack([report(drawn[:, :n], axis=1) for n in range(1, MOST + 1)]).round(9)
+        for name, report in REPORTS.items()
+    }
+
+
+@lru_cache(maxsize=16)
+def spreads(scores: tuple[float, ...]) -> dict[str, NDArray[np.float64]]:
+    """How wide the middle 95 % of each report are with 1, 2, ... seeds, `(20,)`."""
+    return {
+        name: np.ptp(np.percentile(rows, MIDDLE, axis=1), axis=0)
+        for name, rows in imaginary_studies(scores).items()
+    }
 
 
 def _draw_reports(ax: Axes, scores: NDArray, bar: float, reported: NDArray, report: str) -> None:

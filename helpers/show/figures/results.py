@@ -17,8 +17,6 @@ from helpers.show.plotting import band, label, legend_above, margins, new_figure
 from helpers.show.table import Table
 from helpers.training.statistics import LEVEL, interquartile_mean, permutation_test
 
-USUAL = {"training": "in training", "at the end": "at the end"}
-
 
 def plot_results(
     results: Mapping[str, Mapping[str, Any]], variant: str, bar: float | None = None
@@ -65,7 +63,7 @@ def _lines(sentence: str) -> str:
 
 
 def _draw_finals(ax: Any, place: int, scores: NDArray, colour: str) -> None:
-    spread = np.linspace(-0.2, 0.2, len(scores)) if len(scores) > 1 else np.zeros(1)
+    spread = np.linspace(-0.2, 0.2, len(scores))
     ax.plot(place + spread, scores, "o", ms=5, mew=0, alpha=0.6, color=colour)
     ax.hlines(interquartile_mean(scores), place - 0.3, place + 0.3, color=colour, lw=2)
 
@@ -89,7 +87,6 @@ def _runs(results: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 def results_explorer(results: Mapping[str, Mapping[str, Any]], bar: float | None = None) -> None:
     """`plot_results` with a choice of the variant that is compared with the first one."""
     baseline, *others = _runs(results)
-    others = others or [baseline]
     explore(
         partial(plot_results, results, bar=bar),
         alt=f"Learning curves of {baseline} and {others[0]}, several seeds each.",
@@ -119,8 +116,9 @@ def effects_table(
         "at the end": lambda each: each["evaluations"],
     }
     measures = (measures if usual else {}) | more
-    words = dict.fromkeys(measures, ("higher {}", "lower {}"))
-    words |= {what: (f"better {when}", f"worse {when}") for what, when in USUAL.items()}
+    words = {what: (f"higher {what}", f"lower {what}") for what in measures}
+    words["training"] = "better in training", "worse in training"
+    words["at the end"] = "better at the end", "worse at the end"
     first, *others = runs
     tests = len(others) * len(measures)
     rows, marked = [], set()
@@ -132,7 +130,7 @@ def effects_table(
             cells.append(mine.mean())
             if name != first and permutation_test(mine, base) * tests < LEVEL:
                 marked.add((row, column))
-                effects.append(words[what][int(mine.mean() < base.mean())].format(what))
+                effects.append(words[what][int(mine.mean() < base.mean())])
         rows.append([name, *cells, "" if name == first else ", ".join(effects) or "not shown"])
     said = f"{len(scores)} seeds each. Bold: p < 0.05 / {tests}, a permutation test over seeds."
     return Table(["", "at the threshold", *measures, "effect"], rows, said, marked)

@@ -8,9 +8,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from helpers.show.colours import BLUE, FAINT, INK, ORANGE, VERMILLION
-from helpers.show.figures.drawing import headline, minus, note, place_panel, signed
+from helpers.show.figures.drawing import headline, minus, note, panels, signed
 from helpers.show.figures.explore import Scale, Slider, explore
-from helpers.show.plotting import WIDTH, label, new_figure
+from helpers.show.plotting import WIDTH, label
 
 MEAN = -0.2  # of the policy, before the tanh
 REPEATS = 2000  # batches whose estimates are drawn
@@ -34,9 +34,7 @@ def plot_gradients(
     noise = np.random.default_rng(0).standard_normal((REPEATS, draws))
     found = {name: g.mean(axis=1) for name, g in estimates(noise, offset, std, ripples).items()}
     truth, spread = exact(offset, std, ripples)
-    fig, (left, right) = new_figure(ncols=2, height=3.15, layout=None)
-    place_panel(left, 0.6, 0.5, 2.7, 1.95)
-    place_panel(right, 3.85, 0.5, WIDTH - 4.0, 1.95)
+    fig, (left, right) = panels(3.15, (0.6, 0.5, 2.7, 1.95), (3.85, 0.5, WIDTH - 4.0, 1.95))
     _draw_hill(left, noise[0, :64], offset, std, ripples)
     _draw_estimates(right, found, truth, {name: s / math.sqrt(draws) for name, s in spread.items()})
     headline(fig, _sentence(spread, draws))
@@ -79,11 +77,8 @@ def _draw_hill(ax: Axes, noise: NDArray, offset: float, std: float, ripples: flo
     action = np.tanh(MEAN + std * noise)
     value, steep = hill(action, 0, ripples), slope(action, ripples)
     reach = 0.38 / np.sqrt(1 + (steep / 4) ** 2)  # of each little line to either side
-    ends = (
-        np.stack([action - reach, action + reach]),
-        np.stack([value - reach * steep, value + reach * steep]),
-    )
-    ax.plot(*ends, color=BLUE, lw=0.9)
+    sides = np.array([[-1], [1]]) * reach
+    ax.plot(action + sides, value + sides * steep, color=BLUE, lw=0.9)
     ax.plot(action, value, "o", ms=4, mew=0, color=ORANGE)
     ticks = np.arange(-4, 1, 2)
     ax.set_yticks(ticks, [minus(f"{tick + offset:g}") for tick in ticks])

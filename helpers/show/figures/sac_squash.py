@@ -1,6 +1,7 @@
 """Lesson 06: a Gaussian before and after the tanh, and the logarithm that corrects its density."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -9,9 +10,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from helpers.show.colours import BLUE, DARK, GREEN, GREY, ORANGE, PURPLE, VERMILLION
-from helpers.show.figures.drawing import headline, note, place_panel, signed
+from helpers.show.figures.drawing import headline, note, panels, signed
 from helpers.show.figures.explore import Slider, explore
-from helpers.show.plotting import WIDTH, label, new_figure
+from helpers.show.plotting import WIDTH, label
 
 EDGE = 0.9995  # how near to -1 and 1 densities are drawn
 FAR = 12.0  # how far out the correction is computed
@@ -27,15 +28,13 @@ def plot_squash(mean: float = 0.5, std: float = 1.0) -> Figure:
     Args:
         mean, std: of the Gaussian, before the tanh.
     """
-    fig, axes = new_figure(ncols=3, height=3.15, layout=None)
     wide = (WIDTH - 1.75) / 3
-    for i, ax in enumerate(axes):
-        place_panel(ax, 0.5 + i * (wide + 0.55), 0.5, wide, 1.85)
+    fig, axes = panels(3.15, *((0.5 + i * (wide + 0.55), 0.5, wide, 1.85) for i in range(3)))
     _draw_before(axes[0], mean, std)
     _draw_after(axes[1], mean, std)
     _draw_corrections(axes[2])
     before = math.log(std) + 0.5 * math.log(2 * math.pi * math.e)
-    after = before + float(_mean_correction(mean, std))
+    after = before + _mean(log_slope, mean, std)  # what the tanh takes from it
     headline(fig, f"Entropy {signed(before)} before the tanh, {signed(after)} after it.")
     return fig
 
@@ -50,15 +49,11 @@ def log_slope(u: NDArray) -> NDArray[np.float64]:
     return 2 * (math.log(2) - u - np.logaddexp(0, -2 * u))
 
 
-def _around(mean: float, std: float) -> NDArray[np.float64]:
-    return np.linspace(mean - 8 * std, mean + 8 * std, 2001)
-
-
-def _mean_correction(mean: float, std: float) -> float:
-    """E[log(1 - tanh(u)^2)]: what the tanh takes from the entropy."""
-    u = _around(mean, std)
+def _mean(function: Callable[[NDArray], NDArray], mean: float, std: float) -> float:
+    """E[function(u)] of the Gaussian u."""
+    u = np.linspace(mean - 8 * std, mean + 8 * std, 2001)
     share = gaussian(u, mean, std)
-    return float(share @ log_slope(u) / share.sum())
+    return float(share @ function(u) / share.sum())
 
 
 def _draw_before(ax: Axes, mean: float, std: float) -> None:
@@ -79,9 +74,7 @@ def _draw_after(ax: Axes, mean: float, std: float) -> None:
     ax.set(xlim=(-1.02, 1.02), ylim=(0, 4), xticks=[-1, 0, 1])
     label(ax, "after: a = tanh(u)", "a", size=9.5)
     note(ax, 0.03, 0.93, "its density", BLUE)
-    everywhere = _around(mean, std)
-    share = gaussian(everywhere, mean, std)
-    area = share @ np.exp(log_slope(everywhere)) / share.sum()
+    area = _mean(lambda u: np.exp(log_slope(u)), mean, std)
     note(ax, 0.03, 0.83, f"uncorrected: area {area:.2f}", PURPLE)
 
 

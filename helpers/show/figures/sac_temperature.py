@@ -6,17 +6,20 @@ from functools import lru_cache
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from helpers.show.colours import BLUE, GREY, ORANGE, PURPLE
-from helpers.show.figures.drawing import headline, note, place_panel, signed
+from helpers.show.figures.drawing import headline, note, panels, signed
 from helpers.show.figures.explore import Scale, Slider, explore
-from helpers.show.figures.sac_squash import log_slope
-from helpers.show.plotting import WIDTH, label, legend_above, new_figure
+from helpers.show.figures.sac_squash import gaussian, log_slope
+from helpers.show.plotting import WIDTH, label, legend_above
 
 LEFT, RIGHT, WIDE = -0.55, 0.5, 0.22  # where the humps of Q stand, and how wide they are
 TEMPERATURES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0)
 ACTIONS = np.linspace(-1, 1, 2002)[:-1] + 0.0005  # the middles of cells, none at a bound
+# Of Gauss-Hermite quadrature: where to ask, in standard deviations, and what each answer counts.
+NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
+WEIGHTS /= math.sqrt(2 * math.pi)
 
 
 def plot_temperature(temperature: float = 0.2, second: float = 0.8) -> Figure:
@@ -31,18 +34,16 @@ def plot_temperature(temperature: float = 0.2, second: float = 0.8) -> Figure:
     """
     best, (mean, std) = best_density(temperature, second), best_gaussian(temperature, second)
     gaussian = squashed_density(ACTIONS, mean, std)
-    fig, (upper, lower) = new_figure(nrows=2, height=4.3, layout=None, sharex=True)
-    for ax, bottom, height in ((upper, 2.4, 1.35), (lower, 0.5, 1.5)):
-        place_panel(ax, 0.6, bottom, WIDTH - 0.75, height)
+    places = (0.6, 2.4, WIDTH - 0.75, 1.35), (0.6, 0.5, WIDTH - 0.75, 1.5)
+    fig, (upper, lower) = panels(4.3, *places, sharex=True)
     _draw_q(upper, second)
     _draw_policies(lower, best, gaussian)
     headline(fig, _sentence(temperature, second, best, gaussian))
     return fig
 
 
-def humps(action: ArrayLike, second: float) -> NDArray[np.float64]:
+def humps(action: NDArray, second: float) -> NDArray[np.float64]:
     """Q of the imagined state at each action: a hump of height 1, and another."""
-    action = np.asarray(action, dtype=np.float64)
     one, other = (np.exp(-(((action - place) / WIDE) ** 2)) for place in (LEFT, RIGHT))
     return one + second * other
 
@@ -56,8 +57,7 @@ def best_density(temperature: float, second: float) -> NDArray[np.float64]:
 
 def squashed_density(action: NDArray, mean: float, std: float) -> NDArray[np.float64]:
     """The density of tanh(u) at each action, where u is Gaussian."""
-    z = (np.arctanh(action) - mean) / std
-    return np.exp(-(z**2) / 2) / (std * math.sqrt(2 * math.pi)) / (1 - action**2)
+    return gaussian(np.arctanh(action), mean, std) / (1 - action**2)
 
 
 @lru_cache(maxsize=128)
@@ -86,17 +86,9 @@ def _climb(mean: float, temperature: float, second: float) -> tuple[float, float
 
 def _worth(mean: NDArray, std: NDArray, temperature: float, second: float) -> NDArray[np.float64]:
     """Mean Q plus temperature times entropy, by Gauss-Hermite quadrature."""
-    nodes, weights = _nodes()
-    u = mean[..., None] + std[..., None] * nodes
-    entropy = np.log(std) + 0.5 * math.log(2 * math.pi * math.e) + log_slope(u) @ weights
-    return humps(np.tanh(u), second) @ weights + temperature * entropy
-
-
-@lru_cache(maxsize=1)
-def _nodes() -> tuple[NDArray, NDArray]:
-    """Where to ask, in standard deviations, and what each answer counts."""
-    nodes, weights = np.polynomial.hermite_e.hermegauss(40)
-    return nodes, weights / math.sqrt(2 * math.pi)
+    u = mean[..., None] + std[..., None] * NODES
+    entropy = np.log(std) + 0.5 * math.log(2 * math.pi * math.e) + log_slope(u) @ WEIGHTS
+    return humps(np.tanh(u), second) @ WEIGHTS + temperature * entropy
 
 
 def mean_and_entropy(density: NDArray, second: float) -> tuple[float, float]:
@@ -111,8 +103,7 @@ def _draw_q(ax: Axes, second: float) -> None:
     ax.plot(ACTIONS, q, color=GREY, lw=1.8)
     top = int(q.argmax())
     ax.plot(ACTIONS[top], q[top], "o", ms=7, mew=0, color=ORANGE)
-    text = f"a deterministic actor: a = {signed(ACTIONS[top])}"
-    note(ax, 0.988, 0.9, text, ORANGE, ha="right")
+    note(ax, 0.988, 0.9, f"a deterministic actor: a = {signed(ACTIONS[top])}", ORANGE, "right")
     ax.set(xlim=(-1.02, 1.02), ylim=(-0.08, 1.45), yticks=[0, 0.5, 1])
     ax.tick_params(axis="x", labelbottom=False, length=0)
     label(ax, y="Q(s, a)")
@@ -120,11 +111,11 @@ def _draw_q(ax: Axes, second: float) -> None:
 
 def _draw_policies(ax: Axes, best: NDArray, gaussian: NDArray) -> None:
     ax.fill_between(ACTIONS, 0, best, color=BLUE, alpha=0.25, lw=0)
-    (all_of,) = ax.plot(ACTIONS, best, color=BLUE, lw=1.6, label="best of all policies")
-    (one,) = ax.plot(ACTIONS, gaussian, color=PURPLE, lw=2.2, label="best squashed Gaussian")
+    ax.plot(ACTIONS, best, color=BLUE, lw=1.6, label="best of all policies")
+    ax.plot(ACTIONS, gaussian, color=PURPLE, lw=2.2, label="best squashed Gaussian")
     ax.set(ylim=(0, 4.5))
     label(ax, x="action a", y="density of π(a|s)")
-    legend_above(ax, [all_of, one])
+    legend_above(ax)
 
 
 def _sentence(temperature: float, second: float, best: NDArray, gaussian: NDArray) -> str:

@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from helpers.show.colours import BLUE, DARK, DASHES, GREEN, GREY, INK, VERMILLION
-from helpers.show.figures.drawing import TOP, headline, place_panel, signed
+from helpers.show.figures.drawing import TOP, headline, panels, signed
 from helpers.show.figures.explore import Slider, explore
-from helpers.show.plotting import label, legend_above, new_figure
+from helpers.show.plotting import label, legend_above
 from helpers.training.overestimation import double_estimate
 
 MOST, DRAWS = 50, 4000  # actions; repetitions behind the distributions
@@ -45,9 +45,9 @@ def plot_bias(
         seed: another one gives another sample on the left.
     """
     exact = {n: expected_bias(n, noise, spread, shared) for n in sorted({*COUNTS, actions})}
-    fig, axes = new_figure(3, height=3.6, layout=None)
-    for ax, left, width in zip(axes, (0.55, 3.2, 5.67), (2.5, 1.95, 1.78), strict=True):
-        place_panel(ax, left, 0.5, width, 3.6 - 0.5 - TOP)
+    tall = 3.6 - 0.5 - TOP
+    places = (0.55, 0.5, 2.5, tall), (3.2, 0.5, 1.95, tall), (5.67, 0.5, 1.78, tall)
+    fig, axes = panels(3.6, *places)
     one = estimates(actions, noise, spread, shared, np.random.default_rng(seed).normal(size=PAIR))
     _draw_draw(axes[0], *one)
     many = estimates(actions, noise, spread, shared, _normals())

@@ -22,9 +22,9 @@ HEIGHT = 1 / np.sqrt((np.exp(-2 * (CENTRES / NARROW) ** 2)).sum())  # errors of 
 STEP, MOST = 0.02, 60  # size of an update; updates
 
 
-def true_q(action: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def true_q(action: float | NDArray) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The true Q(s, a) of one imagined state and its slope, both of the shape of `action`."""
-    z = (np.asarray(action, dtype=np.float64) - BEST) / BROAD
+    z = (action - BEST) / BROAD
     q = np.exp(-(z**2))
     return q, -2 * z / BROAD * q
 
@@ -80,8 +80,15 @@ def plot_climb(
     margins(fig, left=0.55, top=TOP + 0.05, between=0.35)
     said = [true_q(path)[0] + size * error(path, each)[0] for each in weights]
     _draw_one(left, weights[0], size, path, said[0])
-    _draw_two(right, weights, size, path, said)
-    for ax in (left, right):
+    _draw_two(right, weights, size, path, said[0])
+    lower = min(said[0][-1], said[1][-1])
+    for ax, target, read, colour in (
+        (left, "one critic: the target reads Q₁,", said[0][-1], BLUE),
+        (right, "two critics: the target reads the lower,", lower, GREEN),
+    ):
+        _draw_gap(ax, path[-1], read, colour)
+        note(ax, 0.02, 0.95, target, colour)
+        note(ax, 0.02, 0.88, _off(read, path[-1]), colour)
         ax.set(xlim=(-1.02, 1.02), ylim=(-0.5, 2.3))
         ax.set(xticks=[-1, -0.5, 0, 0.5, 1], yticks=[0, 0.5, 1, 1.5, 2])
         label(ax, x="action a")
@@ -98,16 +105,13 @@ def _critic(weights: NDArray, size: float) -> NDArray[np.float64]:
 
 
 def _draw_one(ax: Axes, weights: NDArray, size: float, path: NDArray, said: NDArray) -> None:
-    (truth,) = ax.plot(ACTIONS, true_q(ACTIONS)[0], color=GREY, lw=1.4, ls=DASHES, label="true Q")
-    (critic,) = ax.plot(ACTIONS, _critic(weights, size), color=BLUE, lw=2.2, label="critic's Q₁")
-    (actor,) = ax.plot(path, said, "o", ms=4, mew=0, color=VERMILLION, label="actor")
-    _draw_gap(ax, path[-1], said[-1], BLUE)
-    note(ax, 0.02, 0.95, "one critic: the target reads Q₁,", BLUE)
-    note(ax, 0.02, 0.88, _off(said[-1], path[-1]), BLUE)
-    legend_above(ax, [truth, critic, actor])
+    ax.plot(ACTIONS, true_q(ACTIONS)[0], color=GREY, lw=1.4, ls=DASHES, label="true Q")
+    ax.plot(ACTIONS, _critic(weights, size), color=BLUE, lw=2.2, label="critic's Q₁")
+    ax.plot(path, said, "o", ms=4, mew=0, color=VERMILLION, label="actor")
+    legend_above(ax)
 
 
-def _draw_two(ax: Axes, weights: NDArray, size: float, path: NDArray, said: list[NDArray]) -> None:
+def _draw_two(ax: Axes, weights: NDArray, size: float, path: NDArray, said: NDArray) -> None:
     ax.plot(ACTIONS, true_q(ACTIONS)[0], color=GREY, lw=1.4, ls=DASHES)
     q1, q2 = (_critic(each, size) for each in weights)
     (lower,) = ax.plot(
@@ -115,11 +119,7 @@ def _draw_two(ax: Axes, weights: NDArray, size: float, path: NDArray, said: list
     )
     (first,) = ax.plot(ACTIONS, q1, color=BLUE, lw=1.5, label="Q₁")
     (second,) = ax.plot(ACTIONS, q2, color=PURPLE, lw=1.5, label="Q₂")
-    ax.plot(path, said[0], "o", ms=4, mew=0, color=VERMILLION)
-    read = min(said[0][-1], said[1][-1])
-    _draw_gap(ax, path[-1], read, GREEN)
-    note(ax, 0.02, 0.95, "two critics: the target reads the lower,", GREEN)
-    note(ax, 0.02, 0.88, _off(read, path[-1]), GREEN)
+    ax.plot(path, said, "o", ms=4, mew=0, color=VERMILLION)
     legend_above(ax, [first, second, lower])
 
 

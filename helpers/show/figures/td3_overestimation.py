@@ -19,8 +19,8 @@ from helpers.training.statistics import interquartile_mean
 def plot_overestimation(results: Mapping[str, Mapping[str, Any]], names: Sequence[str]) -> Figure:
     """The values of critics and what is obtained, through training, over several seeds.
 
-    Left: for the first two the critic's mean value and the discounted return really obtained.
-    Right: the difference, for all variants. Lines are interquartile means over seeds, bands their
+    Left: the critic's mean value and the discounted return really obtained. Right: the difference.
+    Lines are interquartile means over seeds, bands their
     95 % bootstrap intervals.
 
     Args:
@@ -30,15 +30,15 @@ def plot_overestimation(results: Mapping[str, Mapping[str, Any]], names: Sequenc
         names: the variants that are drawn, 6 at most.
     """
     runs = {name: _points(results[name]) for name in names}
-    pair, colours = names[:2], dict(zip(runs, COLOURS, strict=False))
+    colours = dict(zip(runs, COLOURS, strict=False))
     bias = {name: values - obtained for name, (_, values, obtained) in runs.items()}
     fig, (left, right) = new_figure(2, height=3.6, layout=None)
-    header(fig, _sentence({name: bias[name] for name in pair}), colours)
-    _draw_values(left, {name: runs[name] for name in pair}, colours)
+    header(fig, _sentence(bias), colours)
+    _draw_values(left, runs, colours)
     right.axhline(0, color=INK, lw=1.1, ls=DASHES)
     for name in names:
         band(right, runs[name][0], bias[name], color=colours[name])
-    limit_to_middle(right, [bias[name] for name in names], 0.0)
+    limit_to_middle(right, [*bias.values()], 0.0)
     label(right, "value − return obtained", "environment steps", size=9.5)
     for ax in (left, right):
         ax.xaxis.set_major_locator(MaxNLocator(5))

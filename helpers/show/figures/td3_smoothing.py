@@ -1,7 +1,6 @@
 """Lesson 03: target policy smoothing of a critic with a narrow false peak."""
 
 import math
-from functools import lru_cache
 
 import numpy as np
 import torch
@@ -10,12 +9,13 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from helpers.show.colours import BLUE, DASHES, GREEN, GREY, ORANGE
-from helpers.show.figures.drawing import headline, note, place_panel, signed
+from helpers.show.figures.drawing import headline, note, panels, signed
 from helpers.show.figures.explore import Slider, explore
-from helpers.show.plotting import WIDTH, label, legend_above, new_figure
+from helpers.show.plotting import WIDTH, label, legend_above
 
 HILL = (0.8, -0.35, 0.4)  # height, place, width: the true Q
 PEAK = 0.5  # where the critic's error stands
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(160)
 
 
 def plot_smoothing(
@@ -37,9 +37,8 @@ def plot_smoothing(
     a = np.linspace(-1, 1, 401)
     truth, q = toy_critic(a, 0.0, width), toy_critic(a, peak, width)
     smooth = smoothed(a, target_noise, noise_clip, peak, width)
-    fig, (upper, lower) = new_figure(nrows=2, height=4.3, layout=None, sharex=True)
-    for ax, bottom, height in ((upper, 1.45, 2.25), (lower, 0.5, 0.7)):
-        place_panel(ax, 0.55, bottom, WIDTH - 0.7, height)
+    places = (0.55, 1.45, WIDTH - 0.7, 2.25), (0.55, 0.5, WIDTH - 0.7, 0.7)
+    fig, (upper, lower) = panels(4.3, *places, sharex=True)
     _draw_curves(upper, a, truth, q, smooth)
     _draw_kernel(lower, target_noise, noise_clip)
     hill = smoothed(a, target_noise, noise_clip, 0.0, width)
@@ -47,17 +46,11 @@ def plot_smoothing(
     return fig
 
 
-def toy_critic(action: ArrayLike, peak: float, width: float) -> NDArray[np.float64]:
+def toy_critic(action: NDArray, peak: float, width: float) -> NDArray[np.float64]:
     """The hill, and a false peak of that height and width, at each action."""
-    action = np.asarray(action, dtype=np.float64)
     heights = ((HILL[0], *HILL[1:]), (peak, PEAK, width))
     hill, false = (h * np.exp(-(((action - place) / w) ** 2)) for h, place, w in heights)
     return hill + false
-
-
-@lru_cache(maxsize=1)
-def _nodes() -> tuple[NDArray, NDArray]:
-    return np.polynomial.legendre.leggauss(160)
 
 
 def smoothed(
@@ -73,13 +66,12 @@ def smoothed(
     low, high = np.maximum(-1, action - noise_clip), np.minimum(1, action + noise_clip)
     below, above = (_ndtr(z / target_noise) for z in (low - action, action - high))
     # Between the cuts: Gauss-Legendre, where the Gaussian is not zero anyway.
-    x, weight = _nodes()
     start = np.maximum(low, action - 8 * target_noise)[:, None]
     half = (np.minimum(high, action + 8 * target_noise)[:, None] - start) / 2
-    b = start + half * (x + 1)
+    b = start + half * (NODES + 1)
     z = (b - action[:, None]) / target_noise
     density = np.exp(-(z**2) / 2) / (target_noise * math.sqrt(2 * math.pi))
-    between = (half * weight * density * toy_critic(b, peak, width)).sum(axis=1)
+    between = (half * WEIGHTS * density * toy_critic(b, peak, width)).sum(axis=1)
     ends = below * toy_critic(low, peak, width) + above * toy_critic(high, peak, width)
     return between + ends
 
@@ -90,9 +82,9 @@ def _ndtr(z: ArrayLike) -> NDArray[np.float64]:
 
 
 def _draw_curves(ax: Axes, a: NDArray, truth: NDArray, q: NDArray, smooth: NDArray) -> None:
-    (dashed,) = ax.plot(a, truth, color=GREY, lw=1.4, ls=DASHES, label="true Q")
-    (thin,) = ax.plot(a, q, color=BLUE, lw=1.6, label="critic's Q")
-    (bold,) = ax.plot(a, smooth, color=GREEN, lw=2.6, label="smoothed Q")
+    ax.plot(a, truth, color=GREY, lw=1.4, ls=DASHES, label="true Q")
+    ax.plot(a, q, color=BLUE, lw=1.6, label="critic's Q")
+    ax.plot(a, smooth, color=GREEN, lw=2.6, label="smoothed Q")
     tops = (0.95, "critic's Q", q, BLUE), (0.86, "smoothed Q", smooth, GREEN)
     for y, name, values, colour in tops:
         best = int(values.argmax())
@@ -104,7 +96,7 @@ def _draw_curves(ax: Axes, a: NDArray, truth: NDArray, q: NDArray, smooth: NDArr
     ax.set(xlim=(-1.02, 1.02), ylim=(-0.08, 1.7))
     ax.tick_params(axis="x", labelbottom=False, length=0)
     ax.set_yticks([0, 0.5, 1, 1.5])
-    legend_above(ax, [dashed, thin, bold])
+    legend_above(ax)
 
 
 def _draw_kernel(ax: Axes, target_noise: float, noise_clip: float) -> None:
@@ -119,11 +111,8 @@ def _draw_kernel(ax: Axes, target_noise: float, noise_clip: float) -> None:
     ax.fill_between(x, 0, height, color=ORANGE, alpha=0.3, lw=0)
     ax.plot(x, height, color=ORANGE, lw=1.6)
     gathered = float(_ndtr(-noise_clip / target_noise))
-    ax.plot(
-        np.array([[-1, 1], [-1, 1]]) * noise_clip,
-        [[0.0, 0.0], [2 * gathered] * 2],
-        color=ORANGE, lw=3, solid_capstyle="butt",
-    )  # fmt: skip
+    for end in (-noise_clip, noise_clip):
+        ax.plot([end, end], [0, 2 * gathered], color=ORANGE, lw=3, solid_capstyle="butt")
     share = f"{100 * gathered:.2g}" if gathered >= 0.0005 else "less than 0.1"
     note(ax, 0.012, 0.86, f"{share} % gathered at each end", ORANGE)
 
