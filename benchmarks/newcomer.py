@@ -27,9 +27,8 @@ OPEN = """() => document.querySelectorAll('.jp-Notebook .jp-Cell').length > 3
 # A JupyterLab that is stopped while a kernel starts waits for it in vain.
 READY = """() => window.jupyterapp?.shell.currentWidget?.context?.isReady
     && window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status === 'idle'"""
-RUN_ALL = """async () => {
-    await window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs');
-    window.jupyterapp.commands.execute('notebook:run-all-cells'); }"""
+CLEAR = "() => window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')"
+RUN_ALL = "() => { window.jupyterapp.commands.execute('notebook:run-all-cells'); }"
 TRAINED = """() => [...window.jupyterapp.shell.currentWidget.content.model.cells].some(
     cell => JSON.stringify(cell.toJSON().outputs ?? []).includes('100 %'))"""
 
@@ -57,7 +56,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--lesson", default="01_a2c", help="whose cells are run")
     lesson = parser.parse_args().lesson
-    with tempfile.TemporaryDirectory() as place, open_browser() as browser:
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place,
+        open_browser() as browser,
+    ):
         folder = Path(place, "course")
         subprocess.run(["git", "clone", "-q", "--depth=1", ROOT.as_uri(), folder], check=True)
         newcomer, port = browser.new_context(viewport={"width": 1400, "height": 900}), free_port()
@@ -71,6 +73,8 @@ def main() -> None:
                 say(name, "lesson open", began)
                 page.wait_for_function(READY, timeout=120_000)
                 if name == lesson:
+                    page.evaluate(CLEAR)
+                    page.wait_for_function(f"() => !({TRAINED})()")
                     began = time.perf_counter()
                     page.evaluate(RUN_ALL)
                     page.wait_for_function(TRAINED, timeout=600_000, polling=200)
