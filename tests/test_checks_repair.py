@@ -84,7 +84,7 @@ ONE_LINE = [
     ("both = np.cumsum([reward, gamma * next_value * (1 - over)], axis=1)",
      "use another axis instead of the second `1`", "{}\nreturn both[-1] - value"),
     ("for i in range(len(reward) - 1, 0, -1):",
-     "use another number instead of `0`", ALL_BUT_THE_FIRST),
+     "let `range` end elsewhere: its end, `0`, is left out itself", ALL_BUT_THE_FIRST),
 ]  # fmt: skip
 
 
@@ -145,15 +145,28 @@ def test_what_is_told_of_one_line_or_several(text, diagnosis, says):
     assert all(each in result.message for each in says), result.message
 
 
+def rises(x):
+    return np.diff(x, prepend=x[0])
+
+
 def sums_of_rows(x):
     return x.sum(1)
+
+
+LATE = """\
+result = np.zeros(len(x))
+for i in range(2, len(x)):
+    result[i] = x[i] - x[i - 1]
+return result"""
 
 
 @pytest.mark.parametrize(
     ("reference", "inputs", "text", "says"),
     [
+        (rises, [[1.0, -2.0, 3.0], [2.0, -1.0, 0.5, -1.5]], LATE,
+         "let `range` begin elsewhere: what comes before `2` is left out"),
         (sums_of_rows, [np.arange(6.0).reshape(2, 3), np.eye(3) + 1], "return x.sum(0)",
-         "use another axis instead of `0`"),
+         "use another axis instead of `0`, which runs from row to row"),
         (double, [[1.0], [1.0, -2.0, 3.0]],
          "some_values = x\n"
          "return 2 * ((some_values - some_values.mean()) / (some_values.std() + 0.000000001))",

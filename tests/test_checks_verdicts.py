@@ -73,12 +73,19 @@ def test_mistakes_of_any_function(wrong, diagnosis, says):
     assert result.version is double
 
 
-def test_a_factor_holds_on_each_case():
+def test_a_factor_holds_on_each_case_and_where_a_part_is_right():
     """Beside a case of thousands, what differs in one of small numbers would look like rounding."""
     exercise = exercise_of(double, lambda rng: [(np.array([3.0, 4.0, 5.0]),), (1e6 * np.ones(3),)])
     assert judge(exercise, lambda x: 3 * x + 0.3 * np.arange(3)).diagnosis is None
     assert "1.5 times what it should be, on every case." in judge(exercise, lambda x: 3 * x).message
-    assert judge(DOUBLE, lambda x: 3 * x if len(x) > 3 else 2 * x).diagnosis is None
+
+    def observe(function, x):
+        shown = {"loss": function(x)} if len(x) > 1 else {}
+        return shown | {"size": len(x)}
+
+    exercise = exercise_of(double, double_cases, observe=observe)
+    assert "times what it should be." in judge(exercise, lambda x: 3 * x).message
+    assert judge(exercise, lambda x: 3 * x if len(x) > 3 else 2 * x).diagnosis is None
 
 
 def test_numbers_next_to_zero_are_not_called_zero():

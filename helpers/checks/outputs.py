@@ -9,6 +9,7 @@ from helpers.checks.compare import (
     ATOL,
     RTOL,
     Leaf,
+    Snapshot,
     close,
     is_broadcast,
     is_numeric,
@@ -17,7 +18,7 @@ from helpers.checks.compare import (
 from helpers.checks.context import Context, Diagnosis
 from helpers.checks.errors import on_types, stops_elsewhere
 from helpers.checks.remarks import what_cuts
-from helpers.checks.running import Raised
+from helpers.checks.running import Raised, expected
 from helpers.checks.source import has_ellipsis
 from helpers.checks.words import plural, short, subject, verb_of
 
@@ -191,8 +192,6 @@ def factor(c: Context) -> Diagnosis | None:
         for _, d in c.all_differences()
         if d.where == where
     ]
-    if len(pairs) < len(c.found):  # it is right on a case, or not there
-        return None
     want, have = (
         np.concatenate([each.ravel() for each in row]) for row in zip(*pairs, strict=True)
     )
@@ -205,6 +204,11 @@ def factor(c: Context) -> Diagnosis | None:
     tiny = abs(factor) < 1e-6
     if want.size < 3 or not alike or abs(factor - 1) < 0.01 or (tiny and have.any()):
         return None
+    # It must hold where the output happens to be right, too: there it must be all zeros.
+    parts = [_part(seen, where) for seen in expected(c.exercise).observations]
+    right = [part for i, part in enumerate(parts) if i not in c.failing]
+    if any(leaf.numeric and np.any(leaf.value) for leaf in leaves(right)):
+        return None
     start = subject(c.first, "is")
     it, its, they = ("them", "their", "they") if plural(c.first) else ("it", "its", "it")
     if tiny:
@@ -212,7 +216,20 @@ def factor(c: Context) -> Diagnosis | None:
     if abs(factor + 1) < 1e-3:
         return Diagnosis("sign", f"{start} right except for {its} sign.")
     times = f"{factor:.4g} times what {they} should be"
-    return Diagnosis("factor", f"{start} {times}, on every case.")
+    on = "" if None in parts else ", on every case"
+    return Diagnosis("factor", f"{start} {times}{on}.")
+
+
+def _part(seen: Snapshot | Raised, where: str) -> Snapshot | Raised | None:
+    """What stands there in a snapshot; None where it has no such part."""
+    if not where or not isinstance(seen, dict):
+        return None if where else seen
+    inside = (
+        _part(each, where[len(key) :].removeprefix(", "))
+        for key, each in seen.items()
+        if f"{where}, ".startswith(f"{key}, ")
+    )
+    return next(inside, None)
 
 
 def draws_elsewhere(c: Context) -> Diagnosis | None:

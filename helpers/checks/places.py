@@ -134,7 +134,10 @@ def argument(call: Any, changed: Any) -> Any:
 
 _SIGN = "change the sign before {}"
 _AXIS = "use another axis instead of {}"
-MORE = (_SIGN, _AXIS)
+_ROWS = f"{_AXIS}, which runs from row to row"
+_END = "let `range` end elsewhere: its end, {}, is left out itself"
+_BEGIN = "let `range` begin elsewhere: what comes before {} is left out"
+MORE = (_SIGN, _ROWS, _AXIS, _END, _BEGIN)
 _ONE_AXIS = WITH_AXIS - {"norm"}  # whose first number is a power
 
 
@@ -143,8 +146,13 @@ def told_more(parent: ast.AST, node: ast.expr, new: ast.expr) -> Any:
     match parent, node, new:
         case _, ast.BinOp(left, ast.Add() | ast.Sub(), right), ast.BinOp(op=ast.Add() | ast.Sub()):
             return (_SIGN, right) if getattr(new, "left", None) is left else None
-        case ast.keyword(arg="dim" | "axis"), ast.Constant(), ast.Constant():
-            return _AXIS, node
-        case ast.Call(ast.Attribute(attr=name)), ast.Constant(), _ if name in _ONE_AXIS:
-            return _AXIS, node
+        case ast.keyword(arg="dim" | "axis"), ast.Constant(value), ast.Constant():
+            return (_AXIS if value else _ROWS), node
+        case ast.Call(ast.Attribute(attr=name)), ast.Constant(value), _ if name in _ONE_AXIS:
+            return (_AXIS if value else _ROWS), node
+        case ast.Call(ast.Name("range"), [begin, end, *_]), _, ast.Constant() if new in (
+            begin,
+            end,
+        ):
+            return (_END if end is new else _BEGIN), node
     return None
