@@ -12,7 +12,7 @@ from typing import Any
 from helpers.algorithms import a2c, ddpg, ddpgfd, ppo, reinforce, rlpd, sac, td3, td3_bc
 from helpers.training.results import RESULTS
 from helpers.training.settings import Setting, get_setting
-from helpers.training.study import Parser, parse_seeds, study
+from helpers.training.study import Parser, Refused, parse_seeds, study
 
 # (algorithm, environment), as in helpers/training/settings.py -> the file and its settings.
 FILES: dict[tuple[str, str], tuple[ModuleType, Any]] = {
@@ -67,7 +67,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _, settings = FILES[asked.algorithm, asked.env_id]
     lessons = vars(get_setting(asked.algorithm, asked.env_id))
     setting = FiledSetting(**lessons | {"steps": settings.steps})
-    record = study(setting, asked.seeds, parser.command(words), out=asked.out or path)
+    try:
+        record = study(setting, asked.seeds, parser.command(words), out=asked.out or path)
+    except Refused as error:
+        parser.error(str(error))
     return 130 if record["stopped"] else 0
 
 

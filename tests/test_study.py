@@ -133,25 +133,25 @@ def test_a_study_that_was_killed_goes_on(tmp_path, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "told"),
     [
-        {"settings": {}},
-        {"versions": {"torch": "0"}},
-        {"evaluation": {"episodes": 1, "seed": 0}},
-        {"results": [{"seed": 0}, {"seed": 1}, {"seed": 2}]},  # finished
-        {"results": [{"seed": 3}]},
-        {"results": None},
+        ({"settings": {}}, "other settings"),
+        ({"settings": {}, "versions": {"torch": "0"}}, "other settings and versions"),
+        ({"evaluation": {"episodes": 1, "seed": 0}}, "other evaluation"),
+        ({"results": [{"seed": 0}, {"seed": 1}, {"seed": 2}]}, "it is finished"),
+        ({"results": [{"seed": 3}]}, "other seeds"),
+        ({"results": None}, "no study"),
     ],
 )
-def test_another_study_or_a_finished_one_is_not_written_over(tmp_path, change):
+def test_another_study_or_a_finished_one_is_not_written_over(tmp_path, change, told):
     out = tmp_path / "a2c.json"
     record = study.header(FAKE, "") | {"results": [{"seed": 0}]}
     plain = json.loads(json.dumps(record, default=str))
     out.write_text(json.dumps(plain))
     assert study.finished_before(out, record, [0, 1, 2]) == [{"seed": 0}]
-    for text in (json.dumps(plain | change), "no study"):
+    for text, why in [(json.dumps(plain | change), told), ("", "no study")]:
         out.write_text(text)
-        with one_sentence(ValueError, str(out), "not written over", "delete it"):
+        with one_sentence(study.Refused, str(out), why, "delete it"):
             study.study(FAKE, [0, 1, 2], "", out=out)
         assert out.read_text() == text
 

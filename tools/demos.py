@@ -36,8 +36,8 @@ person with arrow keys.
 {{rows}}
 
 Lesson 08 has three data sets more, 20 episodes each, made by `python -m data.measure.lesson_08
-data_sets`: `beginner_pendulum.npz`, `medium_pendulum.npz` and `random_sparse_pendulum.npz`. Another
-processor may round differently, which changes a whole training and what its agent shows.
+data_sets`: `beginner_pendulum.npz`, `medium_pendulum.npz` and `random_sparse_pendulum.npz`. On
+another processor both commands may give other data: rounding differs, and a whole training with it.
 
 Read them with `helpers.demos.files.load_demos`. Each file is a compressed `.npz`; its array `about`
 is a text in JSON that says what it is, by whom and with which returns.
@@ -68,7 +68,7 @@ def one_by_one(agent: Any, starts: range, maker: str) -> Demos:
 
 
 def teacher() -> Any:
-    """Lesson 02's DDPG, by PyTorch alone: updates in numpy round differently, and teach another."""
+    """Lesson 02's DDPG, by PyTorch alone: updates in numpy round differently, and change it."""
     agent = SETTING.make(seed=AGENT_SEED)
     agent.fast = False
     return agent.learn(SETTING.steps)

@@ -188,7 +188,7 @@ def _registered(key: str, spec: str | None, exercises: Mapping[str, Any]) -> Any
     """The registered exercise of a cell, which must be about this definition."""
     if key not in exercises:
         raise BuildError(
-            f"there is no exercise {key!r} in helpers/exercises; here its id stands in quotes."
+            f'no exercise {key!r} in helpers/exercises; an id stands in quotes, :exercise: "1.1".'
         )
     exercise = exercises[key]
     reference = f"{exercise.reference.__module__}:{exercise.reference.__qualname__}"

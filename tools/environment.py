@@ -104,7 +104,11 @@ class Environment:
     def is_ready(self, dev: bool) -> bool:
         if self.mark.exists() or not self.stamp.exists():
             return False
-        return self.wanted(dev).items() <= json.loads(self.stamp.read_text("utf-8")).items()
+        try:
+            installed = json.loads(self.stamp.read_text("utf-8"))
+        except ValueError:  # it was cut off
+            return False
+        return self.wanted(dev).items() <= installed.items()
 
     def fault(self) -> str | None:
         """Why nothing can be installed into it; None if it is sound."""
@@ -126,8 +130,8 @@ class Environment:
         started = time.monotonic()
         fault = self.fault() if os.path.lexists(self.folder) else None
         if fault:
-            print(f"{fault}; making {self.name} again.", flush=True)
             self.remove()
+            print(f"{fault}: {self.name} is made again.", flush=True)
         if self.folder.exists():
             asked = self.requirements(dev)[-1].name
             print(f"Adding to {self.name} what {asked} asks for.", flush=True)
@@ -143,8 +147,9 @@ class Environment:
 
     def remove(self) -> None:
         """Delete it, if it is a Python environment and not somebody's folder of that name."""
+        folder = self.folder.is_dir() and not self.folder.is_symlink()
         ours = (self.folder / "pyvenv.cfg").exists() or self.mark.exists()
-        if self.folder.is_symlink() or not ours:
+        if not folder or not (ours or not any(self.folder.iterdir())):
             raise Problem(
                 f"'{self.folder}' is in the way and is no Python environment: rename it and run "
                 "this again."

@@ -150,7 +150,9 @@ def _functions(tree: ast.Module | ast.ClassDef) -> Iterator[ast.FunctionDef]:
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
             yield from _functions(node)
-        elif isinstance(node, ast.FunctionDef) and node.body[0].lineno > node.lineno:
+        elif not isinstance(node, ast.FunctionDef) or node.body[0].lineno == node.lineno:
+            continue
+        elif ast.get_docstring(node) is None or len(node.body) > 1:
             yield node
 
 

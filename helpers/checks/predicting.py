@@ -53,7 +53,7 @@ def questions() -> dict[str, Question]:
 def predict(question_id: str) -> None:
     """Ask a question of the lesson, and answer the click.
 
-    Without widgets each answer unfolds instead. Raises `ValueError` for an unknown question.
+    Without a kernel each answer unfolds instead. Raises `ValueError` for an unknown question.
     """
     question = questions().get(question_id)
     if question is None:
@@ -66,11 +66,8 @@ def predict(question_id: str) -> None:
         publish(_reply(question, chosen[question_id]), {})
         return
     data = {"text/html": _folded(question), "text/plain": question.text}
-    try:
-        from ipywidgets import HTML, Button, Layout, VBox
-    except ImportError:
-        publish(data, {})
-        return
+    from ipywidgets import HTML, Button, Layout, VBox
+
     wide = Layout(width="100%", height="auto", max_width="46em")
     buttons = [Button(description=answer, layout=wide) for answer in question.answers]
     box = VBox([HTML(_card(f"<b>Predict.</b> {_html(question.text)}")), *buttons])

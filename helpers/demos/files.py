@@ -357,7 +357,7 @@ def _damaged(path: Path, error: Exception) -> ValueError:
     return ValueError(
         f"{path} is damaged, or no file of demonstrations of this course "
         f"({reason if reason.isprintable() and reason else type(error).__name__}): make it "
-        "again with record_demos and save_demos."
+        "again with record_demos and save_demos, or choose another path."
     )
 
 
@@ -383,7 +383,8 @@ def _read_about(text: str) -> dict:
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise ValueError("its text names another format")
     if about.get("version") != VERSION:
-        raise ValueError(f"it is of version {about.get('version')}, this course reads {VERSION}")
+        there = about.get("version")
+        raise ValueError(f"it is of version {there}, the course reads {VERSION}: update the course")
     _check_words(about["env_id"], about["maker"])
     return about
 

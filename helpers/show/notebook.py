@@ -11,7 +11,7 @@ from functools import cache
 from html import escape
 from typing import Any
 
-UPDATES_PER_SECOND = 5  # of a bar or a picture: more is flicker, and messages cost training time
+UPDATES_PER_SECOND = 5  # of a progress bar: more is flicker, and messages cost training time
 
 # JupyterLab may have sliders answered in a thread of its own while a cell trains and draws.
 _one_at_a_time = threading.RLock()

@@ -50,7 +50,9 @@ SCALE = 1.5  # image pixels for each CSS pixel: sharp on a high-density screen, 
 WIDTH, HEIGHT = 7.6, 3.1  # inches: what a notebook cell holds beside its margins
 EDGE = 0.09  # inches between a figure's texts and its frame
 WINDOW = 50  # episodes in the moving average of the return
-PAUSE = 0.5  # seconds from one picture of growing curves to the next, of 7 ms or 45 with new axes
+PAUSE = (
+    0.5  # seconds between two pictures of growing curves: one takes some 7 ms, 45 where axes change
+)
 
 
 # --- Figures --------------------------------------------------------------------------------------
@@ -285,7 +287,7 @@ class LiveCurves:
         self._first, self._total = agent.steps, total_steps
         bar = self._progress and self._progress.handle
         self._progress = ProgressBar(total_steps, bar, self.x.split()[-1])
-        # The first picture waits for something to show: empty axes cost as much as full ones.
+        # The first picture waits, too: empty axes cost as much as full ones.
         self._picture_due = time.perf_counter() + PAUSE
 
     def __call__(self, agent: Any) -> None:

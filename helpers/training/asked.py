@@ -64,8 +64,8 @@ def make_agent(setting: Setting, seed: int) -> Any:
         return setting.make(seed)
     except Exception as error:  # a setting of the wrong kind may fail in any way
         raise ValueError(
-            f"{setting.algorithm} cannot be trained on {setting.env_id} with these settings "
-            f"({one_line(error).rstrip('.')})."
+            f"{setting.algorithm} cannot be trained on {setting.env_id} as asked: "
+            f"{one_line(error).rstrip('.')}."
         ) from error
 
 

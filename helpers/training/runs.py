@@ -120,15 +120,14 @@ class Run:
                 self.plan.setting.kind, content, self.plan.setting.env_id, self.checkpoint,
                 {"device": self.agent.device},
             )  # fmt: skip
-            # What the version that wrote it could not set is in the agent, as it is by default.
+            # Settings that are newer than the file are the agent's defaults.
             there = content["run"]["settings"] | checkpoint.plain_hyperparameters(agent)
             restore_evaluations(self.evaluations, content["run"]["evaluations"])
             self.seconds_before = float(content["run"]["seconds"])
         except Exception as error:  # what a damaged file holds may fail in any way
             reason = textwrap.shorten(str(error).rstrip("."), 200, placeholder=" ...")
             raise ValueError(
-                f"No training can go on from {self.checkpoint} ({reason}): choose another --out, "
-                "or delete that file to begin anew."
+                f"No training can go on from {self.checkpoint} ({reason}): choose another --out."
             ) from error
         differences = "; ".join(
             f"{name} is {there.get(name)} there, {here} here"

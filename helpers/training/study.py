@@ -29,7 +29,12 @@ from helpers.training.results import write_json
 from helpers.training.settings import Setting
 
 EPISODES = 20
+ADVICE = "delete it, or name another --out"
 EVALUATION_SEED = 10_000  # far from the training's seeds
+
+
+class Refused(Exception):
+    """Why a study cannot begin or go on, and what to do, in one sentence."""
 
 
 def parse_seeds(text: str) -> list[int]:
@@ -111,23 +116,22 @@ def circumstances(*packages: str) -> dict:
 def finished_before(path: Path | None, record: dict, seeds: Sequence[int]) -> list[dict]:
     """The rows of a study that did not come to its end, to go on from.
 
-    Raises `ValueError` if the file holds anything else, which is not written over: other settings,
-    versions or seeds, or all of this study.
+    Raises `Refused` for any other file, and for a finished study: neither is written over.
     """
     if path is None or not path.exists():
         return []
     try:
         old = json.loads(path.read_text(encoding="utf-8"))
         now = json.loads(json.dumps(record, default=str))  # as a file has it
-        same = all(old[part] == now[part] for part in ("settings", "evaluation", "versions"))
-        same = same and {row["seed"] for row in old["results"]} < set(seeds)
-    except (ValueError, KeyError, TypeError):
-        same = False
-    if not same:
-        raise ValueError(
-            f"{path} holds all of this study, or something else, and is not written over: delete "
-            "it, or name another --out."
-        )
+        other = [x for x in ("settings", "evaluation", "versions") if old[x] != now[x]]
+        there = {row["seed"] for row in old["results"]}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise Refused(f"{path} holds no study: {ADVICE}.") from error
+    if other or not there <= set(seeds):
+        what = " and ".join(other or ["seeds"])
+        raise Refused(f"{path} holds a study with other {what}: {ADVICE}.")
+    if there == set(seeds):
+        raise Refused(f"{path} holds this study, and it is finished: {ADVICE}.")
     print(f"Going on: {path} has {len(old['results'])} of {len(seeds)} seeds.", flush=True)
     return old["results"]
 
@@ -162,8 +166,8 @@ def study(
 ) -> dict:
     """Run all seeds that `out` does not have yet; it is brought up to date after each of them.
 
-    `command` is kept with the results. Raises `ValueError` if `out` holds another study,
-    `OSError` if it cannot be written.
+    `command` is kept with the results. Raises `Refused` if `out` holds another study, or cannot be
+    written.
     """
     record = header(setting, command) | {"stopped": False, "summary": ""}
     rows = record["results"] = finished_before(out, record, seeds)
@@ -174,7 +178,10 @@ def study(
         if out:
             write_json(out, record, rows="results")
 
-    keep()  # if it cannot be written, this is said before anything trains
+    try:
+        keep()  # if it cannot be written, this is said before anything trains
+    except OSError as error:
+        raise Refused(f"{out} cannot be written ({error.strerror}): name another --out.") from error
     # With one job they are trained in this process.
     pool = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch=jobs)
     finished = pool(delayed(run_seed)(setting, seed) for seed in left)
@@ -218,12 +225,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     options = parser.parse_args(words)
     try:
-        setting = ask(options)
-        seeds = parse_seeds(options.seeds)
+        setting, seeds = ask(options), parse_seeds(options.seeds)
         make_agent(setting, seeds[0])  # what cannot be is said at once
-        jobs = min(options.jobs, len(seeds))
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    jobs = min(options.jobs, len(seeds))
+    try:
         record = study(setting, seeds, parser.command(words), jobs, options.out)
-    except (ValueError, OSError) as error:
+    except Refused as error:
         print(error, file=sys.stderr)
         return 2
     return 130 if record["stopped"] else 0

@@ -276,7 +276,6 @@ def train_apart(words: Sequence[str], seed: int) -> int:
     That of a process which a signal ended is the signal's number, and not below 0: the worst of
     all seeds' is what the command ends with.
     """
-    # Of two --seeds the last one counts.
     words = [sys.executable, "-u", "-m", "helpers.training.train", *words, "--seeds", str(seed)]
     one_thread = {"OMP_NUM_THREADS": "1", **os.environ}  # seeds run side by side
     with subprocess.Popen(
@@ -316,7 +315,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     add_arguments(parser)
     one_or_several = parser.add_mutually_exclusive_group()
-    one_or_several.add_argument("--seed", type=int, default=0, help="without it 0")
+    one_or_several.add_argument("--seed", type=int, help="without it 0")
     one_or_several.add_argument(
         "--seeds", help="several, 0-2 or 0,4: each is trained in OUT/seed_0 ..."
     )
@@ -327,12 +326,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     options = parser.parse_args(words)
     try:
-        seeds = [options.seed] if options.seeds is None else parse_seeds(options.seeds)
+        seeds = [options.seed or 0] if options.seeds is None else parse_seeds(options.seeds)
+        if options.jobs > 1 and options.seeds is None:
+            raise ValueError("--jobs is for several seeds: add --seeds 0-2.")
         plan = make_plan(options, seeds[0], parser.command(words))
         if len(seeds) == 1:
             return train(plan)
         make_agent(plan.setting, plan.seed)  # what cannot be is said once
-        return train_several(words, seeds, options.jobs)
+        but_seeds = Parser(add_help=False, allow_abbrev=False)
+        but_seeds.add_argument("--seeds")
+        return train_several(but_seeds.parse_known_args(words)[1], seeds, options.jobs)
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2

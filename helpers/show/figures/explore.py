@@ -95,7 +95,8 @@ class Scale(Choice):
 
 Drawing = Callable[..., Figure]
 Controls = Mapping[str, Slider | Choice]
-latest: deque[tuple[Drawing, Controls]] = deque(maxlen=1)  # explored: tools/frames.py asks
+# What `explore` drew last, for tools/frames.py.
+latest: deque[tuple[Drawing, Controls]] = deque(maxlen=1)
 
 
 def explore(draw: Drawing, alt: str = "", **controls: Slider | Choice) -> None:
@@ -172,20 +173,17 @@ def _redraw(image: Any, draw: Drawing, settings: Mapping[str, Any]) -> str:
     """Give the image its new picture. Returns what there is to say of an error, as HTML."""
     gc.disable()
     try:
-        _put(image, draw(**settings))
+        figure = draw(**settings)
+        image.value, image.tooltip = quick_webp(to_image(figure)), describe(figure)
     except Exception as error:
         text = escape(f"{type(error).__name__}: {error}")
         return f'<div style="border-left: 4px solid {VERMILLION}; padding-left: .6em">{text}</div>'
     finally:
-        # A figure refers to itself: only the collector frees it. While it is young that takes no
-        # time; once it is old, torch is looked through too, for a third of a second.
+        # A figure refers to itself: only the collector frees it, a young one at once. For an old
+        # one it goes through all of torch's objects too, which takes a third of a second.
         gc.collect(0)
         gc.enable()
     return ""
-
-
-def _put(image: Any, figure: Figure) -> None:
-    image.value, image.tooltip = quick_webp(to_image(figure)), describe(figure)
 
 
 def _mover(slider: Any, text: str, by: int) -> Any:

@@ -33,12 +33,12 @@ def plot_temperature(temperature: float = 0.2, second: float = 0.8) -> Figure:
         second: the height of the right hump; the left one is 1 high.
     """
     best, (mean, std) = best_density(temperature, second), best_gaussian(temperature, second)
-    gaussian = squashed_density(ACTIONS, mean, std)
+    squashed = squashed_density(ACTIONS, mean, std)
     places = (0.6, 2.4, WIDTH - 0.75, 1.35), (0.6, 0.5, WIDTH - 0.75, 1.5)
     fig, (upper, lower) = panels(4.3, *places, sharex=True)
     _draw_q(upper, second)
-    _draw_policies(lower, best, gaussian)
-    headline(fig, _sentence(temperature, second, best, gaussian))
+    _draw_policies(lower, best, squashed)
+    headline(fig, _sentence(temperature, second, best, squashed))
     return fig
 
 
@@ -109,19 +109,19 @@ def _draw_q(ax: Axes, second: float) -> None:
     label(ax, y="Q(s, a)")
 
 
-def _draw_policies(ax: Axes, best: NDArray, gaussian: NDArray) -> None:
+def _draw_policies(ax: Axes, best: NDArray, squashed: NDArray) -> None:
     ax.fill_between(ACTIONS, 0, best, color=BLUE, alpha=0.25, lw=0)
     ax.plot(ACTIONS, best, color=BLUE, lw=1.6, label="best of all policies")
-    ax.plot(ACTIONS, gaussian, color=PURPLE, lw=2.2, label="best squashed Gaussian")
+    ax.plot(ACTIONS, squashed, color=PURPLE, lw=2.2, label="best squashed Gaussian")
     ax.set(ylim=(0, 4.5))
     label(ax, x="action a", y="density of π(a|s)")
     legend_above(ax)
 
 
-def _sentence(temperature: float, second: float, best: NDArray, gaussian: NDArray) -> str:
+def _sentence(temperature: float, second: float, best: NDArray, squashed: NDArray) -> str:
     """Mean Q and entropy of both, and over how many humps the Gaussian lies."""
-    (q, entropy), (own_q, own) = (mean_and_entropy(d, second) for d in (best, gaussian))
-    left = float(gaussian[ACTIONS < (LEFT + RIGHT) / 2].sum() / gaussian.sum())
+    (q, entropy), (own_q, own) = (mean_and_entropy(d, second) for d in (best, squashed))
+    left = float(squashed[ACTIONS < (LEFT + RIGHT) / 2].sum() / squashed.sum())
     wide = "over both" if second else "wider than the hump"
     where = "on one hump" if min(left, 1 - left) < 0.1 else wide
     return (

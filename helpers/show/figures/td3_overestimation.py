@@ -20,8 +20,7 @@ def plot_overestimation(results: Mapping[str, Mapping[str, Any]], names: Sequenc
     """The values of critics and what is obtained, through training, over several seeds.
 
     Left: the critic's mean value and the discounted return really obtained. Right: the difference.
-    Lines are interquartile means over seeds, bands their
-    95 % bootstrap intervals.
+    Lines are interquartile means over seeds, bands their 95 % bootstrap intervals.
 
     Args:
         results: variant -> {"steps": `(points,)`, "estimated": `(seeds, points)`,
