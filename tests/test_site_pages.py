@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from tools import site
 from tools.site_landing import landing
-from tools.site_pages import OUTPUTS, as_html, contents, relink, show_what_is_given
+from tools.site_pages import OUTPUTS, add_sliders, as_html, contents, relink, show_what_is_given
 
 ROOT = Path(__file__).resolve().parent.parent
 LESSON = ROOT / "notebooks" / "exercises" / "01_a2c.ipynb"
@@ -79,6 +79,15 @@ def test_exercises_show_what_given_cells_print() -> None:
     ]
     show_what_is_given(new_notebook(cells=[given, answer]), new_notebook(cells=ran))
     assert [cell.outputs for cell in (given, answer)] == [ran[0].outputs, []]
+
+
+def test_sliders_stand_below_the_picture_that_they_move() -> None:
+    shown = ["<p>before</p>", "<img src='x'>", "<table></table>"]
+    outputs = [new_output("display_data", {"text/html": html}) for html in shown]
+    outputs.insert(0, new_output("stream", text="1"))
+    add_sliders(outputs, {"controls": [], "files": ["x-0.webp"]}, "")
+    has_sliders = ["course-sliders" in str(output) for output in outputs]
+    assert has_sliders == [False, False, True, False]
 
 
 def test_a_folder_with_something_else_in_it_is_left_alone(

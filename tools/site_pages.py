@@ -67,8 +67,8 @@ def lay_out(root: Path, source: Path, static: Path, repository: str) -> None:
             else:
                 up = "../" * (len(place.parts) - 1)
                 cell.outputs = [as_html(output, static, up) for output in cell.outputs]
-                if cell.id in frames and cell.outputs:
-                    cell.outputs[-1].data["text/html"] += sliders(frames[cell.id], up)
+                if cell.id in frames:
+                    add_sliders(cell.outputs, frames[cell.id], up)
         under_title(notebook.cells[0], place, repository)
         (source / place).parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(notebook, source / place)
@@ -119,6 +119,14 @@ def as_html(output: NotebookNode, static: Path, up: str) -> NotebookNode:
     width = f' width="{about["width"]}"' if "width" in about else ""
     html = f'<img src="{up}{OUTPUTS}/{name}" alt="{escape(about["alt"])}"{width} loading="lazy">'
     return new_output("display_data", {"text/html": html})
+
+
+def add_sliders(outputs: list[NotebookNode], frames: dict[str, Any], up: str) -> None:
+    """Put them right below the first picture, which they move: a table may follow it."""
+    for output in outputs:
+        if output.get("data", {}).get("text/html", "").startswith("<img"):
+            output.data["text/html"] += sliders(frames, up)
+            return
 
 
 def sliders(frames: dict[str, Any], up: str) -> str:
