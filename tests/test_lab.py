@@ -29,7 +29,7 @@ def course(tmp_path, monkeypatch):
     """A course of two notebooks, and a home folder of its own."""
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "home"))
     root = tmp_path / "my cours é"
-    for name in ("00_one", "exercises/00_one"):
+    for name in ("00_one", "exercises/00_one", ".ipynb_checkpoints/00_one-checkpoint"):
         write(root, name, "1")
     return root
 

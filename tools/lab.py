@@ -76,9 +76,9 @@ def update_copies(root: Path) -> list[str]:
     mine, record = root / MINE, root / MINE / ".copied.json"
     (mine / "exercises").mkdir(parents=True, exist_ok=True)
     copied = json.loads(record.read_text("utf-8")) if record.exists() else {}
-    newer = []
-    for path in sorted((root / "notebooks").rglob("[0-9]*.ipynb")):
-        name = path.relative_to(root / "notebooks").as_posix()
+    newer, course = [], root / "notebooks"
+    for path in sorted([*course.glob("[0-9]*.ipynb"), *course.glob("exercises/[0-9]*.ipynb")]):
+        name = path.relative_to(course).as_posix()
         copy, (known, made) = mine / name, copied.get(name, ("", ""))
         if copy.exists() and known == digest(path):
             continue
