@@ -68,7 +68,7 @@ def one_by_one(agent: Any, starts: range, maker: str) -> Demos:
 
 
 def teacher() -> Any:
-    """Lesson 02's DDPG, by PyTorch alone: updates in numpy round differently, and change it."""
+    """Lesson 02's DDPG, by PyTorch alone: with updates in numpy it becomes another teacher."""
     agent = SETTING.make(seed=AGENT_SEED)
     agent.fast = False
     return agent.learn(SETTING.steps)
