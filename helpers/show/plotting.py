@@ -50,9 +50,8 @@ SCALE = 1.5  # image pixels for each CSS pixel: sharp on a high-density screen, 
 WIDTH, HEIGHT = 7.6, 3.1  # inches: what a notebook cell holds beside its margins
 EDGE = 0.09  # inches between a figure's texts and its frame
 WINDOW = 50  # episodes in the moving average of the return
-PAUSE = (
-    0.5  # seconds between two pictures of growing curves: one takes some 7 ms, 45 where axes change
-)
+# Seconds between two pictures of growing curves: one takes some 7 ms, 45 where axes change.
+PAUSE = 0.5
 
 
 # --- Figures --------------------------------------------------------------------------------------
